@@ -60,6 +60,7 @@ import { keysCreate } from './keys-create.ts'
 import { keysFree } from './keys-free.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
+import { marketplaceCall } from './marketplace-call.ts'
 import { marketplaceSearch } from './marketplace-search.ts'
 import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
@@ -126,6 +127,7 @@ export const tools: readonly AnyTool[] = [
   discoveryResources,
   discoverySearch,
   marketplaceSearch,
+  marketplaceCall,
   keysFree,
   emailKeysList,
   emailKeysRevoke,

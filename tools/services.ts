@@ -16,6 +16,7 @@ import type { Purchases } from '../src/payments/purchases.ts'
 import type { Refunds } from '../src/payments/refunds.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
 import type { Discovery } from '../src/discovery/ports.ts'
+import type { MarketCalls } from '../src/market/calls/ports.ts'
 import type { Marketplace } from '../src/market/listings/ports.ts'
 
 /** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
@@ -55,6 +56,7 @@ export interface Services {
   readonly refunds: Refunds
   readonly discovery: Discovery
   readonly marketplace: Marketplace
+  readonly marketCalls: MarketCalls
   readonly health: Health
 }
 

@@ -6,6 +6,7 @@ import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
 import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/request.ts'
 import { sendProblem } from '../doors/http/reply.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
+import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
 import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createRestDoor } from '../doors/rest/index.ts'
@@ -33,12 +34,14 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const a2a = await createA2aDoor(parts, extend.a2a)
   const rest = createRestDoor(parts)
   const edge = createEdgeDoor(parts)
+  const market = createMarketDoor(parts)
 
   function doorFor(path: string): HttpHandler {
     if (path === '/mcp') return mcp.http
     if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
     if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
     if (edge && path.startsWith(EDGE_PREFIX)) return edge
+    if (market && path.startsWith(MARKET_PREFIX) && !isSellerDocument(path)) return market
     return rest.http
   }
 

@@ -68,13 +68,14 @@ export async function openServices(
   })
   await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
-  const { marketplace } = openMarket(platform, payments, lifetime)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
+  const { marketplace, marketCalls } = openMarket(platform, payments, { egress, ...reading }, lifetime)
 
   const services: Services = {
     ...broker,
     ...reading,
     marketplace,
+    marketCalls,
     audit,
     egress,
     email,

@@ -61,6 +61,8 @@ export interface Terms {
    * @throws {GatewayError}
    */
   readonly check?: (() => void | Promise<void>) | undefined
+  /** Told when the payment of this very call has settled, for counting it; never of a replay. Never throws. */
+  readonly onSettled?: ((claim: PaymentClaim) => void) | undefined
 }
 
 /** The content of a 402, whatever door encodes it. */

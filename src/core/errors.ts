@@ -43,6 +43,7 @@ export const ERRORS = {
   origin_denied: { status: 403, title: 'The Host or Origin header is not accepted' },
   // 404, 405, 409, 413, 415, 421, 422, 428, 429
   not_found: { status: 404, title: 'There is nothing at this address' },
+  service_not_found: { status: 404, title: 'There is no such service' },
   receipt_not_found: { status: 404, title: 'There is no such receipt' },
   attempt_not_found: { status: 404, title: 'There is no such attempt' },
   credential_not_found: { status: 404, title: 'There is no such credential' },
@@ -78,6 +79,8 @@ export const ERRORS = {
   response_too_large: { status: 502, title: 'The upstream response is larger than allowed' },
   sources_unusable: { status: 502, title: 'No source gave anything usable' },
   response_unacceptable: { status: 502, title: 'The upstream response cannot be passed on' },
+  service_failed: { status: 502, title: 'The service did not deliver' },
+  service_unavailable: { status: 503, title: 'The service is not sold right now' },
   outcome_ambiguous: { status: 503, title: 'The outcome is not known' },
   upstream_unreachable: { status: 503, title: 'The upstream was not reached' },
   credential_unavailable: { status: 503, title: 'The credential could not be opened' },

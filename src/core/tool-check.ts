@@ -52,7 +52,7 @@ function findProblem(tool: AnyTool): string | undefined {
     return 'is charged anew when it is called again: write `effects: { idempotent: false, … }`'
   if (effects.readOnly && effects.destructive)
     return 'cannot destroy anything while it only reads: write `readOnly: false`, or leave `destructive` out'
-  const reads = rest.find(({ method }) => method === 'GET')
+  const reads = rest.find(({ method, isRaw }) => method === 'GET' && isRaw !== true)
   if (reads && !effects.readOnly)
     return `GET ${reads.path} may be repeated by anything on the way: write method POST, or \`readOnly: true\` if it is true`
 

@@ -19,6 +19,11 @@ export interface RestRoute {
   readonly status?: 200 | 201
   /** Members that this route sets, e.g. `{testnet: true}`; a caller may repeat but not change them. */
   readonly fixed?: Readonly<Record<string, unknown>>
+  /**
+   * What is sent here is not the tool's input but an HTTP message, and the answer is what the tool passes on of another: served by a door of
+   * its own, by further methods too.
+   */
+  readonly isRaw?: boolean
 }
 
 export interface SkillCard {

@@ -75,7 +75,11 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
-      [route.status ?? 200]: tool.passes ? PASSED_ANSWER : answerOf(entry, schemas),
+      [route.status ?? 200]: route.isRaw
+        ? RAW_ANSWER
+        : tool.passes
+          ? PASSED_ANSWER
+          : answerOf(entry, schemas),
       ...problemsOf(tool, errorsOf(tool, route)),
     },
   }
@@ -94,12 +98,12 @@ const REQUEST_ID: Json = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when asking for help.' },
 }
 
-function descriptionOf(tool: AnyTool, { fixed }: RestRoute): string {
+function descriptionOf(tool: AnyTool, { fixed, isRaw }: RestRoute): string {
   const price = `Price: ${jobPrices(tool) ?? priceWords(tool.price)}${isPaid(tool) ? `. ${HOW_TO_PAY}` : '.'}`
   const set = Object.entries(fixed ?? {}).map(
     ([name, value]) => `Here \`${name}\` is always \`${JSON.stringify(value)}\`.`,
   )
-  return [tool.summary, ...set, price].join('\n\n')
+  return [tool.summary, ...(isRaw ? [RAW_WORDS] : []), ...set, price].join('\n\n')
 }
 
 const HOW_TO_PAY =
@@ -123,7 +127,7 @@ function parametersOf({ tool, inputSchema }: RegisteredTool, route: RestRoute): 
   const required = (inputSchema['required'] ?? []) as readonly string[]
   // A token is a header here, which `security` describes; the REST door takes none from an address.
   const isSent = (name: string) => !(name === 'capability' && takesCapabilityArgument(tool))
-  const names = route.method === 'GET' ? Object.keys(properties).filter(isSent) : inPath
+  const names = route.method === 'GET' && !route.isRaw ? Object.keys(properties).filter(isSent) : inPath
   return names.map((name) => {
     const { description, ...schema } = properties[name] ?? { type: 'string' }
     const example = valueOf(tool, name) ?? sampleOf(schema)
@@ -196,6 +200,27 @@ const PASSED_ANSWER: Json = {
         ['X-Gateway-Receipt-Url', 'Where that receipt can be read'],
         ['X-Gateway-Evidence', 'Signed evidence of what was forwarded: compact JWS, typ gw-evidence+jws'],
         ['X-Gateway-Idempotency-Key', 'The Idempotency-Key that was added, where the request had none'],
+      ].map(([name, description]) => [name!, { schema: { type: 'string' }, description }]),
+    ),
+  },
+  content: ANYTHING,
+}
+
+const RAW_WORDS =
+  'Query, further methods (HEAD, POST, PUT, PATCH, DELETE), routes below this address and JSON bodies are as the listing of the service ' +
+  'says: see GET /v1/marketplace/services, and the OpenAPI document of each seller at `/p/{seller}/openapi.json`. With and without the ' +
+  'slash at its end it is the same address; test money is taken below `/p/testnet/{seller}/{service_id}/`.'
+const RAW_ANSWER: Json = {
+  description:
+    'The answer of the service: its own status (2xx), content type and bytes, as its listing promises.',
+  headers: {
+    ...REQUEST_ID,
+    ...Object.fromEntries(
+      [
+        ['Payment-Response', 'x402: what became of the payment, base64 of JSON'],
+        ['Agent-Gateway-Receipt', 'Signed receipt: compact JWS, typ gw-receipt+jws'],
+        ['Agent-Gateway-Claim', 'Id of the payment claim; the seller knows the call by it'],
+        ['Link', 'Where the receipt can be read: rel="receipt"'],
       ].map(([name, description]) => [name!, { schema: { type: 'string' }, description }]),
     ),
   },

@@ -51,6 +51,12 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
     'The chain or the facilitator does not answer. Nothing was charged; try again with the same payment.',
   sources_unusable:
     '`coverage` says for each source what happened. Nothing was charged: send other sources, or try again later with the same payment.',
+  service_not_found: 'GET /v1/marketplace/services lists what is sold. Ids are lower case.',
+  service_failed:
+    'Nothing was charged: the service did not answer as its listing promises, and that counts against it. Try again with the same payment, or ' +
+    'choose another service.',
+  service_unavailable:
+    'Nothing was charged. `detail` says why it is not sold now; its listing says when that changes.',
   tool_unavailable: 'The operator has to correct the configuration of its price. GET /v1/pricing says why.',
   no_route: 'Choose a network and scheme that GET /supported lists, or try again later.',
   calls_spent:

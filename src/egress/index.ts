@@ -28,6 +28,7 @@ import { createSealGate } from './sealing.ts'
 import { MAX_REQUEST_BYTES, type PreparedRequest } from './request.ts'
 import { createReach } from './reach/private-targets.ts'
 import { createRunner, type Runner } from './run.ts'
+import { createUnrecorded, type Unrecorded } from './unrecorded.ts'
 
 export interface EgressParts {
   /** Asks the runtime to forget what it does not need any more; called when no credential is in use. */
@@ -69,6 +70,8 @@ export interface OpenEgress extends Egress {
   readonly runner: Runner
   /** Requests with a credential, on whatever grant. */
   readonly forward: Forward
+  /** Requests whose record another part keeps. */
+  readonly unrecorded: Unrecorded
   /** @throws {GatewayError} egress_paused, target_blocked */
   applyPolicy(request: PreparedRequest): Promise<void>
   /** Publishes the wrapping key and settles what crashes left behind, at start and then periodically. */
@@ -100,19 +103,13 @@ export function createEgress(parts: EgressParts): OpenEgress {
     createLeakGate,
     askFor: (credential, tls) => createTokenHttp(tokenHttp, credential, tls),
   })
-  const runner = createRunner({
-    ...parts,
-    attempts,
-    reach,
-    kinds,
-    ...createOpenedCredentials({
-      vault: parts.vault,
-      createLeakGate,
-      now,
-      ...(parts.collectYoung && { onIdle: parts.collectYoung }),
-    }),
-    baseUrl,
+  const opened = createOpenedCredentials({
+    vault: parts.vault,
+    createLeakGate,
+    now,
+    ...(parts.collectYoung && { onIdle: parts.collectYoung }),
   })
+  const runner = createRunner({ ...parts, ...opened, attempts, reach, kinds, baseUrl })
   const forward = boundLargeCalls(
     createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl }),
   )
@@ -123,6 +120,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     ...createCapabilities({ store, now }),
     runner,
     forward,
+    unrecorded: createUnrecorded({ ...parts, ...opened, reach, kinds, readPolicy }),
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,

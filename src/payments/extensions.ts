@@ -6,6 +6,8 @@ import { OFFER_RECEIPT } from './offers.ts'
 import type { Payment } from './ports.ts'
 
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
+/** The extension in which a challenge of the market says who sells, and who gets what of the price. */
+export const MARKETPLACE_EXTENSION = 'marketplace'
 
 /** An identifier is optional: a buyer who sends one can ask again, and gets the same bytes. */
 export const IDENTIFIER_EXTENSION = {
@@ -36,8 +38,14 @@ export function readIdentifier({ extensions }: Pick<Payment, 'extensions'>): str
   return id
 }
 
-/** Members of `info` that are signed anew for each challenge: an echo of an earlier one is as good. */
-const DYNAMIC: Readonly<Record<string, readonly string[]>> = { [OFFER_RECEIPT]: ['offers', 'challenge'] }
+/**
+ * Members of `info` that are signed anew for each challenge: an echo of an earlier one is as good. So it is of how a price is shared, which
+ * the buyer has no part in.
+ */
+const DYNAMIC: Readonly<Record<string, readonly string[]>> = {
+  [OFFER_RECEIPT]: ['offers', 'challenge'],
+  [MARKETPLACE_EXTENSION]: ['allocation'],
+}
 
 /** Name of the first extension whose echo changes or drops what we advertised; undefined when all is well. */
 export function findChangedEcho(

@@ -194,6 +194,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     if (settlement.state === 'failed')
       throw refuse.settlementFailed(call, settlement.claim, settlement.reason, settlement.message)
     if (settlement.state !== 'settled') throw refuse.pendingSettlement(settlement.claim)
+    call.terms.onSettled?.(settlement.claim)
     await fault.at('before_release')
     return release(settlement.claim, result.json, settlement.receipt, false)
   }

@@ -51,8 +51,11 @@ function* wordings(call: Pick<PaidCall, 'tool' | 'terms' | 'resource'>, ways: nu
   const own = call.terms.shown?.extensions
   const full = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION, ...own }
   const terse = { [PAYMENT_IDENTIFIER]: IDENTIFIER_IN_SHORT, ...own }
-  for (const bazaar of bazaarVariants(call))
+  for (const bazaar of bazaarVariants(call)) {
     yield { extensions: { bazaar, ...full }, offered: ways, isTerse: false }
+    // A schema of a service says more than how extensions are written, which the protocol itself says.
+    if (own) yield { extensions: { bazaar, ...terse }, offered: ways, isTerse: true }
+  }
   const outlines = bazaarOutlines(call)
   for (let offered = ways; offered >= 0; offered--)
     for (const bazaar of outlines) yield { extensions: { bazaar, ...terse }, offered, isTerse: true }

@@ -16,6 +16,8 @@ export const JWS_TYPES = {
   x402Receipt: 'gw-x402-receipt+jws',
   topUp: 'gw-top-up+jws',
   mcpSession: 'gw-mcp-session+jws',
+  /** Goes along with a market call to the seller's host: who asks, for which claim. */
+  call: 'agw-call+jws',
   /** The newest place of a chain of the audit log. */
   auditHead: 'gw-audit-head+jws',
 } as const
@@ -30,6 +32,7 @@ export const ATTESTATIONS: ReadonlySet<string> = new Set<JwsType>([
   JWS_TYPES.evidence,
   JWS_TYPES.x402Receipt,
   JWS_TYPES.auditHead,
+  JWS_TYPES.call,
 ])
 
 export type JwsVerdict =

@@ -138,7 +138,9 @@ interface Purchase {
 /** The purchases come from the registry: a tool that is added is paid here without another word. */
 const purchases = (): Purchase[] =>
   tools.flatMap((tool) =>
-    tool.rest.flatMap((route) => soldBy(tool).map(({ name, input }) => ({ tool, route, name, input }))),
+    tool.rest
+      .filter(({ isRaw }) => isRaw !== true)
+      .flatMap((route) => soldBy(tool).map(({ name, input }) => ({ tool, route, name, input }))),
   )
 
 function soldBy({ sold, price, title, examples }: AnyTool): readonly Pick<Sold, 'name' | 'input'>[] {

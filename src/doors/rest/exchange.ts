@@ -28,7 +28,7 @@ export interface Resource {
 const EXPOSED =
   'payment-required, payment-response, x-payment-response, x-gateway-quote, x-request-id, retry-after'
 /** The headers that a page may send; clients of the protocol send the last one, though it means nothing in a request. */
-const ACCEPTED =
+export const PAID_REQUEST_HEADERS =
   'accept, content-type, payment-signature, x-payment, x-gateway-quote, idempotency-key, traceparent, access-control-expose-headers'
 /** A buyer shows the payment again to read what became of it. */
 const ACCEPTED_TO_READ = 'accept, payment-signature, x-payment, sign-in-with-x, traceparent'
@@ -60,7 +60,7 @@ export async function dispatch(resource: Resource, exchange: Exchange): Promise<
     'x-request-id': context.requestId,
     ...((resource.isPublic || resource.isPaid) && {
       'access-control-allow-methods': resource.isPaid ? allow.join(', ') : 'GET, HEAD',
-      'access-control-allow-headers': resource.isPaid ? ACCEPTED : ACCEPTED_TO_READ,
+      'access-control-allow-headers': resource.isPaid ? PAID_REQUEST_HEADERS : ACCEPTED_TO_READ,
       'access-control-max-age': '3600',
     }),
   })

@@ -10,7 +10,7 @@ import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import { presentedTokens, readJson } from '../http/request.ts'
 import type { Exchange } from './exchange.ts'
-import { coerceText, propertyOf, readQuery } from './query.ts'
+import { coerceText, propertyOf, readQuery } from '../../core/query.ts'
 
 /**
  * Makes the function that collects a route's input. The tool's schema judges it; nothing is validated here but the envelope. It throws

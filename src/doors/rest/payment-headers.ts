@@ -13,11 +13,14 @@ import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page
 const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
 
 /**
- * HEAD pays for nothing: its answer has no body to release.
+ * HEAD pays for nothing: its answer has no body to release. `takesHead`: somebody sells the head itself.
  * @throws {GatewayError} payment_invalid when there is more than one payment
  */
-export function presentedPayment(req: IncomingMessage): PresentedPayment | undefined {
-  if (req.method === 'HEAD') return undefined
+export function presentedPayment(
+  req: IncomingMessage,
+  { takesHead = false }: { readonly takesHead?: boolean } = {},
+): PresentedPayment | undefined {
+  if (req.method === 'HEAD' && !takesHead) return undefined
   const { headers } = req
   if (headers['payment-signature'] === undefined && headers['x-payment'] === undefined) return undefined
   const given = PAYMENT_HEADERS.flatMap((name) =>

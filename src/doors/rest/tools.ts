@@ -28,6 +28,7 @@ export function toolResources(parts: ToolParts): Resource[] {
   for (const entry of parts.registry.tools) {
     if (!entry.tool.doors.includes('rest') || entry.tool.passes) continue
     for (const route of entry.tool.rest) {
+      if (route.isRaw) continue
       const known = byPath.get(route.path) ?? { isPublic: true, isPaid: true }
       // A resource is open to other sites' scripts only when it needs no token and changes nothing.
       const isPublic = known.isPublic && route.method === 'GET' && entry.tool.caller === 'anyone'

@@ -1,7 +1,7 @@
 // A query string as tool input: text is turned into the type the tool's schema asks for, and nothing is guessed.
 // Text that cannot be turned stays text, so that the schema refuses it in its own words.
-import { GatewayError } from '../../core/errors.ts'
-import type { JsonSchema } from '../../core/registry.ts'
+import { GatewayError } from './errors.ts'
+import type { JsonSchema } from './registry.ts'
 
 /**
  * @param query raw, without `?`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { coerceText, readQuery } from '../../../src/doors/rest/query.ts'
+import { coerceText, readQuery } from '../../../src/core/query.ts'
 
 describe('coerceText', () => {
   it.each([

@@ -1,0 +1,317 @@
+// The story of a paid call of a listing: find it, pick its route, count, price it; then, once it is paid, read what was sent, do the
+// work or ask the seller's host, judge the answer.
+import type { KeyObject } from 'node:crypto'
+import { formatAtomic } from '../../../schemas/money.ts'
+import type { MarketCallResult } from '../../../schemas/market-call.ts'
+import type { MarketNetwork } from '../../../schemas/market.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { KNOWN_NETWORKS } from '../../core/networks.ts'
+import { parseTarget, type TargetOptions } from '../../egress/target.ts'
+import { digestCanonical } from '../../lib/canonical-json.ts'
+import { LogField, type Logger } from '../../lib/log.ts'
+import { decodePayment } from '../../payments/wire.ts'
+import { allocationOf, acceptedOf, chooseOffer, type Priced, routeName, saleOf, shownOf } from './terms.ts'
+import { judgeAnswer } from './answer.ts'
+import { pseudonymOf } from './call-token.ts'
+import { type CallInput, filledIn, judgeInput, readInput, writeBody, writeQuery } from './input.ts'
+import { createCallLimits } from './limits.ts'
+import { readPath } from './path.ts'
+import type { AskedCall, CallerFacts, Listings, MarketCalls, OfferedVersion, OwnWork, Sold } from './ports.ts'
+import { type MatchedRoute, matchRoute } from './routes.ts'
+import type { Recorder } from '../trust/recorder.ts'
+import type { PaymentClaim, ServiceFailure } from '../../store/ports.ts'
+import { callUpstream, type UpstreamParts } from './upstream.ts'
+import { showAnswer } from './shown-answer.ts'
+
+export interface MarketCallParts extends UpstreamParts {
+  readonly listings: Listings
+  /** Work of our own listings, by service. */
+  readonly ownWork: Readonly<Record<string, OwnWork>>
+  readonly recorder: Pick<Recorder, 'record'>
+  /** The operator has switched rate limits off. */
+  readonly hasNoLimits: boolean
+  /** Ports that sellers' hosts may be on, and whether the sample site may be one. */
+  readonly rules: TargetOptions
+  /** Makes pseudonyms of payers. */
+  readonly payerKey: KeyObject
+  readonly log: Logger
+}
+
+const TOOL = 'gateway.marketplace.call'
+export const TEST_NETWORK: MarketNetwork = 'eip155:84532'
+
+/** One offer of the route that a call is for. */
+interface Candidate extends Priced {
+  readonly from: OfferedVersion
+  readonly matched: MatchedRoute
+}
+
+export function createMarketCalls(parts: MarketCallParts): MarketCalls {
+  const { listings, now } = parts
+  const limits = createCallLimits({ isOff: parts.hasNoLimits, now })
+
+  async function plan(asked: AskedCall, facts: CallerFacts) {
+    const { sellerId, serviceId, network } = asked
+    const segments = readPath(asked.path)
+    if (!segments)
+      throw new GatewayError(
+        'request_invalid',
+        'Write the path as the listing has it: no dot segments, no empty ones, nothing escaped that needs no escape.',
+        { reason: 'path' },
+      )
+    const sold = await listings.find(sellerId, serviceId)
+    if (!sold || !isShown(sold, network)) throw notFound(asked)
+    const isPaying = facts.payment !== undefined
+    const { maxRequestsPerMinute } = sold.current.document
+    const counted = `${network} ${sellerId}/${serviceId}`
+    const { address } = facts.caller
+    const unavailable = findUnavailability(sold, network)
+    if (unavailable && !isPaying) throw unavailable
+    limits.asked(counted, maxRequestsPerMinute, { address, isPaying })
+
+    const offered = candidates(sold, asked, segments, isPaying)
+    const accepted = facts.payment && decodePayment(facts.payment)
+    const chosen = chooseOffer(offered, accepted && acceptedOf(accepted)) as Candidate
+    const { route, matched } = { route: chosen.route, matched: chosen.matched }
+    if (asked.method === 'HEAD' && route.method !== 'HEAD' && isPaying)
+      throw new GatewayError(
+        'method_not_allowed',
+        'HEAD says the price and pays for nothing: pay with GET.',
+        {
+          extras: { allow: ['GET'] },
+        },
+      )
+    const allocation = allocationOf(chosen)
+    const priced = { sold, priced: chosen, allocation }
+    const reading = isPaying ? read(matched, asked, facts) : undefined
+    const service = { sellerId, serviceId, environment: network === TEST_NETWORK ? 'test' : 'live' } as const
+    let latencyMs = 0
+
+    return {
+      charge: {
+        amountAtomic: allocation.grossAtomic,
+        networks: [network],
+        requestDigest: reading?.digest ?? '',
+        shown: shownOf({ ...priced, network, isDirect: facts.message !== undefined }),
+        sale: saleOf(priced),
+        check() {
+          if (unavailable) throw unavailable
+          judgeInput(matched, inputOf(reading))
+          const url = urlOf(chosen, inputOf(reading))
+          const verdict = url === undefined ? undefined : parseTarget(url, parts.rules)
+          if (verdict && !verdict.ok && verdict.code === 'target_invalid')
+            throw new GatewayError(
+              'input_invalid',
+              `The path or the query cannot be sent on: ${verdict.detail}`,
+              {
+                reason: verdict.reason,
+              },
+            )
+        },
+        onSettled({ payer, amount }: PaymentClaim) {
+          const isSelf = payer === sold.payoutAddress
+          parts.recorder.record({
+            ...service,
+            kind: 'settled',
+            payer,
+            amount: Number(amount),
+            latencyMs,
+            isSelf,
+          })
+        },
+      },
+      async run({ claimId }: { readonly claimId: string }): Promise<MarketCallResult> {
+        limits.begun(counted, maxRequestsPerMinute)
+        const startedAt = now()
+        const upstream = await work(sold, chosen, inputOf(reading), {
+          claimId,
+          network,
+          amountAtomic: allocation.grossAtomic,
+          payer: accepted ? pseudonymOf(parts.payerKey, sellerId, accepted.payer) : '',
+          failed: (kind) => parts.recorder.record({ ...service, kind }),
+        })
+        latencyMs = now() - startedAt
+        return {
+          seller: sellerId,
+          service_id: serviceId,
+          version: chosen.version,
+          route: routeName(route),
+          words_of_seller: true,
+          upstream,
+          cost: {
+            amount_atomic: String(allocation.grossAtomic),
+            amount: formatAtomic(allocation.grossAtomic),
+            currency: 'USDC',
+            decimals: 6,
+            network,
+            platform_fee_atomic: String(allocation.platformFeeAtomic),
+            seller_proceeds_atomic: String(allocation.sellerProceedsAtomic),
+            claim_id: claimId,
+            revenue: isRevenue(network) && parts.signer.environment === 'production',
+          },
+        }
+      },
+    }
+  }
+
+  async function work(
+    sold: Sold,
+    { route, from, matched }: Candidate,
+    input: CallInput,
+    call: {
+      readonly claimId: string
+      readonly network: string
+      readonly amountAtomic: bigint
+      readonly payer: string
+      readonly failed: (kind: ServiceFailure) => void
+    },
+  ): Promise<MarketCallResult['upstream']> {
+    const { failed, ...facts } = call
+    const own = sold.accountId === null ? parts.ownWork[sold.serviceId] : undefined
+    if (sold.accountId === null) {
+      if (!own) throw new Error(`nothing does the work of ${sold.serviceId}`)
+      try {
+        const json = await own(filledIn(route, input))
+        return { status: 200, headers: { 'content-type': 'application/json' }, json }
+      } catch (thrown) {
+        failed('answer')
+        throw thrown
+      }
+    }
+    const target = targetOf(from, matched, input)
+    const sent = await callUpstream(parts, {
+      sold,
+      version: from,
+      route,
+      target,
+      body: writeBody(input),
+      ...facts,
+    })
+    if (!sent.ok) {
+      if (sent.fault !== null) failed(sent.fault)
+      throw note(sold, call, sent.error)
+    }
+    const verdict = judgeAnswer(route, sent.answer)
+    if (!verdict.ok) {
+      failed(verdict.fault)
+      const words = `The service ${verdict.words}. Nothing was charged; the same payment can be used again.`
+      throw note(sold, call, new GatewayError('service_failed', words, { reason: verdict.reason }))
+    }
+    return showAnswer(sent.answer, verdict)
+  }
+
+  function note(
+    { sellerId, serviceId }: Sold,
+    { claimId }: { readonly claimId: string },
+    error: GatewayError,
+  ): GatewayError {
+    parts.log.info(
+      {
+        event: 'market_call_failed',
+        seller: sellerId,
+        service: serviceId,
+        [LogField.claim]: claimId,
+        reason: error.reason,
+      },
+      'a service failed a paid call',
+    )
+    return error
+  }
+
+  return { plan }
+}
+
+/** Drafts and what waits for approval are known to nobody but who calls them with test money. */
+const isShown = ({ state }: Sold, network: MarketNetwork) =>
+  network === TEST_NETWORK ? state !== 'retired' : state !== 'draft' && state !== 'pending'
+
+function findUnavailability({ state, stateReason, sellerId, serviceId }: Sold, network: MarketNetwork) {
+  const isOpen =
+    state === 'active' || (network === TEST_NETWORK && (state === 'draft' || state === 'pending'))
+  if (isOpen) return undefined
+  return new GatewayError(
+    'service_unavailable',
+    `The service ${sellerId}/${serviceId} is ${state}${stateReason === null ? '' : `: ${stateReason}`}. It is not sold now, and nothing was charged.`,
+    { reason: state, extras: { state } },
+  )
+}
+
+/** Every offer of this very route that may be open. @throws {GatewayError} not_found, method_not_allowed */
+function candidates(
+  { current, earlier, fees }: Sold,
+  asked: AskedCall,
+  segments: NonNullable<ReturnType<typeof readPath>>,
+  isPaying: boolean,
+): readonly [Candidate, ...Candidate[]] {
+  const found: Candidate[] = []
+  const allow = new Set<string>()
+  for (const from of isPaying ? [current, ...earlier] : [current]) {
+    const matched = matchRoute(from.document.routes, asked.method, segments)
+    if (!matched.ok) for (const method of matched.allow) allow.add(method)
+    else
+      for (const fee of isPaying ? fees : fees.slice(0, 1))
+        found.push({ from, version: from.version, route: matched.route, matched, fee })
+  }
+  const [first, ...others] = found
+  if (first) return [first, ...others]
+  if (allow.size === 0)
+    throw new GatewayError('not_found', 'The service has no such route. Its listing names those that it has.')
+  const methods = [...allow]
+  throw new GatewayError('method_not_allowed', `Use ${methods.join(' or ')} at this route.`, {
+    extras: { allow: methods.includes('GET') ? [...methods, 'HEAD'] : methods },
+  })
+}
+
+type Reading = { readonly digest: string } & (
+  { readonly ok: true; readonly input: CallInput } | { readonly ok: false; readonly error: GatewayError }
+)
+
+/** What was sent, or why it cannot be read: said once nothing that was paid before answers it. */
+function read(matched: MatchedRoute, asked: AskedCall, { message }: CallerFacts): Reading {
+  const { sellerId, serviceId, network } = asked
+  const request = {
+    tool: TOOL,
+    seller: sellerId,
+    service_id: serviceId,
+    network,
+    route: routeName(matched.route),
+  }
+  try {
+    const input = readInput(matched, asked, message)
+    const { values, body = null } = input
+    return { ok: true, input, digest: digestCanonical({ ...request, path: matched.path, values, body }) }
+  } catch (thrown) {
+    const error =
+      thrown instanceof GatewayError
+        ? thrown
+        : new GatewayError(
+            'input_invalid',
+            'The input has no canonical form (RFC 8785): a text holds half a surrogate pair, or a number is too large for a double.',
+            { cause: thrown },
+          )
+    const unread = { path: asked.path, query: message?.query ?? '', reason: error.message }
+    return { ok: false, error, digest: digestCanonical({ ...request, unread }) }
+  }
+}
+
+function inputOf(reading: Reading | undefined): CallInput {
+  if (!reading) throw new Error('work without a payment')
+  if (!reading.ok) throw reading.error
+  return reading.input
+}
+
+const isRevenue = (id: string) => KNOWN_NETWORKS.some(({ network, revenue }) => network === id && revenue)
+
+const targetOf = ({ document }: OfferedVersion, matched: MatchedRoute, input: CallInput) =>
+  document.basePath + matched.path + writeQuery(matched, input)
+
+/** Undefined where the work is done here. */
+const urlOf = ({ from, matched }: Candidate, input: CallInput) =>
+  from.document.origin === '' ? undefined : from.document.origin + targetOf(from, matched, input)
+
+const notFound = ({ sellerId, serviceId }: AskedCall) =>
+  new GatewayError(
+    'service_not_found',
+    'No such service is sold here. GET /v1/marketplace/services lists those that are; ids are lower case.',
+    { reason: `${sellerId}/${serviceId}`.slice(0, 120) },
+  )
