@@ -21,7 +21,7 @@ export function createBroker(
   { purchases }: Pick<Payments, 'purchases'>,
   { createLeakGate }: { readonly createLeakGate?: EgressParts['createLeakGate'] } = {},
 ) {
-  const { config, addresses, isSandbox, signer, deriveKey, policy, now } = platform
+  const { config, addresses, isSandbox, signer, deriveKey, hasSharedKey, policy, now } = platform
   const { baseUrl } = addresses
   const { creditsRequired } = purchases
   const { egressPorts, allowPrivateCidrs } = config
@@ -36,7 +36,7 @@ export function createBroker(
     allowPrivateCidrs,
     tryTls,
     idempotencyKey,
-    callerKeys: deriveKey('idempotency-answers'),
+    callerKeys: hasSharedKey ? deriveKey('idempotency-answers') : undefined,
     creditsRequired,
     ...(createLeakGate && { createLeakGate }),
   })

@@ -45,6 +45,8 @@ export interface Platform {
   readonly signer: InstallationSigner
   /** Keys for uses inside the gateway; they outlive every signing key. */
   readonly deriveKey: DeriveKey
+  /** Whether its keys are those of the other replicas. */
+  readonly hasSharedKey: boolean
   readonly sender: Sender
   /** Search what comes back, where that takes longer than a turn of the event loop may. */
   readonly searchThreads: SearchThreads
@@ -94,9 +96,11 @@ export async function openPlatform(
     },
   })
   const hasReplicas = store.engine === 'postgres'
-  if (hasReplicas && !(await sharesDerivationKey(documents, deriveKey)))
+  const hasSharedKey = !hasReplicas || (await sharesDerivationKey(documents, deriveKey))
+  if (!hasSharedKey)
     log.warn(
-      'derivation.jwk is not that of the other replicas: results bought from one are not released by the other. Copy it from them.',
+      'derivation.jwk is not that of the other replicas: results bought from one are not released by the other, and calls under an ' +
+        'idempotency key are refused here, since the others would send them again. Copy it from them.',
     )
   const signer = await openSigner({
     file: signingKeyFile,
@@ -130,6 +134,7 @@ export async function openPlatform(
     providers,
     signer,
     deriveKey,
+    hasSharedKey,
     sender,
     searchThreads,
     resolver: observeResolver(createResolver(config.dnsServers), config.dnsServers, now),

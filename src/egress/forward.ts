@@ -22,7 +22,7 @@ import { placementsOf } from './placement/place.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
 import type { EgressRequest, OutboundResponse } from './ports.ts'
 import type { Provider, Providers } from './providers/index.ts'
-import { egressPaused, providerGone, targetBlocked } from './refusals.ts'
+import { egressPaused, keysNotShared, providerGone, targetBlocked } from './refusals.ts'
 import { isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
 import type { Runner } from './run.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -38,8 +38,8 @@ export interface ForwardParts {
   readonly readPolicy: () => Promise<EgressPolicy>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
-  /** Key of what follows from the keys of callers. */
-  readonly callerKeys: KeyObject
+  /** Key of what follows from the keys of callers; undefined where it is another one than the other replicas have. */
+  readonly callerKeys: KeyObject | undefined
   readonly ports: readonly number[]
   readonly allowSandboxName: boolean
   readonly creditsRequired: CreditsRequired
@@ -203,6 +203,8 @@ export function createForward(parts: ForwardParts): Forward {
   ): Promise<(Paid & { readonly ok: true }) | RepeatedCall> {
     const key = asked.idempotency_key
     const scope = key === undefined ? undefined : grant.keyScope
+    const { callerKeys } = parts
+    if (key !== undefined && !callerKeys) throw keysNotShared()
     for (let tries = 3; ; tries--) {
       const checked = await prepareUnder(grant, asked)
       if (!checked) throw grant.credentialGone()
@@ -212,9 +214,9 @@ export function createForward(parts: ForwardParts): Forward {
       applyPolicy(await parts.readPolicy(), request)
 
       const keyed =
-        key === undefined || scope === undefined
+        key === undefined || scope === undefined || !callerKeys
           ? undefined
-          : createKeyedCall(parts.callerKeys, {
+          : createKeyedCall(callerKeys, {
               scope,
               key,
               request,

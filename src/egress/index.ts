@@ -49,8 +49,8 @@ export interface EgressParts {
   readonly signer: Signer
   /** Key of the Idempotency-Key values; the same at every start of an installation. */
   readonly idempotencyKey: KeyObject
-  /** Key of what follows from the keys of callers; likewise. */
-  readonly callerKeys: KeyObject
+  /** Key of what follows from the keys of callers; undefined where it is another one than the other replicas have. */
+  readonly callerKeys: KeyObject | undefined
   readonly addresses: Addresses
   /** The 402 for credits, with the offer to buy some. */
   readonly creditsRequired: CreditsRequired

@@ -23,6 +23,15 @@ export const targetBlocked = (reason: string) =>
     { reason },
   )
 
+/** Where this replica cannot know what was sent under a caller's key: sending again is what the key is there to prevent. */
+export const keysNotShared = () =>
+  new GatewayError(
+    'store_unavailable',
+    'This replica of the gateway does not know what was sent under an idempotency key: its derivation.jwk is not that of the others. ' +
+      'Nothing was sent or charged. Try again, since another one may answer; the operator has to copy the file from them.',
+    { reason: 'derivation_key', extras: { retry_after_seconds: 1 } },
+  )
+
 /** @returns 503 egress_paused with `retry_after_seconds`; nothing was sent or charged */
 export const egressPaused = () =>
   new GatewayError(

@@ -1,3 +1,5 @@
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
 import { cites } from '../requirements.ts'
@@ -75,4 +77,27 @@ describe('two gateways on one database', () => {
           expect((await gateway.fetch(capability, { url: one.url('/') })).status).toBe(200)
     },
   )
+
+  it('send nothing under an idempotency key where one of them derives other keys, and so cannot know it', async () => {
+    const other = join(world.dataDir, 'other')
+    await mkdir(other)
+    await copyFile(join(world.env['GATEWAY_DATA_DIR'] ?? '', 'authority.jwk'), join(other, 'authority.jwk'))
+    const stranger = await startTestGateway({
+      world: { ...world, env: { ...world.env, GATEWAY_DATA_DIR: other } },
+    })
+    try {
+      await one.rest('POST', '/v1/credits/grant', { amount: 10, reference: 'for the last test' })
+      const { capability } = await one.grant()
+      const before = world.upstream.requests.length
+      const asked = { url: one.url('/'), method: 'POST', idempotency_key: 'of-the-caller' }
+      expect((await one.fetch(capability, asked)).status).toBe(200)
+      const refused = await stranger.fetch(capability, asked)
+      expect([refused.status, refused.body.code]).toEqual([503, 'store_unavailable'])
+      expect(refused.body.detail).toContain('derivation.jwk')
+      expect(world.upstream.requests.length - before).toBe(1)
+      expect((await stranger.fetch(capability, { url: one.url('/') })).status).toBe(200)
+    } finally {
+      await stranger.close()
+    }
+  })
 })
