@@ -52,6 +52,63 @@ describe('doctor', () => {
     expect(stdout).toMatch(/\n0 failed, \d+ to look at, \d+ ok\n$/)
   })
 
+  it('reads the own providers as a start would, and says every mistake with its place', async () => {
+    const file = join(folder, 'providers.json')
+    const entry = {
+      id: 'acme',
+      name: 'Acme',
+      hosts: ['api.acme.example.com'],
+      test_call: { method: 'GET', url: 'https://api.acme.example.com/me', what: 'Read' },
+      docs: 'https://docs.acme.example.com/',
+    }
+    const lookAt = async (text: string) => {
+      writeFileSync(file, text)
+      return found(await look({ GATEWAY_PROVIDERS_FILE: file }), 'providers')
+    }
+    expect(found(await look(), 'providers')).toMatchObject([{ level: 'ok' }])
+    expect(await lookAt(JSON.stringify({ providers: [entry] }))).toMatchObject([
+      { level: 'ok', says: expect.stringContaining(`1 of ${file}`) },
+    ])
+    expect(await lookAt(`{"providers": [\n {"id": "acme",}]}`)).toMatchObject([
+      { level: 'fail', says: 'GATEWAY_PROVIDERS_FILE: it is not JSON: look at line 2, column 16' },
+    ])
+    const wrong = [
+      { ...entry, hosts: ['127.0.0.1'] },
+      entry,
+      { ...entry, id: 'github' },
+      { ...entry, docs: 'x' },
+    ]
+    expect(
+      (await lookAt(JSON.stringify({ providers: wrong }))).map(({ level, says }) => `${level} ${says}`),
+    ).toEqual([
+      expect.stringMatching(/^fail GATEWAY_PROVIDERS_FILE: providers\[0\]\.hosts\.0: /),
+      expect.stringMatching(/^fail .*providers\[2\] \(github\): the gateway has a provider of this id/),
+      expect.stringMatching(/^fail .*providers\[3\]\.docs: /),
+    ])
+    expect(found(await look({ GATEWAY_PROVIDERS_FILE: join(folder, 'none') }), 'providers')).toMatchObject([
+      { level: 'fail', says: expect.stringContaining('cannot be read (ENOENT)') },
+    ])
+  })
+
+  it('says that a running gateway has not read the own providers as they are now', async () => {
+    const file = join(folder, 'providers.json')
+    writeFileSync(file, '{"providers": []}')
+    const gateway = startGatewayProcess({ ...env, GATEWAY_PROVIDERS_FILE: file })
+    try {
+      await gateway.listening
+      expect(found(await look({ GATEWAY_PROVIDERS_FILE: file }), 'providers')).toMatchObject([
+        { level: 'ok' },
+      ])
+      utimesSync(file, new Date(), new Date(Date.now() + 5_000))
+      expect(found(await look({ GATEWAY_PROVIDERS_FILE: file }), 'providers')).toMatchObject([
+        { level: 'warn', says: expect.stringContaining('changed since the gateway started') },
+      ])
+    } finally {
+      gateway.kill('SIGTERM')
+      await gateway.ended
+    }
+  })
+
   it('finds nothing wrong beside a running gateway, and nothing secret is in its words', async () => {
     const gateway = startGatewayProcess(env)
     try {

@@ -14,6 +14,7 @@ import { checkDataDirectory, checkKeyFiles } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
 import { checkPayments } from './payments.ts'
+import { checkProviders } from './providers.ts'
 import { checkClock, checkExtraCertificates, checkRuntime } from './runtime.ts'
 
 const CHECKS: readonly Check[] = [
@@ -27,6 +28,7 @@ const CHECKS: readonly Check[] = [
   checkPort,
   checkBaseUrl,
   checkEgress,
+  checkProviders,
   checkEdge,
   checkPayments,
 ]

@@ -10,6 +10,7 @@ import {
 import { ProviderId } from '../../../schemas/egress.ts'
 import { AllowedHost, HttpMethod } from '../../../schemas/http.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { placeOfJsonFault } from '../../lib/json-fault.ts'
 import { checkSettings } from '../placement/settings.ts'
 import { checkPath, parseTarget } from '../target.ts'
 
@@ -154,10 +155,8 @@ export function readOwnProviders(
   try {
     json = JSON.parse(text)
   } catch (thrown) {
-    return {
-      ok: false,
-      problems: [`it is not JSON (${thrown instanceof Error ? thrown.message : 'unreadable'})`],
-    }
+    const place = placeOfJsonFault(text, thrown)
+    return { ok: false, problems: [`it is not JSON${place === undefined ? '' : `: look at ${place}`}`] }
   }
   const file = OwnProviders.safeParse(json)
   if (!file.success)

@@ -78,12 +78,30 @@ test('an operator’s own needs no more than an id, hosts, a test call and a lin
 })
 
 test.each([
-  ['no JSON', '{', 'it is not JSON'],
+  ['cut', '{', 'it is not JSON: look at line 1, column 2'],
+  ['missing a comma', '{"providers": [\n  {"id": "a" "b"}]}', 'it is not JSON: look at line 2, column 14'],
+  [
+    'written with a comma too many',
+    `{"providers": [\n  {"id": "a"},\n  {"id": "acme", "name": }, {"name": "a long one after it"}]}`,
+    'it is not JSON: look at line 3, column 26',
+  ],
   ['a list', '[]', 'the one member "providers"'],
   ['another member', '{"providers":[],"more":1}', 'the one member "providers"'],
 ])('a file that is %s is refused in words', (_, text, words) => {
   const verdict = readOwnProviders(text, new Set())
   expect(verdict.ok ? '' : verdict.problems.join()).toContain(words)
+})
+
+test('a file that is none of these at all is not quoted', () => {
+  for (const text of [
+    'agw_sk_0123456789abcdefghij',
+    'agw_sk_x agw_sk_x',
+    `-----BEGIN PRIVATE KEY-----\n${'MIIEvQ'.repeat(30)}`,
+  ]) {
+    const verdict = readOwnProviders(text, new Set())
+    const problems = verdict.ok ? '' : verdict.problems.join()
+    expect(problems).toMatch(/^it is not JSON(: look at line 1, column \d)?$/)
+  }
 })
 
 test.each<[string, unknown, string]>([
