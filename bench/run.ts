@@ -25,6 +25,7 @@ const ALL = [
   'email',
   'email-lists',
   'email-syntax',
+  'market-search',
   'commerce',
   'start',
 ]

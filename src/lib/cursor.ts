@@ -25,8 +25,9 @@ export function takeFirst<T>(
   for (const item of items) {
     const position = positionOf(item)
     if (after && comparePositions(position, after) <= 0) continue
+    const last = taken.length === count ? taken.at(-1) : undefined
+    if (last && comparePositions(last.position, position) <= 0) continue
     const before = taken.findLastIndex((other) => comparePositions(other.position, position) <= 0)
-    if (before + 1 === count) continue
     taken.splice(before + 1, 0, { item, position })
     if (taken.length > count) taken.pop()
   }

@@ -15,11 +15,10 @@ import type {
   MarketEnvironment,
   Seller,
   ServiceDays,
-  ServiceRef,
   ServiceStanding,
   Store,
 } from '../../store/ports.ts'
-import { figuresOf } from '../trust/figures.ts'
+import { figuresOf, percentile, successRateOf } from '../trust/figures.ts'
 import { OWN_SELLER_ID } from '../own-listing.ts'
 import { type Offer, offerOf, ownOffer } from './offer.ts'
 import { describeOffer, LIVE, priceRoute, TEST } from './shape.ts'
@@ -53,6 +52,22 @@ export interface Entry {
   describe(network: MarketNetwork): MarketService
 }
 
+export interface Scored {
+  readonly entry: Entry
+  /** How well it fits the words of a query. */
+  readonly score: number
+}
+
+/** What is counted of a service, and what a list compares of it. */
+export interface Figures {
+  readonly standing: ServiceStanding
+  readonly days: ServiceDays | undefined
+  readonly at: number
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly successRate: number | null
+}
+
 const REFRESH_MS = 1_000
 /** A slow store makes answers older, not slower. */
 const REFRESH_WAIT_MS = 1_500
@@ -76,7 +91,8 @@ export function createCatalogue(parts: CatalogueParts) {
   const listings = new Map<string, Listing>()
   const sellers = new Map<string, Seller>()
   const proofs = new Map<string, HostProofRow>()
-  const figures = new Map<string, { standing: ServiceStanding; days: ServiceDays | undefined; at: number }>()
+  /** By the key of their listing: a list looks at all of them. */
+  const figures = { live: new Map<string, Figures>(), test: new Map<string, Figures>() }
   const entries = new Map<string, Entry>()
   const bySeller = new Map<string, Set<string>>()
   let fee: FeeTerms | undefined
@@ -85,7 +101,7 @@ export function createCatalogue(parts: CatalogueParts) {
   let reading: Promise<void> | undefined
   let isIndexStale = true
   let indexedAt = Number.NEGATIVE_INFINITY
-  let index: { readonly keys: readonly string[]; readonly search: SearchIndex } | undefined
+  let index: { readonly indexed: readonly Entry[]; readonly search: SearchIndex } | undefined
   let indexing: Promise<void> | undefined
 
   put(ownOffer(payTo))
@@ -250,11 +266,8 @@ export function createCatalogue(parts: CatalogueParts) {
       },
       (standing) => {
         last = Math.max(last, standing.changedAt)
-        if (
-          figures.get(figureKey(standing))?.standing.changedAt === standing.changedAt &&
-          dayOf(standing.changedAt) === dayOf(at)
-        )
-          return
+        const known = figures[standing.environment].get(keyOf(standing.sellerId, standing.serviceId))
+        if (known?.standing.changedAt === standing.changedAt && dayOf(known.at) === dayOf(at)) return
         changed.push(standing)
       },
     )
@@ -265,8 +278,13 @@ export function createCatalogue(parts: CatalogueParts) {
   async function sumUp(standings: readonly ServiceStanding[], at: number): Promise<void> {
     if (standings.length === 0) return
     const sums = await store.sumServiceDays({ keys: standings, sinceDay: dayOf(at) - WINDOW_DAYS + 1 })
-    for (const [i, standing] of standings.entries())
-      figures.set(figureKey(standing), { standing, days: sums[i], at })
+    for (const [i, standing] of standings.entries()) {
+      const { environment, sellerId, serviceId } = standing
+      const days = sums[i]
+      const [p50, p95] = [percentile(days, 0.5), percentile(days, 0.95)]
+      const computed = { standing, days, at, p50, p95, successRate: successRateOf(days) }
+      figures[environment].set(keyOf(sellerId, serviceId), computed)
+    }
   }
 
   /** Words are indexed some seconds after they came, so that a seller who edits all day costs little. */
@@ -275,7 +293,7 @@ export function createCatalogue(parts: CatalogueParts) {
     indexedAt = now()
     const all = [...entries.values()]
     const search = await indexDocuments(all.map(({ words }) => words))
-    index = { keys: all.map(({ key }) => key), search }
+    index = { indexed: all, search }
   }
 
   return {
@@ -301,22 +319,24 @@ export function createCatalogue(parts: CatalogueParts) {
         : [...(bySeller.get(sellerId) ?? [])].flatMap((key) => entries.get(key) ?? []),
 
     /** Entries with a word of the query, and how well each fits. */
-    search(query: string): readonly { readonly entry: Entry; readonly score: number }[] {
+    search(query: string): readonly Scored[] {
       if (!index) return []
-      const { keys, search } = index
-      return search.find(query).flatMap(({ at, score }) => {
-        const entry = entries.get(keys[at] ?? '')
-        return entry ? [{ entry, score }] : []
-      })
+      const { indexed, search } = index
+      const found: Scored[] = []
+      for (const { at, score } of search.find(query)) {
+        // What was indexed may be another version by now, or gone.
+        const entry = entries.get(indexed[at]?.key ?? '')
+        if (entry) found.push({ entry, score })
+      }
+      return found
     },
 
     /** What stands behind the figures of a service; undefined where nobody has called it. */
-    standing: ({ sellerId, serviceId, environment }: ServiceRef) =>
-      figures.get(figureKey({ sellerId, serviceId, environment })),
+    known: ({ key }: Pick<Entry, 'key'>, environment: MarketEnvironment): Figures | undefined =>
+      figures[environment].get(key),
 
-    figures({ offer }: Entry, network: MarketNetwork): MarketFigures {
-      const { sellerId, serviceId, proof } = offer
-      const known = figures.get(figureKey({ sellerId, serviceId, environment: environmentOf(network) }))
+    figures({ key, offer: { proof } }: Entry, network: MarketNetwork): MarketFigures {
+      const known = figures[environmentOf(network)].get(key)
       return figuresOf(known?.standing, known?.days, {
         network,
         at: known?.at ?? (readAt > 0 ? readAt : null),
@@ -333,5 +353,3 @@ export function createCatalogue(parts: CatalogueParts) {
 }
 
 const dayOf = (at: number) => Math.floor(at / DAY_MS)
-const figureKey = ({ sellerId, serviceId, environment }: ServiceRef) =>
-  `${environment} ${sellerId}/${serviceId}`

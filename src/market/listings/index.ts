@@ -2,10 +2,10 @@
 import type { MarketPage, MarketQuery, MarketService } from '../../../schemas/market.ts'
 import type { Addresses } from '../../core/config.ts'
 import { decodeCursor, encodeCursor, takeFirst } from '../../lib/cursor.ts'
-import { type Catalogue, type Entry, environmentOf } from './catalogue.ts'
+import { type Catalogue, type Entry, environmentOf, type Scored } from './catalogue.ts'
 import { isSold } from './offer.ts'
 import type { Marketplace } from './ports.ts'
-import { orderOf, type Scored, successRateOf } from './order.ts'
+import { orderOf } from './order.ts'
 
 export interface MarketplaceParts {
   readonly addresses: Pick<Addresses, 'siteUrl'>
@@ -92,7 +92,7 @@ function filterOf(query: MarketQuery, catalogue: Catalogue): (entry: Entry) => b
     )
       return false
     if (leastRate === undefined) return true
-    const rate = successRateOf(catalogue.standing({ ...offer, environment })?.days)
+    const rate = catalogue.known(entry, environment)?.successRate ?? null
     return rate !== null && rate >= leastRate
   }
 }

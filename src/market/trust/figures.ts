@@ -40,7 +40,7 @@ export function figuresOf(
       settled_calls: settled,
       failed_calls: failed,
       failures,
-      success_rate: shareOf(settled, settled + failed),
+      success_rate: successRateOf(days),
       p50_ms: percentile(days, 0.5),
       p95_ms: percentile(days, 0.95),
       volume_atomic: String(days?.volume ?? 0),
@@ -86,4 +86,11 @@ export function percentile(
     if (seen >= rank) return LATENCY_BOUNDS_MS[at] ?? null
   }
   return LATENCY_BOUNDS_MS.at(-1) ?? null
+}
+
+/** Null where nothing was called. */
+export function successRateOf(days: ServiceDays | undefined): number | null {
+  if (!days) return null
+  const { unreachable, timeout, status, answer, schema } = days.failures
+  return shareOf(days.settled, days.settled + unreachable + timeout + status + answer + schema)
 }
