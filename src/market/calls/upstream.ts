@@ -105,7 +105,7 @@ function unanswered(result: Exclude<UnrecordedResult, { ok: true }>): UpstreamRe
     case 'response':
     case 'withheld':
       return failed(
-        'answer',
+        result.reason === 'bad_status' ? 'status' : 'answer',
         new GatewayError(
           'response_unacceptable',
           `The service answered with something that cannot be passed on: ${PASSING[result.reason] ?? 'it could not be searched for a secret'}. ${FREE}`,
