@@ -18,9 +18,17 @@ export interface HeadParts {
   readonly log: Logger
 }
 
+/** The gateway's word for a place. */
+export interface SignedHead extends Place {
+  readonly jws: string
+}
+
 export interface Heads {
-  /** Signs the newest place of a chain; undefined where the chain does not hold any more, which is logged. */
-  sign(chain: AuditChain): Promise<string | undefined>
+  /**
+   * Signs the newest place of a chain, which may be newer than the one that was read; undefined where the chain does not hold any
+   * more, which is logged.
+   */
+  sign(chain: AuditChain): Promise<SignedHead | undefined>
   /**
    * Looks at a stretch as it was read, and tells the log of what is wrong with it.
    * @param before the place in front of it, where that is known
@@ -92,7 +100,19 @@ export function createHeads(parts: HeadParts): Heads {
     return last?.seq === seq && last.hash === hash ? undefined : `event ${seq} is missing or another one`
   }
 
-  async function sign(found: AuditChain): Promise<string | undefined> {
+  /** What was read before another reader had a newer place signed is read again: its end is not missing. */
+  async function refresh(found: AuditChain): Promise<AuditChain> {
+    for (let chain = found; ;) {
+      const own = remembered.get(chain.chain)
+      if (!own || own.seq <= chain.seq) return chain
+      const again = await store.getAuditChain(chain.chain)
+      if (!again || again.seq < own.seq) return again ?? chain
+      chain = again
+    }
+  }
+
+  async function sign(read: AuditChain): Promise<SignedHead | undefined> {
+    const found = await refresh(read)
     const { chain, seq, hash } = found
     const fault = await findFault(found)
     if (fault !== undefined) {
@@ -107,14 +127,15 @@ export function createHeads(parts: HeadParts): Heads {
       seq,
       hash,
     })
-    remember(chain, { seq, hash })
-    return jws
+    // Two may be signed at once: the newer one is not forgotten for the older.
+    if ((remembered.get(chain)?.seq ?? 0) <= seq) remember(chain, { seq, hash })
+    return { seq, hash, jws }
   }
 
-  async function signAndKeep(found: AuditChain): Promise<void> {
-    const jws = await sign(found)
-    if (jws === undefined) return
-    const { chain, seq, hash } = found
+  async function signAndKeep({ chain, ...found }: AuditChain): Promise<void> {
+    const signed = await sign({ chain, ...found })
+    if (signed === undefined) return
+    const { seq, hash, jws } = signed
     await store.recordAuditHead({ chain, seq, jws, signedAt: now() })
     // The log is kept elsewhere: whoever empties the database does not empty it.
     log.info({ event: 'audit_head', chain, seq, hash, kid: decodeJws(jws).header['kid'] }, 'audit head')
@@ -149,10 +170,10 @@ export function createHeads(parts: HeadParts): Heads {
       }
       // Chains that did not grow have nothing to sign, but their end may have been cut off.
       for (const [chain, place] of [...before].slice(0, LOOKED_AT)) {
-        const found = await store.getAuditChain(chain)
-        const fault = await findFault(found ?? { chain, seq: 0, hash: '', signedSeq: 0 })
-        if (fault === undefined) remember(chain, place)
-        else report(chain, fault)
+        const found = (await store.getAuditChain(chain)) ?? { chain, seq: 0, hash: '', signedSeq: 0 }
+        const fault = await findFault(await refresh(found))
+        if (fault !== undefined) report(chain, fault)
+        else if (remembered.get(chain) === place) remember(chain, place)
       }
     },
   }

@@ -55,21 +55,22 @@ export function createAudit(parts: AuditParts): OpenAudit {
     async read({ chain, after, limit }) {
       const newest = await store.getAuditChain(chain)
       if (!newest) return { chain, events: [], heads: [], head: null, intact: true, next: null }
-      const head = await heads.sign(newest)
+      const signed = await heads.sign(newest)
+      const end = signed?.seq ?? newest.seq
       const [before, rows] = await Promise.all([
         after === 0 ? [] : store.listAuditEvents({ chain, after: after - 1, upTo: after, limit: 1 }),
-        store.listAuditEvents({ chain, after, upTo: newest.seq, limit }),
+        store.listAuditEvents({ chain, after, upTo: end, limit }),
       ])
       const last = rows.at(-1)?.seq ?? after
       const isWhole = heads.isWhole(chain, rows, after === 0 ? BEGINNING : before[0])
-      const signed = await store.listAuditHeads({ chain, after, upTo: last })
+      const stored = await store.listAuditHeads({ chain, after, upTo: last })
       return {
         chain,
         events: rows.map(toEvent),
-        heads: signed.map(({ jws }) => jws),
-        head: (isWhole && head) || null,
-        intact: isWhole && head !== undefined,
-        next: rows.length === limit && last < newest.seq ? last : null,
+        heads: stored.map(({ jws }) => jws),
+        head: isWhole && signed ? signed.jws : null,
+        intact: isWhole && signed !== undefined,
+        next: rows.length === limit && last < end ? last : null,
       }
     },
 
