@@ -13,7 +13,7 @@ import type { Attempt, AttemptKind } from '../store/model.ts'
 import { digestRequest } from './digest.ts'
 import { namesDropped, pickResponseHeaders } from './headers.ts'
 import type { Answer } from './idempotency/answer.ts'
-import { createKeyedCall, type KeyedCall } from './idempotency/keyed-call.ts'
+import { createKeyedCalls, type KeyedCall } from './idempotency/keyed-call.ts'
 import { replay } from './idempotency/replay.ts'
 import { refuseTokenEndpoint } from './kinds/token-url.ts'
 import { newAttempt } from './new-attempt.ts'
@@ -121,6 +121,7 @@ interface RepeatedCall {
 /** The story of one request with a credential: check, resolve, pin, reserve, open, send once, search for the secret, record. */
 export function createForward(parts: ForwardParts): Forward {
   const { store, runner, ports, allowSandboxName, fault } = parts
+  const keyedCall = parts.callerKeys && createKeyedCalls(parts.callerKeys)
 
   return {
     prepare,
@@ -203,8 +204,7 @@ export function createForward(parts: ForwardParts): Forward {
   ): Promise<(Paid & { readonly ok: true }) | RepeatedCall> {
     const key = asked.idempotency_key
     const scope = key === undefined ? undefined : grant.keyScope
-    const { callerKeys } = parts
-    if (key !== undefined && !callerKeys) throw keysNotShared()
+    if (key !== undefined && !keyedCall) throw keysNotShared()
     for (let tries = 3; ; tries--) {
       const checked = await prepareUnder(grant, asked)
       if (!checked) throw grant.credentialGone()
@@ -214,14 +214,9 @@ export function createForward(parts: ForwardParts): Forward {
       applyPolicy(await parts.readPolicy(), request)
 
       const keyed =
-        key === undefined || scope === undefined || !callerKeys
+        key === undefined || scope === undefined || !keyedCall
           ? undefined
-          : createKeyedCall(callerKeys, {
-              scope,
-              key,
-              request,
-              credentialId: credential.id,
-            })
+          : keyedCall({ scope, key, request, credentialId: credential.id })
       const addresses = await runner.recall(request, credential)
       const attempt = newAttempt(parts, {
         kind: grant.kind,

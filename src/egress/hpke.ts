@@ -8,8 +8,8 @@ import {
   createSecretKey,
   diffieHellman,
   generateKeyPairSync,
-  hash,
 } from 'node:crypto'
+import { createHmacSha256 } from '../lib/hmac.ts'
 import { keepNewest } from '../lib/keep-newest.ts'
 
 /** The AEAD half of a cipher suite: RFC 9180 section 7.3. */
@@ -32,8 +32,6 @@ const SPKI_PREFIX = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d0301070
 const VERSION = Buffer.from('HPKE-v1')
 const EMPTY = Buffer.alloc(0)
 const ONE = Buffer.from([1])
-/** The block size of SHA-256. */
-const BLOCK_BYTES = 64
 
 const i2osp2 = (value: number) => Buffer.from([value >> 8, value & 0xff])
 const KEM_SUITE = Buffer.concat([Buffer.from('KEM'), i2osp2(KEM_ID)])
@@ -146,26 +144,11 @@ function scheduleContext(suite: Buffer, info: Buffer): Buffer {
 }
 
 function labeledExtract(suite: Buffer, salt: Buffer, label: string, ikm: Buffer): Buffer {
-  return hmac(salt, [VERSION, suite, Buffer.from(label), ikm])
+  return createHmacSha256(salt)([VERSION, suite, Buffer.from(label), ikm])
 }
 
 /** Every length here is at most one block of HMAC-SHA256, so HKDF-Expand is one HMAC. */
 function labeledExpand(suite: Buffer, prk: Buffer, label: string, info: Buffer, bytes: number): Buffer {
   const parts = [i2osp2(bytes), VERSION, suite, Buffer.from(label), info, ONE]
-  return hmac(prk, parts).subarray(0, bytes)
-}
-
-/**
- * RFC 2104 over SHA-256, for keys of at most one block. Seven of these open a record: createHmac would leave as many native
- * objects and key handles to the collector each time.
- */
-function hmac(key: Buffer, parts: readonly Buffer[]): Buffer {
-  const inner = Buffer.concat([padded(key, 0x36), ...parts])
-  return hash('sha256', Buffer.concat([padded(key, 0x5c), hash('sha256', inner, 'buffer')]), 'buffer')
-}
-
-function padded(key: Buffer, pad: number): Buffer {
-  const block = Buffer.alloc(BLOCK_BYTES, pad)
-  for (const [i, byte] of key.entries()) block[i] = byte ^ pad
-  return block
+  return createHmacSha256(prk)(parts).subarray(0, bytes)
 }

@@ -1,7 +1,8 @@
 // A call under a caller's key. Two things derive from lineage and key, under a key of the installation: the name of its record,
 // which is also what the upstream gets as Idempotency-Key, and the key that its answer is sealed with. The caller's key itself
 // is stored nowhere, so that whoever holds the database and the files cannot open an answer without it.
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import { createHmacSha256 } from '../../lib/hmac.ts'
 import type { Attempt } from '../../store/model.ts'
 import type { KeyClaim } from '../../store/ports.ts'
 import { digestRequest } from '../digest.ts'
@@ -24,31 +25,36 @@ export interface KeyedCall {
 /** What a kept answer is bound to. */
 type SealedFor = Pick<Attempt, 'id' | 'requestDigest'>
 
-const NAME_BYTES = 32
+/** A request, and the key that its caller gave it. */
+export interface Call {
+  /** Id that the key is unique under: the root of a lineage, or a permit. */
+  readonly scope: string
+  /** As the caller gave it. */
+  readonly key: string
+  readonly request: PreparedRequest
+  readonly credentialId: string
+}
 
 /**
  * @param callerKeys key of what follows from the keys of callers; the same at every start of an installation
- * @param call.scope id that the key is unique under: the root of a lineage, or a permit
- * @param call.key as the caller gave it
+ * @returns derives what a call under a key needs
  */
-export function createKeyedCall(
-  callerKeys: KeyObject,
-  call: {
-    readonly scope: string
-    readonly key: string
-    readonly request: PreparedRequest
-    readonly credentialId: string
-  },
+export function createKeyedCalls(callerKeys: KeyObject): (call: Call) => KeyedCall {
+  const mac = createHmacSha256(callerKeys.export())
+  return (call) => keyedCall(mac, call)
+}
+
+function keyedCall(
+  mac: ReturnType<typeof createHmacSha256>,
+  { scope, key, request, credentialId }: Call,
 ): KeyedCall {
-  const { scope, key, request, credentialId } = call
-  // An id holds no space, so that no two pairs of scope and key are the same text. The halves of one HMAC are two values of which
-  // neither tells the other: one is shown to upstreams, one is the secret that seals.
-  const derived = createHmac('sha512', callerKeys).update(`${scope} ${key}`).digest()
-  const keyHash = derived.toString('base64url', 0, NAME_BYTES)
+  // An id holds no space, so that no two pairs of scope and key are the same text, nor the two uses of one.
+  const derive = (use: 'name' | 'seal') => mac([Buffer.from(`${use} ${scope} ${key}`)])
+  const keyHash = derive('name').toString('base64url')
   const { maxResponseBytes: maxBytes } = request
   // A handle: from bytes, Node 24 makes one after an exception within, which costs 10 us for each answer.
   const sealingOf = ({ id, requestDigest }: SealedFor) => ({
-    key: createSecretKey(derived.subarray(NAME_BYTES)),
+    key: createSecretKey(derive('seal')),
     context: `${id} ${requestDigest}`,
   })
   return {

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Answer, MAX_KEPT_BYTES } from '../../../../src/egress/idempotency/answer.ts'
-import { createKeyedCall } from '../../../../src/egress/idempotency/keyed-call.ts'
+import { type Call, createKeyedCalls } from '../../../../src/egress/idempotency/keyed-call.ts'
 import { digestRequest } from '../../../../src/egress/digest.ts'
 import { prepareRequest } from '../../../../src/egress/request.ts'
 import type { EgressRequest } from '../../../../src/egress/ports.ts'
@@ -15,8 +15,8 @@ const prepare = (over: Partial<EgressRequest> = {}) =>
     { url: 'https://api.example.com/v1/orders', method: 'POST', headers: {}, body: '{}', ...over },
     { ports: [443], defaultHeaders: {} },
   )
-const call = (over: Partial<Parameters<typeof createKeyedCall>[1]> = {}, of = installation) =>
-  createKeyedCall(of, {
+const call = (over: Partial<Call> = {}, of = installation) =>
+  createKeyedCalls(of)({
     scope: 'cap_1',
     key: 'key-1',
     request: prepare(),
