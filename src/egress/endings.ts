@@ -7,7 +7,7 @@ import { createScheduler } from '../lib/scheduler.ts'
 import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
 import type { AttemptLedger } from './attempts.ts'
-import { digestContent, digestResponse } from './digest.ts'
+import { digestContent, digestLongContent, digestResponse } from './digest.ts'
 import { namesDropped } from './headers.ts'
 import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
 import type { OpenedCredential } from './opened-credential-cache.ts'
@@ -54,7 +54,7 @@ export interface Endings {
   fail(paid: Paid, failure: SendFailure): Promise<never>
 }
 
-/** Beyond it, a digest or an answer as JSON takes a good part of a millisecond; for 1 MiB it is five. */
+/** Beyond it, what is done with an answer takes a good part of a millisecond. */
 const SHORT_BYTES = 64 * 1024
 /** One thread serves everybody: one long answer is worked on between two rounds of its event loop. */
 const longTurns = createScheduler(1)
@@ -104,10 +104,11 @@ async function deliver(
     return verdict.reason === 'reflected'
       ? await withhold(parts, paid, response.status, verdict)
       : await refuseUnsearched(parts, paid, response.status, verdict)
-  if (isLong) await longTurns.turn()
+  const contentDigest = isLong
+    ? await digestLongContent(response.body, longTurns)
+    : digestContent(response.body)
   const headers = paid.pickHeaders(response.headers)
   const { status, body } = response
-  const contentDigest = digestContent(body)
   const responseDigest = digestResponse({ status, headers, contentDigest })
   const { receipt, balance, isAnswerKept } = await finish(parts, paid, {
     state: 'settled',

@@ -21,8 +21,8 @@ export function sendJsonText(res: ServerResponse, status: number, json: string, 
   sendText(res, status, json, { ...JSON_TYPE, ...headers })
 }
 
-/** Two pieces between two rounds of the event loop, of whichever answers: one round writes four milliseconds at most. */
-const pieceTurns = createScheduler(2)
+/** One piece between two rounds of the event loop, of whichever answer: a call of another client takes about ten rounds. */
+const pieceTurns = createScheduler(1)
 
 /** Writes a value as JSON; one with a long text in it a piece at a time, so that other clients are heard in between. */
 export async function sendJsonInTurns(

@@ -9,6 +9,9 @@ import { expectAnswer } from './interim.ts'
 import type { Connection } from './connections.ts'
 import type { Deadline } from './deadline.ts'
 import { readFraming, readPairs, type ReceivedHeaders } from './framing.ts'
+import { createReadPace } from './read-pace.ts'
+
+const pace = createReadPace()
 
 type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
 
@@ -110,10 +113,13 @@ function readAnswer(
         return refuse(status, 'too_large')
       body = createBody(Math.min(declared, request.maxResponseBytes))
     },
-    onResponseData(_given, chunk) {
+    onResponseData(given, chunk) {
       body ??= createBody(0)
       const excess = body.size + chunk.length - request.maxResponseBytes
-      if (excess <= 0) return body.add(chunk)
+      if (excess <= 0) {
+        body.add(chunk)
+        return pace.read(chunk.length, body.size, { stop: () => given.pause(), go: () => given.resume() })
+      }
       if (request.overflow !== 'cut') return refuse(seenHead().status, 'too_large')
       body.add(chunk.subarray(0, chunk.length - excess))
       end({ ok: true, response: { ...seenHead(), body: body.take(), isCut: true } })

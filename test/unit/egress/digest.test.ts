@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { digestContent, digestRequest, digestResponse } from '../../../src/egress/digest.ts'
+import {
+  digestContent,
+  digestLongContent,
+  digestRequest,
+  digestResponse,
+} from '../../../src/egress/digest.ts'
 import { cites } from '../../requirements.ts'
 
 const request = {
@@ -75,4 +80,17 @@ test(cites('egress:digest:response', 'a response is digested as it was passed on
   expect(digestResponse({ ...response, status: 201 })).not.toBe(digestResponse(response))
   const other = digestContent(Buffer.from('y'))
   expect(digestResponse({ ...response, contentDigest: other })).not.toBe(digestResponse(response))
+})
+
+test('of a long body is the same, and takes a turn for each part of it', async () => {
+  for (const [length, parts] of [
+    [1, 1],
+    [256 * 1024, 1],
+    [1_000_000, 4],
+  ] as const) {
+    const body = Buffer.alloc(length, 'body')
+    let turns = 0
+    const digest = await digestLongContent(body, { turn: async () => void turns++ })
+    expect({ digest, turns }).toEqual({ digest: digestContent(body), turns: parts })
+  }
 })

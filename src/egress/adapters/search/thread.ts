@@ -27,8 +27,8 @@ export type ThreadEnd = 'hung' | 'stopped' | 'out_of_memory' | 'crashed'
 const START_TIMEOUT_MS = 15_000
 /** The bytes of bodies lie outside of the heap; what a search keeps in it are patterns. */
 const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
-/** Copying so much takes a quarter of a millisecond. */
-const COPY_BYTES = 1 << 20
+/** Copying so much takes a tenth of a millisecond, most of it for memory that was never used. */
+const COPY_BYTES = 1 << 18
 
 /**
  * @param options.maxMs wall time of one search: a budget of steps ends it long before, so that only a defect gets so far
