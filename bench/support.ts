@@ -105,11 +105,12 @@ async function fire(client: Client, shot: Shot): Promise<void> {
  * @param options.ca PEM of the authority of a server over TLS
  * @param options.awake the client never waits in the kernel. To wake a process that does is work for whoever writes to it,
  *   5 to 15 us on a virtual machine, and the slower of two servers has to do it more often
+ * @param options.seconds it ends then at the latest
  */
 export async function closedLoop(
   server: Pick<ServerProcess, 'pid' | 'url'>,
   shot: Shot | (() => Shot),
-  options: { connections: number; requests: number; ca?: string; awake?: boolean },
+  options: { connections: number; requests: number; ca?: string; awake?: boolean; seconds?: number },
 ): Promise<LoadResult> {
   const { ca } = options
   let isAwake = options.awake === true
@@ -125,9 +126,10 @@ export async function closedLoop(
   stayAwake()
   const cpuBefore = cpuSeconds(server.pid)
   const started = performance.now()
+  const until = started + (options.seconds ?? Number.POSITIVE_INFINITY) * 1000
   await Promise.all(
     clients.map(async (client) => {
-      while (left-- > 0) {
+      while (left-- > 0 && performance.now() < until) {
         const next = typeof shot === 'function' ? shot() : shot
         const at = performance.now()
         await fire(client, next)
