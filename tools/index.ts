@@ -61,7 +61,14 @@ import { keysFree } from './keys-free.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
 import { marketplaceCall } from './marketplace-call.ts'
+import { marketplaceFee } from './marketplace-fee.ts'
+import { marketplacePayouts } from './marketplace-payouts.ts'
+import { marketplacePayoutsRun } from './marketplace-payouts-run.ts'
+import { marketplacePayoutsState } from './marketplace-payouts-state.ts'
+import { marketplacePayoutsVerify } from './marketplace-payouts-verify.ts'
 import { marketplaceSearch } from './marketplace-search.ts'
+import { marketplaceSellerRefund } from './marketplace-seller-refund.ts'
+import { marketplaceSellerStatement } from './marketplace-seller-statement.ts'
 import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
 import { pricingQuote } from './pricing-quote.ts'
@@ -128,6 +135,13 @@ export const tools: readonly AnyTool[] = [
   discoverySearch,
   marketplaceSearch,
   marketplaceCall,
+  marketplaceFee,
+  marketplacePayouts,
+  marketplacePayoutsRun,
+  marketplacePayoutsState,
+  marketplacePayoutsVerify,
+  marketplaceSellerRefund,
+  marketplaceSellerStatement,
   keysFree,
   emailKeysList,
   emailKeysRevoke,

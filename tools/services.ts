@@ -17,6 +17,7 @@ import type { Refunds } from '../src/payments/refunds.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
 import type { Discovery } from '../src/discovery/ports.ts'
 import type { MarketCalls } from '../src/market/calls/ports.ts'
+import type { MarketMoney } from '../src/market/money/ports.ts'
 import type { Marketplace } from '../src/market/listings/ports.ts'
 
 /** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
@@ -57,6 +58,7 @@ export interface Services {
   readonly discovery: Discovery
   readonly marketplace: Marketplace
   readonly marketCalls: MarketCalls
+  readonly money: MarketMoney
   readonly health: Health
 }
 

@@ -154,6 +154,11 @@ const Environment = z.object({
       'File (0600) with the key of the account that refunds leave from: it holds the asset and needs no gas',
     shownDefault: 'unset; in a sandbox the account that is paid',
   }),
+  GATEWAY_PAYOUT_KEY_FILE: z.string().optional().meta({
+    description:
+      'File (0600) with the key of the account that sellers of the market are paid from: it holds the asset and needs no gas',
+    shownDefault: 'the refund account; in a sandbox the account that is paid',
+  }),
   GATEWAY_SETTLER_MAX_FEE_GWEI: list
     .transform(byChain((gwei) => BigInt(gwei) * 1_000_000_000n, '<chain id>:<whole gwei>, e.g. 8453:5'))
     .meta({
@@ -411,6 +416,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     paymentAssets: assets.entries,
     settlerKeyFiles: e.GATEWAY_SETTLER_KEY_FILE,
     refundKeyFile: e.GATEWAY_REFUND_KEY_FILE,
+    payoutKeyFile: e.GATEWAY_PAYOUT_KEY_FILE,
     settlerMaxFees: e.GATEWAY_SETTLER_MAX_FEE_GWEI,
     settlementGas: BigInt(e.GATEWAY_SETTLEMENT_GAS),
     confirmations: e.GATEWAY_CONFIRMATIONS,

@@ -3,6 +3,7 @@ import type { OpenAudit } from '../audit/index.ts'
 import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
+import type { Payouts } from '../market/money/payouts.ts'
 import type { Settlements } from '../payments/ports.ts'
 import type { Refunds } from '../payments/refunds.ts'
 import type { Platform } from './platform.ts'
@@ -15,13 +16,14 @@ export interface Housekeeping {
   readonly debits: Pick<Debits, 'recover'>
   readonly settlements: Pick<Settlements, 'reconcile'>
   readonly refunds: Pick<Refunds, 'reconcile'>
+  readonly payouts: Pick<Payouts, 'keep'>
   readonly email: Pick<EmailService, 'prepare' | 'settle'>
 }
 
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { audit, egress, debits, settlements, refunds, email }: Housekeeping,
+  { audit, egress, debits, settlements, refunds, payouts, email }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
@@ -29,6 +31,7 @@ export function startHousekeeping(
     log.error({ err: thrown }, 'payments could not be reconciled')
   })
   void refunds.reconcile()
+  void payouts.keep()
   void audit.settle().catch((thrown: unknown) => {
     if (!isStopped) log.error({ err: thrown }, 'the audit log could not be signed')
   })
@@ -45,6 +48,8 @@ export function startHousekeeping(
       await debits.recover()
       await settlements.reconcile()
       await refunds.reconcile()
+      // A run over many sellers takes longer than a minute, and nothing else waits for it.
+      void payouts.keep()
       await email.settle()
     } catch (thrown) {
       log.error({ err: thrown }, 'housekeeping failed')

@@ -6,7 +6,6 @@ import type { OwnWork } from '../market/calls/ports.ts'
 import { createCatalogue } from '../market/listings/catalogue.ts'
 import { createMarketplace } from '../market/listings/index.ts'
 import { OWN_SERVICE_ID } from '../market/own-listing.ts'
-import { createMarketSettingsReader } from '../market/settings.ts'
 import { createRecorder } from '../market/trust/recorder.ts'
 import type { Outcomes } from '../outcomes/ports.ts'
 import { neverGone } from '../core/priced-run.ts'
@@ -17,19 +16,14 @@ import type { Platform } from './platform.ts'
 /** Composes what handlers and doors reach of the market. */
 export function openMarket(
   platform: Platform,
-  { payTo }: Pick<Payments, 'payTo'>,
+  { payTo, readMarket: readSettings }: Pick<Payments, 'payTo' | 'readMarket'>,
   { egress, outcomes }: { readonly egress: Pick<OpenEgress, 'unrecorded'>; readonly outcomes: Outcomes },
   lifetime: Lifetime,
 ) {
-  const { config, log, store, documents, isSandbox, now, deriveKey } = platform
+  const { config, store, isSandbox, now, deriveKey } = platform
   const { baseUrl } = platform.addresses
   const recorder = createRecorder(platform)
   lifetime.onClose(() => recorder.close())
-  const readSettings = createMarketSettingsReader(
-    documents,
-    (problem) => log.warn({ reason: problem }, 'market settings'),
-    now,
-  )
   const readFee = async () => {
     const { fee } = await readSettings()
     return { bps: fee.bps, fixedAtomic: fee.fixed_atomic, minimumAtomic: fee.minimum_atomic }

@@ -9,7 +9,7 @@ import { isSpelledRight, listChainProblems } from './chain-variables.ts'
 
 type MoneyConfig = Pick<
   Config,
-  'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFiles' | 'refundKeyFile'
+  'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFiles' | 'refundKeyFile' | 'payoutKeyFile'
 >
 type ChainConfig = Pick<Config, 'paymentAssets'>
 
@@ -18,6 +18,8 @@ export interface PaymentSetup {
   readonly settlerKeys: readonly Secret<string>[]
   /** The key in the file of GATEWAY_REFUND_KEY_FILE. */
   readonly refundKey: Secret<string> | undefined
+  /** The key in the file of GATEWAY_PAYOUT_KEY_FILE. */
+  readonly payoutKey: Secret<string> | undefined
   /** Sentences that say what will not work and what to set; the gateway starts all the same. */
   readonly warnings: readonly string[]
 }
@@ -75,16 +77,20 @@ export async function readPaymentSetup(config: MoneyConfig & ChainConfig): Promi
       if (!(thrown instanceof ConfigError)) throw thrown
       problems.push(...thrown.problems)
     }
-  let refundKey: Secret<string> | undefined
-  if (config.refundKeyFile !== undefined)
+  async function readOptional(variable: KeyVariable, file: string | undefined) {
+    if (file === undefined) return undefined
     try {
-      refundKey = await readKey('GATEWAY_REFUND_KEY_FILE', config.refundKeyFile, config.mode)
+      return await readKey(variable, file, config.mode)
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown
       problems.push(...thrown.problems)
+      return undefined
     }
+  }
+  const refundKey = await readOptional('GATEWAY_REFUND_KEY_FILE', config.refundKeyFile)
+  const payoutKey = await readOptional('GATEWAY_PAYOUT_KEY_FILE', config.payoutKeyFile)
   if (problems.length > 0) throw new ConfigError(problems)
-  return { settlerKeys, refundKey, warnings: listWarnings(config) }
+  return { settlerKeys, refundKey, payoutKey, warnings: listWarnings(config) }
 }
 
 function listProblems({ mode, payTo, rpcUrls, settlerKeyFiles }: MoneyConfig): string[] {
@@ -124,16 +130,20 @@ export function listWarnings({
   return warnings
 }
 
+/** What the account of each key does. */
+const WORK = {
+  GATEWAY_SETTLER_KEY_FILE: 'settles',
+  GATEWAY_REFUND_KEY_FILE: 'refunds',
+  GATEWAY_PAYOUT_KEY_FILE: 'pays sellers',
+} as const
+type KeyVariable = keyof typeof WORK
+
 /** @throws {ConfigError} when it is not there, not private, not a key, or in production a key that everybody knows */
-async function readKey(
-  variable: 'GATEWAY_SETTLER_KEY_FILE' | 'GATEWAY_REFUND_KEY_FILE',
-  file: string,
-  mode: Config['mode'],
-): Promise<Secret<string>> {
+async function readKey(variable: KeyVariable, file: string, mode: Config['mode']): Promise<Secret<string>> {
   const refuse = (words: string): never => {
     throw new ConfigError([`${variable}: ${file} ${words}`])
   }
-  const work = variable === 'GATEWAY_REFUND_KEY_FILE' ? 'refunds' : 'settles'
+  const work = WORK[variable]
   const text = await readPrivate(file, work, refuse)
   if (!isPrivateKey(text)) refuse('must hold one private key: 0x and 64 hex digits')
   if (mode === 'production' && PUBLISHED_KEYS.has(sha256(text.toLowerCase())))
@@ -141,11 +151,7 @@ async function readKey(
   return new Secret(text)
 }
 
-async function readPrivate(
-  file: string,
-  work: 'settles' | 'refunds',
-  refuse: (words: string) => never,
-): Promise<string> {
+async function readPrivate(file: string, work: string, refuse: (words: string) => never): Promise<string> {
   try {
     const info = await stat(file)
     if (!info.isFile()) refuse('is not a file')

@@ -8,16 +8,17 @@ import { createChain } from '../payments/adapters/chain.ts'
 import { createHttpUpstream } from '../payments/adapters/http-upstream.ts'
 import { createLocalUpstream } from '../payments/adapters/local-upstream.ts'
 import { GENEROUS_GAS } from '../payments/adapters/transfer-simulation.ts'
-import { createEvidenceReader } from '../payments/chain-evidence.ts'
+import { createEvidenceReader, type EvidenceReader } from '../payments/chain-evidence.ts'
 import { createFacilitator } from '../payments/facilitator.ts'
 import { createPaymentGate } from '../payments/gate.ts'
 import type { Chain, Router, Settlements, Upstream } from '../payments/ports.ts'
+import { createMarketSettingsReader, type MarketSettings } from '../market/settings.ts'
 import { createPresentations } from '../payments/presentation.ts'
 import { createPaymentPolicyReader } from '../payments/policy.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
 import { createRefunds, type Refunds } from '../payments/refunds.ts'
-import { createTransferSigner } from '../payments/transfer-signer.ts'
+import { createTransferSigner, type TransferSigner } from '../payments/transfer-signer.ts'
 import { createSecrets } from '../payments/secrets.ts'
 import { createSettlements } from '../payments/settlements.ts'
 import { createSignIns } from '../payments/sign-in.ts'
@@ -41,13 +42,20 @@ export interface Payments {
   /** What sellers whose payments were settled here say of their resources. */
   readonly settledListings: SettledListings
   readonly refunds: Refunds
+  /** What became of a transfer, by its chain. */
+  readonly evidence: EvidenceReader
+  /** Sellers of the market are paid from it; undefined: nobody is. */
+  readonly payoutAccount: TransferSigner | undefined
+  readonly refundAccount: TransferSigner | undefined
+  /** The operator's rules of the market. */
+  readonly readMarket: () => Promise<MarketSettings>
 }
 
 /** @param configured the operator's keys; a sandbox has keys of its own where there are none */
 export async function openPayments(
   platform: Platform,
   { networks, recheck }: OpenNetworks,
-  configured: Pick<PaymentSetup, 'settlerKeys' | 'refundKey'>,
+  configured: Pick<PaymentSetup, 'settlerKeys' | 'refundKey' | 'payoutKey'>,
   lifetime: Lifetime,
 ): Promise<Payments> {
   const { config, isSandbox, signer, deriveKey } = platform
@@ -120,11 +128,21 @@ export async function openPayments(
   const { creditsRequired } = purchases
   const settledListings = createSettledListings({ ...platform, baseUrl })
   const refundKey = configured.refundKey ?? embedded?.payToKey
+  const refundAccount = refundKey && (await createTransferSigner(refundKey))
+  const { payoutKey } = configured
+  const payoutAccount = payoutKey ? await createTransferSigner(payoutKey) : refundAccount
+  const evidence = createEvidenceReader(shared)
+  const readMarket = createMarketSettingsReader(
+    platform.documents,
+    (problem) => platform.log.warn({ reason: problem }, 'market'),
+    platform.now,
+  )
   const refunds = createRefunds({
     ...shared,
-    evidence: createEvidenceReader(shared),
+    evidence,
     renewReceipt: createRenewReceipt(signer),
-    account: refundKey && (await createTransferSigner(refundKey)),
+    account: refundAccount,
+    returnsFee: async () => (await readMarket()).fee_returned_on_refund,
   })
   const presentations = createPresentations(deriveKey('payment-presentation'))
   const secrets = createSecrets(deriveKey('payment-challenge'))
@@ -154,6 +172,10 @@ export async function openPayments(
     purchases,
     settledListings,
     refunds,
+    evidence,
+    refundAccount,
+    payoutAccount,
+    readMarket,
   }
 }
 

@@ -25,6 +25,7 @@ import { createHealth } from './health.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
+import { openMarketMoney } from './market-money.ts'
 import { openMarket } from './market.ts'
 import { openReading } from './reading.ts'
 
@@ -68,6 +69,7 @@ export async function openServices(
   })
   await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
+  const { money, payouts } = openMarketMoney(platform, payments)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
   const { marketplace, marketCalls } = openMarket(platform, payments, { egress, ...reading }, lifetime)
 
@@ -76,6 +78,7 @@ export async function openServices(
     ...reading,
     marketplace,
     marketCalls,
+    money,
     audit,
     egress,
     email,
@@ -121,6 +124,6 @@ export async function openServices(
   return {
     services,
     calls,
-    housekeeping: { audit, egress, debits, settlements, refunds: payments.refunds, email },
+    housekeeping: { audit, egress, debits, settlements, refunds: payments.refunds, payouts, email },
   }
 }

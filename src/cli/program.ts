@@ -15,6 +15,7 @@ import { addInspectCommand } from './inspect.ts'
 import { addKeyCommands } from './keys.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPaymentCommands } from './payments.ts'
+import { addPayoutCommands } from './payouts.ts'
 import { addPermitCommands } from './permits.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -85,6 +86,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addKeyCommands(program)
   addCreditCommands(program)
   addPaymentCommands(program)
+  addPayoutCommands(program)
   addCredentialCommands(program)
   addCapabilityCommands(program)
   addMandateCommands(program)

@@ -47,6 +47,7 @@ export interface Config {
   readonly settlerKeyFiles: readonly string[]
   /** Private key file of the account that refunds leave from; nothing is refunded without it, but in a sandbox. */
   readonly refundKeyFile: string | undefined
+  readonly payoutKeyFile: string | undefined
   /** Wei that a settlement offers at most for one unit of gas, by chain id; elsewhere a default of the chain. */
   readonly settlerMaxFees: Readonly<Record<number, bigint>>
   /** The most gas that one settlement may burn, in simulations too. */

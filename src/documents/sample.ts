@@ -65,6 +65,8 @@ const SAMPLES = [
   '0'.repeat(64),
   'application/json',
   'dGV4dA==',
+  '1000',
+  '2026-01',
 ]
 
 function resolve(ref: string, root: JsonSchema): JsonSchema {

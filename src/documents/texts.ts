@@ -51,6 +51,7 @@ const namesOf: Detail = (theirs) => [theirs.map(({ tool }) => tool.name).join(' 
 const DETAILS: readonly Detail[] = [
   (theirs) => theirs.map(toolLine),
   (theirs) => theirs.map((entry) => (isForOperators(entry.tool) ? methodLine(entry) : toolLine(entry))),
+  (theirs) => theirs.map((entry) => (isForOperators(entry.tool) ? methodLine(entry) : pricedLine(entry))),
   (theirs) => (theirs.some(({ tool }) => isForOperators(tool)) ? namesOf(theirs) : theirs.map(toolLine)),
   (theirs) => theirs.map(({ tool }) => [addressOf(tool), ...pricedWords(tool)].join(' | ')),
   namesOf,
@@ -132,6 +133,12 @@ function toolLine({ tool }: Registry['tools'][number]): string {
   return isForOperators(tool)
     ? [`${tool.name} ${shorten(address)}`, ...pricedWords(tool)].join(' | ')
     : [`${tool.name} ${address}`, ...pricedWords(tool), tool.title].join(' | ')
+}
+
+/** What is free and has a name and an address needs no more words; what costs something has them. */
+const pricedLine = (entry: Registry['tools'][number]): string => {
+  const { tool } = entry
+  return pricedWords(tool).length === 0 ? `${tool.name} ${addressOf(tool)}` : toolLine(entry)
 }
 
 /** The path of an operator's tool is made of its name; the method and the price are not. */

@@ -43,6 +43,9 @@ export const PAYMENT_POINTS = [
 /** The point of one refund between its row and its first submission; those of a payment come after it. */
 export const REFUND_POINTS = ['after_refund_recorded'] as const
 
+/** The points of one run of payouts: a payout between its row and its first submission, and the end of a page of sellers. */
+export const PAYOUT_POINTS = ['after_payout_recorded', 'after_payout_page'] as const
+
 /** The points of one call that the call path takes credits for, in order. */
 export const DEBIT_POINTS = ['before_debit', 'after_debit', 'before_receipt', 'after_receipt'] as const
 
@@ -63,6 +66,7 @@ export const FAULT_POINTS = [
   ...EXCHANGE_POINTS,
   ...PAYMENT_POINTS,
   ...REFUND_POINTS,
+  ...PAYOUT_POINTS,
   ...DEBIT_POINTS,
   ...ROTATION_POINTS,
   ...AUTHORITY_POINTS,

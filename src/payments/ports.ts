@@ -176,6 +176,16 @@ export interface Chain {
   /** Atomic units of the asset that an account holds. @throws {ChainError} */
   balanceOf(address: string): Promise<bigint>
   /**
+   * Whether the token would move so much from one account to another now, without any signature: a token that refuses either
+   * account, or is paused, says so. @throws {ChainError}
+   * @returns the token's words; null where it would
+   */
+  findRefusal(transfer: {
+    readonly from: string
+    readonly to: string
+    readonly value: bigint
+  }): Promise<string | null>
+  /**
    * By event log, never by authorizationState alone: a canceled nonce is not a paid one.
    * @throws {ChainError}
    */

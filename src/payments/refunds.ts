@@ -34,6 +34,8 @@ export interface RefundParts {
   readonly baseUrl: string
   /** Undefined without GATEWAY_REFUND_KEY_FILE: nothing is refunded then. */
   readonly account: TransferSigner | undefined
+  /** Whether the platform gives back its share of a sale that is refunded; it does where nobody says. */
+  readonly returnsFee?: () => Promise<boolean>
   readonly fault: Fault
   readonly now: () => number
   readonly log: Logger
@@ -46,8 +48,10 @@ export interface RefundRequest {
   readonly reason: string
   /** The same reference of a claim is refunded once. */
   readonly reference: string
-  /** Account of the operator's key. */
+  /** Account of the key that asks. */
   readonly accountId: string
+  /** Seller of the market who asks, from what it holds; undefined for the operator. */
+  readonly asker?: string | undefined
 }
 
 export interface Refunds {
@@ -111,7 +115,7 @@ export function createRefunds(parts: RefundParts): Refunds {
 
   /** @throws {GatewayError} */
   async function record(request: RefundRequest): Promise<{ refund: Refund; repeated: boolean }> {
-    const { claimId, amount, reason, reference, accountId } = request
+    const { claimId, amount, reason, reference, accountId, asker } = request
     const claim = await store.getClaim(claimId)
     if (!claim) throw new GatewayError('payment_not_found', 'There is no such claim.')
     const refunds = await store.listRefunds(claimId)
@@ -136,6 +140,8 @@ export function createRefunds(parts: RefundParts): Refunds {
       accountId,
       reason,
       amount: amount ?? null,
+      asker,
+      returnsFee: await parts.returnsFee?.(),
       sender: account.address,
       nonce: `0x${randomBytes(32).toString('hex')}`,
       validBefore: validUntil(createdAt),

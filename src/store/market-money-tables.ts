@@ -83,8 +83,8 @@ export const marketMoneyTables = ({ id, int, clustered, plain }: Dialect): reado
     finished_at ${int},
     looked_at ${int} NOT NULL DEFAULT 0
   ) ${plain}`,
-  // A seller has one payout under way on a network, whoever asks for another one.
-  `CREATE UNIQUE INDEX market_payouts_one ON market_payouts (seller_id, network) WHERE state IN ('recorded', 'submitted')`,
+  // Read before a payout is written: a seller has one under way on a network. Where a chain takes an earlier one back, there are two.
+  `CREATE INDEX market_payouts_one ON market_payouts (seller_id, network) WHERE state IN ('recorded', 'submitted')`,
   `CREATE INDEX market_payouts_open ON market_payouts (looked_at, id) WHERE state IN ('recorded', 'submitted')`,
   `CREATE INDEX market_payouts_settled ON market_payouts (finished_at) WHERE state = 'settled'`,
   `CREATE INDEX market_payouts_proven ON market_payouts (id) WHERE state = 'settled'`,

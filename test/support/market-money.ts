@@ -1,6 +1,7 @@
 // What must hold of the market's ledger at any moment.
+import type { CommandName, Commands } from '../../src/store/commands/index.ts'
 import type { NewPaymentClaim, Sale, Store } from '../../src/store/ports.ts'
-import { newClaim, NOW, type Place, settling, submission } from './store.ts'
+import { newClaim, NOW, type Place, receiptFor, settling, submission } from './store.ts'
 
 /** Everything that is wrong with the market's ledger: nothing, or money was made or lost. */
 export async function marketLedgerFaults(place: Pick<Place, 'query'>): Promise<unknown[]> {
@@ -50,4 +51,40 @@ export async function sell(
   await store.submitClaim(submission(claim.id, bootId))
   if (!(await store.settleClaim({ ...settling(claim.id), now: at }))) throw new Error('not settled')
   return claim
+}
+
+/** Every command of payouts that writes, once. */
+export function runPayoutCommands(
+  run: <K extends CommandName>(name: K, ...args: Parameters<Commands[K]>) => void,
+  bootId: string,
+): void {
+  const sold = newClaim()
+  const { network } = sold
+  run('claimPayment', { claim: sold, bootId, sale: saleOf('paid') })
+  run('submitClaim', submission(sold.id, bootId))
+  run('settleClaim', settling(sold.id))
+  run('takeLeadership', { name: 'payouts', holder: bootId, until: NOW + 1, isAlone: false, now: NOW })
+  run('openPayoutBatch', { id: 'pbt_1', network, period: 'p', minimum: 1, createdAt: NOW })
+  const payout = {
+    batchId: 'pbt_1',
+    sellerId: 'paid',
+    network,
+    asset: '0xa',
+    recipient: '0xb',
+    sender: '0xc',
+    validBefore: NOW + 1,
+    createdAt: NOW,
+  }
+  const receipt = receiptFor('')
+  for (const id of ['pay_1', 'pay_2']) {
+    run('recordPayout', { payout: { ...payout, id, nonce: id }, minimum: 1, before: NOW + 100 })
+    run('touchPayout', id, NOW)
+    run('submitPayout', { id, tries: 0, now: NOW })
+    if (id === 'pay_1') run('failPayout', { id, failure: 'expired', now: NOW })
+  }
+  run('settlePayout', { id: 'pay_2', transaction: '0xd', receipt, now: NOW })
+  run('reopenPayout', { id: 'pay_2', receiptId: receipt.id, now: NOW })
+  run('holdPayout', { sellerId: 'paid', network, reason: 'x', now: NOW })
+  run('finishPayoutBatch', 'pbt_1', NOW)
+  run('giveUpLeadership', { name: 'payouts', holder: bootId })
 }

@@ -17,6 +17,7 @@ import {
   isMagicValue,
   packAuthorizationState,
   packBalanceOf,
+  packPlainTransfer,
   packIsValidSignature,
   readFlag,
   readQuantity,
@@ -113,6 +114,16 @@ export function createChain(options: ChainOptions): Chain {
     async balanceOf(address) {
       const [balance] = await rpc.ask([readToken(packBalanceOf(address))])
       return demand(balance, readWord)
+    },
+    async findRefusal({ from, to, value }) {
+      const gas = `0x${settlementGas.toString(16)}`
+      const call = { from, to: asset, data: packPlainTransfer(to, value), gas }
+      const [reply] = await decisive.ask([{ method: 'eth_call', params: [call, 'latest'] }])
+      const simulated = readSimulation(reply)
+      if (simulated.state === 'reverts') return simulated.reason
+      if (simulated.state === 'exceeds_gas') return 'out of gas'
+      // A token answers true; one that answers false has refused without a word.
+      return demand(reply, readWord) === 1n ? null : 'the token answers false'
     },
     authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
     async blockHashes(heights) {

@@ -25,6 +25,8 @@ import * as marketHosts from './market-hosts.ts'
 import * as marketListings from './market-listings.ts'
 import * as marketSellers from './market-sellers.ts'
 import * as mintedTokens from './minted-tokens.ts'
+import * as payoutBatches from './payout-batches.ts'
+import * as payouts from './payouts.ts'
 import * as permits from './permits.ts'
 import * as reconciliations from './reconciliations.ts'
 import * as records from './records.ts'
@@ -74,6 +76,8 @@ export const commands = definitionsOf({
   ...marketListings,
   ...marketSellers,
   ...mintedTokens,
+  ...payoutBatches,
+  ...payouts,
   ...permits,
   ...reconciliations,
   ...records,

@@ -177,3 +177,29 @@ export const listMarketEntries = command({ kind: 'read' })(function* (input: {
   )
   return rows.map((row) => ({ ...row }))
 })
+
+export interface LedgerProof {
+  /** Of each kind of account; all of them sum to zero. */
+  readonly sums: Readonly<Record<'cash' | 'fees' | 'seller' | 'retained' | 'transit', number>>
+  /** What open payouts and refunds of sales are bound to: as much as `transit` holds. */
+  readonly underWay: number
+  /** Accounts whose balance is not the one after their last entry. */
+  readonly unbalanced: number
+}
+
+const UNDER_WAY = `SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) AS sum FROM (
+    SELECT amount FROM market_payouts WHERE state IN ('recorded', 'submitted') AND network = $1
+    UNION ALL SELECT m.fee + m.proceeds FROM refunds r JOIN market_refunds m ON m.refund_id = r.id
+    WHERE r.state IN ('recorded', 'submitted') AND r.network = $2) AS open`
+const UNBALANCED = `SELECT CAST(count(*) AS INTEGER) AS count FROM market_balances b WHERE network = $1
+  AND (b.balance <> (SELECT e.balance FROM market_entries e WHERE e.account = b.account AND e.network = b.network
+      ORDER BY e.at DESC, e.seq DESC LIMIT 1)
+    OR b.entries <> (SELECT e.seq FROM market_entries e WHERE e.account = b.account AND e.network = b.network
+      ORDER BY e.at DESC, e.seq DESC LIMIT 1))`
+/** What must be true of the ledger of a network. Reads every balance. */
+export const proveMarketLedger = command({ kind: 'read' })(function* (network: string): Command<LedgerProof> {
+  const sums = yield* sumMarketBalances(network)
+  const open = yield* first<{ sum: number }>(UNDER_WAY, network, network)
+  const wrong = yield* first<{ count: number }>(UNBALANCED, network)
+  return { sums, underWay: open?.sum ?? 0, unbalanced: wrong?.count ?? 0 }
+})

@@ -205,3 +205,14 @@ export function* concludeRefund(
   }[kind]
   yield* post({ network, kind, reference: refundId, now, amounts })
 }
+
+/** How a refund of a sale was shared; undefined for one of another claim. */
+export const findRefundShares = command({ kind: 'lookup' })(function* (
+  refundId: string,
+): Command<{ readonly fee: number; readonly proceeds: number } | undefined> {
+  const row = yield* first<{ fee: number; proceeds: number }>(
+    'SELECT fee, proceeds FROM market_refunds WHERE refund_id = $1',
+    refundId,
+  )
+  return row && { ...row }
+})

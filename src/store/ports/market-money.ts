@@ -139,3 +139,8 @@ export interface PayoutHold {
   readonly since: Millis
   readonly lookedAt: Millis
 }
+
+export interface Owed {
+  readonly sellerId: SellerId
+  readonly owed: number
+}

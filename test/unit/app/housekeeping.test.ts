@@ -24,13 +24,23 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
         reconcile: async () => (done.push('payments'), { looked: 0, settled: 0, failed: 0, open: 0 }),
       },
       refunds: { reconcile: note('refunds') },
+      payouts: { keep: note('payouts') },
       email: { prepare: note('email'), settle: note('quota') },
     },
   )
-  expect(done).toEqual(['payments', 'refunds', 'audit', 'email'])
+  expect(done).toEqual(['payments', 'refunds', 'payouts', 'audit', 'email'])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(done.slice(4)).toEqual(['audit', 'sweep', 'attempts', 'debits', 'payments', 'refunds', 'quota'])
+  expect(done.slice(5)).toEqual([
+    'audit',
+    'sweep',
+    'attempts',
+    'debits',
+    'payments',
+    'refunds',
+    'payouts',
+    'quota',
+  ])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(11)
+  expect(done).toHaveLength(13)
 })

@@ -43,6 +43,16 @@ describe('the refund key file', () => {
     expect((await read({})).refundKey).toBeUndefined()
   })
 
+  it('of payouts is another one, and says what its account does', async () => {
+    writeFileSync(file, KEY, { mode: 0o600 })
+    const { payoutKey, refundKey } = await read({ GATEWAY_PAYOUT_KEY_FILE: file })
+    expect(payoutKey?.use((key) => key)).toBe(KEY)
+    expect(refundKey).toBeUndefined()
+    expect(await problemsOf({ GATEWAY_PAYOUT_KEY_FILE: `${file}.none` })).toEqual([
+      `GATEWAY_PAYOUT_KEY_FILE: ${file}.none does not exist: write the private key of the account that pays sellers into it (0600)`,
+    ])
+  })
+
   it('is refused by its own name, beside the problems of the settlers', async () => {
     expect(await refundProblems()).toEqual([
       `GATEWAY_REFUND_KEY_FILE: ${file} does not exist: write the private key of the account that refunds into it (0600)`,

@@ -6,6 +6,7 @@ import { type CommandName, commandNames, type Commands, traitsOf } from '../../.
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
+import { runPayoutCommands } from '../../support/market-money.ts'
 import { runSellerCommands } from '../../support/market-sellers.ts'
 import {
   addCapability,
@@ -233,6 +234,7 @@ beforeAll(async () => {
   run('takeOverRotation', { bootId: 'boot_next', now: NOW })
   run('finishRotation', { ...rotation, state: 'done', credentialIds: [], broken: 0 })
   runSellerCommands(run as never)
+  runPayoutCommands(run, BOOT)
   run('recordAuditHead', { chain: accountId, seq: 1, jws: 'a.b.c', signedAt: NOW })
 })
 afterAll(() => direct.remove())

@@ -1,0 +1,24 @@
+// Composition of the market's money.
+import { createMarketMoney } from '../market/money/index.ts'
+import { createRenewReceipt } from '../receipts/renewal.ts'
+import type { Payments } from './payments.ts'
+import type { Platform } from './platform.ts'
+
+/** Composes payouts, sellers' refunds and statements. */
+export function openMarketMoney(platform: Platform, payments: Payments) {
+  const { payoutAccount, refundAccount, payTo, readMarket } = payments
+  const own = [payTo, payoutAccount?.address, refundAccount?.address].filter(
+    (address) => address !== undefined,
+  )
+  return createMarketMoney({
+    ...platform,
+    ...platform.addresses,
+    ...payments,
+    verifyOwn: platform.signer.verifyOwn,
+    renewReceipt: createRenewReceipt(platform.signer),
+    account: payoutAccount,
+    own: new Set(own.map((address) => address.toLowerCase())),
+    findSeller: platform.store.findSeller,
+    readSettings: readMarket,
+  })
+}

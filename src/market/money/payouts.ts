@@ -1,0 +1,276 @@
+// Pays sellers what they are owed: one transfer for each seller of a network, in batches. One process runs a batch; what it wrote when
+// it died is gone on with, and a payout whose amount has left the balance is never written again.
+import { randomBytes } from 'node:crypto'
+import type { Networks, PaymentNetwork } from '../../core/networks.ts'
+import type { Fault } from '../../lib/fault-points.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { EvidenceReader } from '../../payments/chain-evidence.ts'
+import type { Chain, Router } from '../../payments/ports.ts'
+import type { TransferSigner } from '../../payments/transfer-signer.ts'
+import { createTransfers, REORG_WINDOW_MS, type TransferBook, validUntil } from '../../payments/transfers.ts'
+import type { Signer } from '../../receipts/ports.ts'
+import type { Owed, Payout, PayoutBatch, Seller, Store } from '../../store/ports.ts'
+import type { MarketSettings } from '../settings.ts'
+import { findHold, type HoldReason, readRefusal } from './recipients.ts'
+import { signPayoutReceipt } from './receipt.ts'
+import { payoutPeriod } from './schedule.ts'
+
+export interface PayoutParts {
+  readonly store: Store
+  readonly networks: Networks
+  /** By CAIP-2 id. */
+  readonly chains: ReadonlyMap<string, Pick<Chain, 'balanceOf' | 'findRefusal'>>
+  readonly evidence: EvidenceReader
+  readonly router: Pick<Router, 'routes'>
+  readonly signer: Signer
+  readonly baseUrl: string
+  /** Undefined without a key: nothing is paid out then, and everything stays owed. */
+  readonly account: TransferSigner | undefined
+  /** Addresses of the gateway's own, lower-case: no seller is paid there. */
+  readonly own: ReadonlySet<string>
+  readonly findSeller: (id: string) => Promise<Pick<Seller, 'state' | 'payoutAddress'> | undefined>
+  readonly readSettings: () => Promise<Pick<MarketSettings, 'payouts'>>
+  readonly bootId: string
+  /** What was earned lately may still be taken back by its chain, and waits. Nothing is in a sandbox, whose blocks stand. */
+  readonly isSandbox: boolean
+  readonly fault: Fault
+  readonly now: () => number
+  readonly log: Logger
+}
+
+export interface Payouts {
+  /**
+   * Pays everybody who is owed at least `minimum`, now. Answers when all were looked at, or `patienceMs` have passed: the run
+   * goes on then.
+   * @returns the batches that were begun; undefined where another process is at it
+   */
+  run(options: {
+    readonly minimum: number | undefined
+    readonly patienceMs: number
+  }): Promise<readonly PayoutBatch[] | undefined>
+  /** What is due, what was left open, and what became of what was sent. Never throws. */
+  keep(): Promise<void>
+  /** Lower-case; undefined where nothing is paid out. */
+  readonly account: string | undefined
+}
+
+const LEASE = 'payouts'
+/** Longer than a page takes: a process that dies keeps the others waiting for so long, and nobody is paid twice meanwhile. */
+const LEASE_MS = 5 * 60_000
+const PAGE = 32
+/** Transfers that are under way at once; each waits for a block. */
+const AT_ONCE = 8
+/** Open transfers that are counted against what the account holds. */
+const MOST_OPEN = 1_000
+
+export function createPayouts(parts: PayoutParts): Payouts {
+  const { store, networks, chains, account, own, fault, now, log, bootId } = parts
+  const book: TransferBook<Payout> = {
+    noun: 'payout',
+    toTransfer: ({ amount, ...payout }) => ({ ...payout, amount: amount.toString() }),
+    fieldsOf: ({ id, sellerId }) => ({ payout: id, seller: sellerId }),
+    get: store.getPayout,
+    submit: store.submitPayout,
+    async settle(payout, transaction) {
+      const receipt = signPayoutReceipt(parts, payout, transaction)
+      return store.settlePayout({ id: payout.id, transaction, receipt, now: receipt.createdAt })
+    },
+    fail: store.failPayout,
+    reopen: store.reopenPayout,
+    touch: store.touchPayout,
+    listOpen: store.listOpenPayouts,
+    listSettled: store.listSettledPayouts,
+  }
+  const transfers = createTransfers({ ...parts, engine: store.engine }, book)
+  let running: Promise<unknown> | undefined
+
+  /** Test money is owed to nobody. */
+  const paidNetworks = () => networks.all.filter(({ network, revenue }) => revenue && chains.has(network))
+
+  /** @returns whether this process may go on for a while */
+  const lead = async () =>
+    store.takeLeadership({
+      name: LEASE,
+      holder: bootId,
+      until: now() + LEASE_MS,
+      isAlone: store.engine === 'sqlite',
+      now: now(),
+    })
+
+  /** What the account can still send. @throws {ChainError} */
+  async function fundsOf({ address }: TransferSigner, network: string): Promise<bigint> {
+    const chain = chains.get(network)
+    if (!chain) return 0n
+    const held = await chain.balanceOf(address)
+    const any = { before: Number.MAX_SAFE_INTEGER, limit: MOST_OPEN }
+    const [refunds, payouts] = await Promise.all([store.listOpenRefunds(any), store.listOpenPayouts(any)])
+    return [...refunds, ...payouts]
+      .filter((open) => open.sender === address && open.network === network)
+      .reduce((left, { amount }) => left - BigInt(amount), held)
+  }
+
+  const hold = (sellerId: string, network: string, reason: HoldReason) =>
+    store.holdPayout({ sellerId, network, reason, now: now() })
+
+  async function payOne(
+    signer: TransferSigner,
+    batch: PayoutBatch,
+    network: PaymentNetwork,
+    { sellerId, owed }: Owed,
+  ): Promise<void> {
+    const seller = await parts.findSeller(sellerId)
+    const barred = findHold(seller, network, own)
+    if (barred !== undefined || !seller) return hold(sellerId, batch.network, barred ?? 'seller_unknown')
+    const transfer = { from: signer.address, to: seller.payoutAddress.toLowerCase(), value: BigInt(owed) }
+    const refused = await askToken(transfer, batch.network)
+    if (refused !== undefined) {
+      log.warn({ seller: sellerId, reason: refused }, 'a payout is kept as owed')
+      return hold(sellerId, batch.network, refused)
+    }
+    const createdAt = now()
+    const recorded = await store.recordPayout({
+      payout: {
+        id: newId('pay', createdAt),
+        batchId: batch.id,
+        sellerId,
+        network: batch.network,
+        asset: network.asset.address.toLowerCase(),
+        recipient: transfer.to,
+        sender: signer.address,
+        nonce: `0x${randomBytes(32).toString('hex')}`,
+        validBefore: validUntil(createdAt),
+        createdAt,
+      },
+      minimum: batch.minimum,
+      before: parts.isSandbox ? Number.MAX_SAFE_INTEGER : createdAt - REORG_WINDOW_MS,
+    })
+    if (!recorded.ok) return
+    await fault.at('after_payout_recorded')
+    await transfers.send(recorded.payout)
+  }
+
+  /** Asks the token whether it would take the transfer; nothing is signed for that. @throws {ChainError} */
+  const askToken = async (
+    { from, to, value }: { from: string; to: string; value: bigint },
+    network: string,
+  ) => readRefusal((await chains.get(network)?.findRefusal({ from, to, value })) ?? null)
+
+  /** @returns whether it came to the batch's end. @throws {ChainError} */
+  async function runBatch(signer: TransferSigner, batch: PayoutBatch): Promise<boolean> {
+    const network = networks.find(batch.network)
+    if (!network) return false
+    for (let after: string | undefined; ;) {
+      if (!(await lead())) return false
+      const page = await store.listOwed({
+        network: batch.network,
+        minimum: batch.minimum,
+        after,
+        limit: PAGE,
+      })
+      let funds = page.length > 0 ? await fundsOf(signer, batch.network) : 0n
+      const affordable: Owed[] = []
+      for (const one of page) {
+        const { sellerId, owed } = one
+        if (BigInt(owed) > funds) {
+          await hold(sellerId, batch.network, 'payout_account_short')
+          log.error(
+            { seller: sellerId, owed, account: signer.address },
+            'the payout account holds too little',
+          )
+          continue
+        }
+        funds -= BigInt(owed)
+        affordable.push(one)
+      }
+      await eachOf(affordable, AT_ONCE, (one) => payOne(signer, batch, network, one))
+      await fault.at('after_payout_page')
+      const last = page.at(-1)
+      if (page.length < PAGE || !last) break
+      after = last.sellerId
+    }
+    await store.finishPayoutBatch(batch.id, now())
+    return true
+  }
+
+  const openBatch = (network: string, minimum: number, period: string | undefined) => {
+    const createdAt = now()
+    const id = newId('pbt', createdAt)
+    return store.openPayoutBatch({ id, network, period: period ?? id, minimum, createdAt })
+  }
+
+  /** Batches that a run left open, then the one of this period, if anybody is owed as much. */
+  async function runDue(signer: TransferSigner): Promise<void> {
+    for (const batch of await store.listOpenPayoutBatches()) await runBatch(signer, batch)
+    const { payouts } = await parts.readSettings()
+    const period = payoutPeriod(payouts, now())
+    if (period === undefined) return
+    for (const { network } of paidNetworks()) {
+      const minimum = payouts.minimum_atomic
+      if ((await store.listOwed({ network, minimum, limit: 1 })).length === 0) continue
+      const batch = await openBatch(network, minimum, period)
+      if (batch.finishedAt === null) await runBatch(signer, batch)
+    }
+  }
+
+  /** One run at a time in this process, and one process at a time. @returns undefined where another one is at it */
+  async function alone<R>(work: () => Promise<R>): Promise<R | undefined> {
+    if (running || !(await lead()) || running) return undefined
+    const work_ = work().finally(() => {
+      running = undefined
+      return store.giveUpLeadership({ name: LEASE, holder: bootId })
+    })
+    running = work_
+    return work_
+  }
+
+  return {
+    account: account?.address,
+    async run({ minimum, patienceMs }) {
+      if (!account) return []
+      const { payouts } = await parts.readSettings()
+      const begun: PayoutBatch[] = []
+      const work = alone(async () => {
+        for (const { network } of paidNetworks()) {
+          const batch = await openBatch(network, minimum ?? payouts.minimum_atomic, undefined)
+          begun.push(batch)
+          await runBatch(account, batch)
+        }
+        return begun
+      })
+      // The run goes on behind the answer: what fails then is in the log, and housekeeping goes on with it.
+      work.catch((thrown: unknown) => log.error({ err: thrown }, 'a payout run was interrupted'))
+      let timer: NodeJS.Timeout | undefined
+      const patience = new Promise<readonly PayoutBatch[]>((resolve) => {
+        timer = setTimeout(() => resolve(begun), patienceMs)
+      })
+      try {
+        return await Promise.race([work, patience])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async keep() {
+      try {
+        await transfers.reconcile()
+        if (account) await alone(() => runDue(account))
+      } catch (thrown) {
+        log.error({ err: thrown }, 'payouts could not be run')
+      }
+    },
+  }
+}
+
+/** Runs the work for each, so many at once. Rejects with the first failure when all that was begun has ended. */
+async function eachOf<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = items.values()
+  const workers = Array.from({ length: Math.min(atOnce, items.length) }, async () => {
+    for (const item of left) await work(item)
+  })
+  const failed = (await Promise.allSettled(workers)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}

@@ -1,0 +1,309 @@
+// A run of payouts: who is paid and who is not, what is never sent twice, and what becomes of it when upstream or chain fail.
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { noFault } from '../../../src/lib/fault-points.ts'
+import { createLogger } from '../../../src/lib/log.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+import { createPayouts } from '../../../src/market/money/payouts.ts'
+import { marketSettingsDocument, type MarketSettings } from '../../../src/market/settings.ts'
+import { createEvidenceReader } from '../../../src/payments/chain-evidence.ts'
+import { ChainError, type UpstreamRequest, type UpstreamSettlement } from '../../../src/payments/ports.ts'
+import { createTransferSigner, type TransferSigner } from '../../../src/payments/transfer-signer.ts'
+import type { Seller } from '../../../src/store/ports.ts'
+import { marketLedgerFaults, saleOf, sell } from '../../support/market-money.ts'
+import {
+  exactKind,
+  fakeChain,
+  type FakeChain,
+  fakeUpstream,
+  hash,
+  networks,
+  usedIn,
+} from '../../support/payment-fakes.ts'
+import { queryOf } from '../../support/store.ts'
+import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+
+const BOOT = 'boot_test'
+const BASE = networks.find('eip155:8453')!
+const TX = hash('a')
+const MINUTE = 60_000
+const START = Date.UTC(2026, 10, 23, 12)
+const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`
+
+let temp: TempStore
+let account: TransferSigner
+let world: ReturnType<typeof open>
+beforeEach(async () => {
+  temp = await openTempStore()
+  account = await createTransferSigner(new Secret<string>(`0x${'a7'.repeat(32)}`))
+  world = open()
+})
+afterEach(async () => {
+  expect(
+    await marketLedgerFaults({ query: queryOf({ dataDir: temp.directory, databaseUrl: undefined }) }),
+  ).toEqual([])
+  await temp.close()
+})
+
+interface Options {
+  readonly bootId?: string
+  readonly isSandbox?: boolean
+  readonly isKeyless?: boolean
+  readonly chain?: FakeChain
+}
+
+function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }: Options = {}) {
+  const clock = { at: START }
+  const now = () => clock.at
+  const { chain = fakeChain(now, BASE) } = shared
+  const chains = new Map([[BASE.network, chain]])
+  const sellers = new Map<string, Pick<Seller, 'state' | 'payoutAddress'>>()
+  const settings: { payouts: MarketSettings['payouts'] } = {
+    payouts: { ...marketSettingsDocument.initial.payouts, minimum_atomic: 500, schedule: 'manual' },
+  }
+  const upstream = fakeUpstream('up0')
+  /** The chain has what the upstream was handed. */
+  const mine = ({ payment }: UpstreamRequest): UpstreamSettlement => {
+    chain.statuses.set(payment.nonce, usedIn(TX))
+    return { state: 'settled', transaction: TX }
+  }
+  upstream.answer = mine
+  const payouts = createPayouts({
+    store: temp.store,
+    networks,
+    chains,
+    evidence: createEvidenceReader({ chains, now }),
+    router: { routes: async () => [{ upstream, kind: exactKind(BASE.network), latencyMs: null }] },
+    signer: { kid: 'k', environment: 'sandbox', sign: (_typ, payload) => JSON.stringify(payload) },
+    baseUrl: 'https://gateway.test',
+    account: isKeyless ? undefined : account,
+    own: new Set(['0x00000000000000000000000000000000000b0b0b']),
+    findSeller: async (id) => sellers.get(id),
+    readSettings: async () => settings,
+    bootId,
+    isSandbox,
+    fault: noFault,
+    now,
+    log: createLogger('silent'),
+  })
+  return {
+    clock,
+    chain,
+    upstream,
+    mine,
+    payouts,
+    settings,
+    sellers,
+    async earn(id: string, times = 1, over: Partial<Seller> = {}) {
+      sellers.set(id, { state: 'active', payoutAddress: hex(20), ...sellers.get(id), ...over })
+      for (let i = 0; i < times; i++)
+        await sell(temp.store, BOOT, saleOf(id), { network: BASE.network, at: clock.at })
+    },
+    run: () => payouts.run({ minimum: undefined, patienceMs: 10_000 }),
+    /** Housekeeping, when so much time has passed for everybody. */
+    async round(passed = MINUTE) {
+      clock.at += passed
+      chain.time = clock.at
+      await payouts.keep()
+    },
+    sentTo: () =>
+      upstream.settled.map(({ payment: { kind } }) =>
+        kind.type === 'eip3009' ? [kind.authorization.to, kind.authorization.value] : [],
+      ),
+  }
+}
+
+const payoutsOf = async (sellerId: string) => (await temp.store.listPayouts({ sellerId, limit: 9 })).items
+const owed = async (sellerId: string) => (await temp.store.marketBalancesOf(`seller:${sellerId}`))[0]?.balance
+const held = async (sellerId: string) => (await temp.store.listPayoutHolds({ sellerId }))[0]?.reason
+
+describe('who is paid', () => {
+  it('is every seller who is owed the minimum: all of it, once, with a receipt that names the transfer', async () => {
+    await world.earn('ada', 2)
+    await world.earn('bob')
+    const [batch] = (await world.run()) ?? []
+    expect(world.sentTo()).toEqual(
+      expect.arrayContaining([
+        [world.sellers.get('ada')?.payoutAddress, 1940n],
+        [world.sellers.get('bob')?.payoutAddress, 970n],
+      ]),
+    )
+    const [paid] = await payoutsOf('ada')
+    expect(paid).toMatchObject({ state: 'settled', amount: 1940, transaction: TX, batchId: batch?.id })
+    const receipt = await temp.store.getReceipt(paid?.receiptId ?? '')
+    expect(JSON.parse(receipt?.jws ?? '')).toMatchObject({
+      kind: 'payout',
+      seller: 'ada',
+      amount: '1940',
+      to: world.sellers.get('ada')?.payoutAddress,
+      from: account.address,
+      nonce: paid?.nonce,
+      transaction: TX,
+    })
+    expect(await temp.store.listOpenPayoutBatches()).toEqual([])
+    await world.run()
+    expect(world.upstream.settled).toHaveLength(2)
+  })
+
+  it('is nobody who is owed less, or test money', async () => {
+    world.settings.payouts = { ...world.settings.payouts, minimum_atomic: 971 }
+    await world.earn('ada')
+    await sell(temp.store, BOOT, saleOf('ada', { feeAtomic: '0', proceedsAtomic: '5000' }), { at: START })
+    await world.run()
+    expect(world.upstream.settled).toEqual([])
+  })
+
+  it('is nobody at the token, at the gateway itself or at an address that nobody has, nor a seller who is suspended', async () => {
+    await world.earn('token', 1, { payoutAddress: BASE.asset.address })
+    await world.earn('ours', 1, { payoutAddress: '0x00000000000000000000000000000000000b0B0b' })
+    await world.earn('zero', 1, { payoutAddress: `0x${'0'.repeat(40)}` })
+    await world.earn('barred', 1, { state: 'suspended' })
+    await world.earn('gone')
+    world.sellers.delete('gone')
+    await world.run()
+    expect(world.upstream.settled).toEqual([])
+    const names = ['token', 'ours', 'zero', 'barred', 'gone']
+    expect(await Promise.all(names.map(held))).toEqual([
+      'recipient_is_the_token',
+      'recipient_is_the_gateway',
+      'recipient_is_nobody',
+      'seller_suspended',
+      'seller_unknown',
+    ])
+    expect(await Promise.all(names.map(owed))).toEqual([970, 970, 970, 970, 970])
+    world.sellers.set('barred', { state: 'active', payoutAddress: hex(20) })
+    await world.run()
+    expect([await owed('barred'), await held('barred')]).toEqual([0, undefined])
+  })
+
+  it('is nobody whom the token refuses: it is asked before anything is written or signed', async () => {
+    await world.earn('listed')
+    await world.earn('ada')
+    const listed = world.sellers.get('listed')?.payoutAddress
+    world.chain.findRefusal = async ({ to }) =>
+      to === listed ? 'Blacklistable: account is blacklisted' : null
+    await world.run()
+    expect(await payoutsOf('listed')).toEqual([])
+    expect([await held('listed'), await owed('listed'), await owed('ada')]).toEqual([
+      'recipient_refused_by_token',
+      970,
+      0,
+    ])
+  })
+
+  it('is as many as the account can pay, and the others know why they wait', async () => {
+    for (const id of ['ada', 'bob', 'eve']) await world.earn(id)
+    world.chain.balanceOf = async () => 2000n
+    await world.run()
+    expect([await owed('ada'), await owed('bob'), await owed('eve')]).toEqual([0, 0, 970])
+    expect(await held('eve')).toBe('payout_account_short')
+  })
+
+  it('waits where a chain may still take back what was earned', async () => {
+    const real = open({ isSandbox: false })
+    await real.earn('ada')
+    await real.run()
+    expect(real.upstream.settled).toEqual([])
+    real.clock.at += 16 * MINUTE
+    await real.run()
+    expect(real.upstream.settled).toHaveLength(1)
+  })
+
+  it('is nobody without a key: everything stays owed', async () => {
+    const without = open({ isKeyless: true })
+    await without.earn('ada')
+    expect(await without.run()).toEqual([])
+    await without.round()
+    expect(await owed('ada')).toBe(970)
+  })
+})
+
+describe('the schedule', () => {
+  it('is one batch a day from the hour on, whoever asks, and nothing where nobody is owed anything', async () => {
+    world.settings.payouts = { minimum_atomic: 500, schedule: 'daily', hour: 3 }
+    await world.round()
+    expect(await temp.store.listPayoutBatches(9)).toEqual([])
+    await world.earn('ada')
+    await world.round()
+    await world.earn('ada')
+    await world.round()
+    expect(world.upstream.settled).toHaveLength(1)
+    await world.round(15 * 60 * MINUTE)
+    expect(world.upstream.settled).toHaveLength(2)
+    const periods = (await temp.store.listPayoutBatches(9)).map(({ period }) => period)
+    expect(periods).toEqual(['daily-2026-11-24', 'daily-2026-11-23'])
+  })
+})
+
+describe('nobody is paid twice', () => {
+  it('by two processes that run at once', async () => {
+    const other = open({ bootId: 'boot_other', chain: world.chain })
+    for (const id of ['ada', 'bob', 'eve']) {
+      await world.earn(id)
+      other.sellers.set(id, world.sellers.get(id)!)
+    }
+    await Promise.all([world.run(), other.run(), world.run(), other.run()])
+    await Promise.all([world.round(), other.round()])
+    expect([...world.sentTo(), ...other.sentTo()]).toHaveLength(3)
+  })
+
+  it('where the upstream has the transfer and nobody heard of it', async () => {
+    await world.earn('ada')
+    world.upstream.answer = (request) => {
+      world.mine(request)
+      return { state: 'unknown', reason: 'upstream_timeout' }
+    }
+    await world.run()
+    await world.round()
+    const [paid, ...more] = await payoutsOf('ada')
+    expect(paid).toMatchObject({ state: 'settled', transaction: TX })
+    expect(more).toEqual([])
+    expect(world.upstream.settled).toHaveLength(1)
+  })
+
+  it('where it was sent and is in no block yet: the same transfer is sent, until its window is over, and only then it is owed again', async () => {
+    await world.earn('ada')
+    world.upstream.answer = { state: 'pending', transaction: TX }
+    await world.run()
+    await world.round()
+    await world.run()
+    const nonces = world.upstream.settled.map(({ payment }) => payment.nonce)
+    expect(new Set(nonces).size).toBe(1)
+    expect(await owed('ada')).toBe(0)
+    world.upstream.answer = world.mine
+    await world.round(45 * MINUTE)
+    expect(await payoutsOf('ada')).toMatchObject([{ state: 'failed', failure: 'authorization_expired' }])
+    expect(await owed('ada')).toBe(970)
+    await world.run()
+    expect(await owed('ada')).toBe(0)
+    expect(await payoutsOf('ada')).toHaveLength(2)
+  })
+
+  it('where the chain is silent: nothing is begun, and the run is gone on with', async () => {
+    await world.earn('ada')
+    world.chain.balanceOf = async () => {
+      throw new ChainError('timeout', BASE.network)
+    }
+    await expect(world.run()).rejects.toThrow('timeout')
+    expect(await temp.store.listOpenPayoutBatches()).toHaveLength(1)
+    await world.round()
+    expect(await payoutsOf('ada')).toEqual([])
+    world.chain.balanceOf = async () => 1_000_000n
+    await world.round()
+    expect(await owed('ada')).toBe(0)
+    expect(await temp.store.listOpenPayoutBatches()).toEqual([])
+  })
+})
+
+it('opens a payout again whose block was replaced, and sends the same transfer', async () => {
+  await world.earn('ada')
+  await world.run()
+  const [before] = await payoutsOf('ada')
+  world.chain.statuses.clear()
+  await world.round()
+  const [after] = await payoutsOf('ada')
+  expect(after).toMatchObject({ id: before?.id, state: 'settled', nonce: before?.nonce })
+  expect(after?.receiptId).not.toBe(before?.receiptId)
+  expect(await temp.store.getReceiptStanding(before?.receiptId ?? '')).toBeDefined()
+  expect(new Set(world.upstream.settled.map(({ payment }) => payment.nonce)).size).toBe(1)
+})

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { SellerId } from '../schemas/market.ts'
+import { PayoutPage } from '../schemas/market-money.ts'
+import { free } from '../src/core/price.ts'
+import { defineTool } from './services.ts'
+
+export const marketplacePayouts = defineTool({
+  name: 'gateway.marketplace.payouts',
+  title: 'Marketplace: payouts with proofs',
+  summary: 'Lists what sellers were paid, newest first, each with its transaction and a signed receipt.',
+  input: z.strictObject({
+    seller: SellerId.optional(),
+    limit: z.int().min(1).max(100).default(20),
+    before: z.string().min(1).max(64).optional().describe('`next` of the page before'),
+  }),
+  output: PayoutPage,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/marketplace/payouts', operationId: 'listMarketplacePayouts' },
+  reply: 'message',
+  errors: [],
+  examples: [{ title: 'The newest', input: {} }],
+  handle: function marketplacePayouts(page, { money }) {
+    return money.payouts(page)
+  },
+})
