@@ -243,6 +243,38 @@ describe('a request to S3', () => {
     expect(text).not.toContain(KEYS.secret_access_key)
   })
 
+  it.each(['hex', 'base64'] as const)(
+    'has its key withheld in any form of its bytes, where that is stored in %s',
+    async (encoding) => {
+      const bytes = createHash('sha256').update(encoding).digest()
+      const { capability } = await gw.grant({
+        credential: {
+          secret: undefined,
+          parts: { key: `whsec_${bytes.toString(encoding)}` },
+          settings: {
+            kind: {
+              type: 'hmac',
+              algorithm: 'sha256',
+              encoding: 'hex',
+              key_encoding: encoding,
+              key_prefix: 'whsec_',
+              message: '{method}{target}{body}',
+              headers: { 'x-signature': '{signature}' },
+            },
+          },
+        },
+      })
+      const shown = [bytes, bytes.toString('hex'), bytes.toString('base64url'), JSON.stringify([...bytes])]
+      for (const body of [...shown, bytes.subarray(4, 21).toString('base64')]) {
+        gw.upstream.respond((_request, res) => res.end(body))
+        const answer = await gw.fetch(capability, { url: gw.url('/api/order') })
+        expect(answer.body).toMatchObject({ code: 'secret_reflected' })
+      }
+      gw.upstream.respond((_request, res) => res.end(createHash('sha256').update(bytes).digest('hex')))
+      expect((await gw.fetch(capability, { url: gw.url('/api/order') })).status).toBe(200)
+    },
+  )
+
   it('can be signed for an exchange: parameters are added, and the upstream recomputes what it got', async () => {
     const key = 'a-key-of-the-exchange'
     const { capability } = await gw.grant({

@@ -2,8 +2,9 @@
 import { createHash, createHmac, createSecretKey, randomUUID } from 'node:crypto'
 import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
-import type { RequestToSign, Signature } from './kind.ts'
+import type { DerivedKeys, RequestToSign, Signature } from './kind.ts'
 import { coversRequest, fillTemplate, type Values } from './hmac-template.ts'
 import { readPart } from './key-parts.ts'
 
@@ -49,8 +50,16 @@ export function signHmac(
     value,
     encoding: kind.encoding,
     opensOthers: !coversRequest(kind),
+    ...(kind.key_encoding !== undefined &&
+      kind.key_encoding !== 'utf8' && { derived: decodedKey(kind, parts) }),
   }
 }
+
+/** The key itself, where the stored text is only one way to write it: an upstream shows its bytes in another. */
+const decodedKey = (kind: KindOf<'hmac'>, parts: SecretParts): DerivedKeys => ({
+  day: 'any',
+  keys: () => [new Secret(keyOf(kind, parts).toString('latin1'))],
+})
 
 const TIMESTAMPS = {
   seconds: (now: number) => String(Math.floor(now / 1000)),

@@ -29,7 +29,7 @@ export interface Signature {
   readonly encoding: 'hex' | 'base64' | 'base64url'
   /** It does not cover all of the request, so that it opens requests of another method, path or body, too. */
   readonly opensOthers: boolean
-  /** What was made of the secret on the way, and signs whatever is asked for on that day. */
+  /** What was made of the secret on the way, and signs whatever is asked for: on one day, or `any`. */
   readonly derived?: DerivedKeys
 }
 

@@ -1,5 +1,6 @@
 // What a signature is worth to whoever reads it in an answer, and what answers are searched for accordingly:
-// - Keys that are derived from the secret sign anything for a day: searched for like the secret, whatever the status.
+// - Keys that are derived from the secret sign anything for a day, and the bytes that it stands for always: searched for like the
+//   secret, whatever the status.
 // - A signature that does not cover the whole request opens others as well: the same.
 // - A signature of another request lets that one be sent again for some minutes, past its budget: searched for, whatever the status.
 // - The signature of this very request lets its sender send it again: searched for, but for the refusals 401 and 403. There the upstream
@@ -57,7 +58,9 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
     signature: Signature,
   ): () => LeakGate {
     const { derived, opensOthers, value } = signature
-    if (opensOthers) return () => createLeakGate([...opened.sought, new Secret(value)], credential)
+    if (opensOthers)
+      return () =>
+        createLeakGate([...opened.sought, new Secret(value), ...(derived?.keys() ?? [])], credential)
     if (!derived) return opened.gate
     const known = gates.get(opened)
     if (known?.day === derived.day) return known.gate
