@@ -11,7 +11,12 @@ export const AuthorityRotation = z.strictObject({
         'but some records could not be opened, so the old keys are kept',
     ),
   kid: z.string().nullable().describe('The new current key; null until it is made'),
-  retired: z.array(z.string()).describe('Keys that are gone'),
+  retired: z
+    .array(z.string())
+    .describe(
+      'Keys that no record needs any more. Those of the current key file are destroyed; versions of a key service, and a file that gave ' +
+        'way to one, stay until you disable or remove them',
+    ),
   rewrapped: z.int().min(0).describe('Record keys re-wrapped'),
   total: z.int().min(0).nullable().describe('Record keys that there were to re-wrap when the key was made'),
   credential_ids: z

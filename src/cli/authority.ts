@@ -24,7 +24,8 @@ export function addAuthorityCommands(program: Command): void {
       'after',
       `
 No secret is decrypted: only the wrapped key of each record changes. The old key is destroyed, so back up the authority key file
-(GATEWAY_AUTHORITY_KEY_FILE, default authority.jwk in the data directory) again afterwards.
+(GATEWAY_AUTHORITY_KEY_FILE, default authority.jwk in the data directory) again afterwards. A key service (GATEWAY_AUTHORITY) makes and
+disables its versions itself: rotate the key there first, and disable what this names as retired.
 Ending this command does not end the rotation, and neither does a restart of the gateway: it goes on where it was.`,
     )
     .action(async (options: ConnectionOptions & { wait: boolean }) => {

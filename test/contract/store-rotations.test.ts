@@ -66,8 +66,8 @@ describe.each(ENGINES)('a rotation in %s', (engine) => {
     const credential = sealedCredential(accountId)
     const { kid } = credential.sealed.wrap
     await store.insertCredential(credential)
-    expect(await store.countWrapsNotUnder(kid)).toBe(0)
-    expect(await store.countWrapsNotUnder('other')).toBe(1)
+    expect(await store.countWrapsNotUnder(kid)).toEqual({ total: 0, kids: [] })
+    expect(await store.countWrapsNotUnder('other')).toEqual({ total: 1, kids: [kid] })
     await store.publishKey({ kid, purpose: 'wrap', jwk: '{}', notBefore: NOW, retiredAt: null })
     await store.retireKey(kid, NOW)
     const refusal = { code: 'state_conflict', reason: 'wrapping_key_retired' }

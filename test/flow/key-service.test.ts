@@ -56,8 +56,17 @@ it('moves from its file to a service and rotates there; nothing is lost on the w
     expect(rotated.body).toMatchObject({
       state: 'done',
       kid: 'vault-transit/transit/agent-gateway:v1',
+      retired: [expect.stringMatching(/^[\w-]{43}$/)],
       rewrapped: 1,
     })
+  })
+  // The file is nothing that was retired: whoever goes back to it, and rotates, is where it was.
+  await withGateway(`file,${authority}`, async (gw) => {
+    const stored = await gw.grant({ secret: 'a-secret-of-the-way-back' })
+    expect(await fetchWith(gw, stored.capability)).toBe(200)
+    expect((await gw.rest('POST', `/v1/egress/credentials/${stored.credentialId}/delete`, {})).status).toBe(
+      200,
+    )
   })
   await withGateway(authority, async (gw) => {
     expect(await fetchWith(gw, capability)).toBe(200)
@@ -68,7 +77,21 @@ it('moves from its file to a service and rotates there; nothing is lost on the w
       retired: ['vault-transit/transit/agent-gateway:v1'],
       rewrapped: 1,
     })
-    vault.setMinimum(2)
+    // A version that came into use by itself, because something was stored after the service had rotated its key.
+    vault.rotate()
+    const { credentialId: other } = await gw.grant()
+    const again = await gw.rest('POST', '/v1/authority/rotate', {})
+    expect(again.body).toMatchObject({
+      kid: 'vault-transit/transit/agent-gateway:v3',
+      retired: ['vault-transit/transit/agent-gateway:v2'],
+      rewrapped: 1,
+    })
+    await gw.rest('POST', `/v1/egress/credentials/${other}/delete`, {})
+    expect((await gw.rest('POST', '/v1/authority/rotate', {})).body).toMatchObject({
+      retired: [],
+      rewrapped: 0,
+    })
+    vault.setMinimum(3)
     const replaced = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, {
       secret: 'another-secret-1',
     })

@@ -78,9 +78,11 @@ export function createRotations(parts: RotationParts): Rotations {
       // The key that was current at the start tells whether the one who died had made another one.
       const rotated = await authority.rotate({ from: job.fromKid })
       await fault.at('after_authority_key')
-      ;({ kid, previous: retired } = rotated)
+      ;({ kid } = rotated)
       await publishAuthority(parts)
-      const total = await store.countWrapsNotUnder(kid)
+      // What records are under was current elsewhere, where a key service was rotated by itself or takes the place of a file.
+      const { total, kids } = await store.countWrapsNotUnder(kid)
+      retired = [...new Set([...rotated.previous, ...kids])]
       if (!(await advance(id, { step: 'key_made', kid, retired, total }))) return
       step = 'key_made'
     }
@@ -92,8 +94,10 @@ export function createRotations(parts: RotationParts): Rotations {
       if (!(await advance(id, { step: 'rewrapped' }))) return
       step = 'rewrapped'
     }
-    // From here on nobody stores a record under an old key; another replica may have done so until now.
-    for (const old of retired) await store.retireKey(old, now())
+    // From here on nobody stores a record under an old key of this file; another replica may have done so until now. A key that only
+    // gave way to a service is not retired: whoever goes back to it wraps under it at once.
+    const isFile = authority.current().publicJwk !== undefined
+    if (isFile) for (const old of retired) await store.retireKey(old, now())
     await fault.at('after_authority_retired')
     const broken = await pass()
     if (!broken) return

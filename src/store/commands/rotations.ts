@@ -146,11 +146,13 @@ export const takeOverRotation = command({ kind: 'transaction', touches: 'records
   )
 })
 
-/** Records whose record key is wrapped to another authority key than `kid`. */
-export const countWrapsNotUnder = command({ kind: 'read' })(function* (kid: string): Command<number> {
-  const row = yield* first<{ count: number }>(
-    `SELECT count(*) AS count FROM credentials WHERE wrap_kid <> $1 AND wrap_kid <> ''`,
+/** Records whose record key is wrapped to another authority key than `kid`, and those keys. */
+export const countWrapsNotUnder = command({ kind: 'read' })(function* (kid: string): Command<WrapsNotUnder> {
+  const rows = yield* all<{ kid: string; count: number }>(
+    `SELECT wrap_kid AS kid, count(*) AS count FROM credentials WHERE wrap_kid <> $1 AND wrap_kid <> ''
+     GROUP BY wrap_kid ORDER BY wrap_kid`,
     kid,
   )
-  return row?.count ?? 0
+  return { total: rows.reduce((sum, { count }) => sum + count, 0), kids: rows.map((row) => row.kid) }
 })
+type WrapsNotUnder = { total: number; kids: readonly string[] }

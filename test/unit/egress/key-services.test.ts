@@ -172,6 +172,10 @@ describe.each([
     const { kid, previous } = await authority.rotate({ from: old.kid })
     expect(previous).toEqual([old.kid])
     expect(kid).not.toBe(old.kid)
+    // Whoever takes over from a process that died there asks once more: the answer is the same, and no version was made.
+    expect(await authority.rotate({ from: old.kid })).toEqual({ kid, previous })
+    expect(await (await openAuthority()).rotate({ from: old.kid })).toEqual({ kid, previous })
+    expect(authority.current().kid).toBe(kid)
     expect(await authority.unwrap(old, binding)).toEqual(recordKey)
     const rewrapped = await authority.rewrap(old, binding)
     expect(rewrapped.kid).toBe(kid)
