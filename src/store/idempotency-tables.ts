@@ -19,7 +19,8 @@ export const idempotencyRecords = ({ id, int, bytes, plain }: Dialect): readonly
 
 /**
  * A key stands in its attempt, and its answer beside it in order of time, so that a call under a key writes one page more than one
- * without. Before, it had a row of its own with two indexes; what stood there was of this release alone.
+ * without. Before, it had a row of its own with two indexes; what stood there was of this release alone. Answers have no second index
+ * for that either: most are short, and one of 1 to 2 KiB takes a page that it could have shared.
  */
 export const keyedAttempts = ({ id, int, bytes, clustered }: Dialect): readonly string[] => [
   `DROP TABLE idempotency_records`,

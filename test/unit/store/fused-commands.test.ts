@@ -9,7 +9,7 @@ import { LEDGER, mergeAttempts, mergeEntries } from '../../../src/store/sqlite/w
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { referenceCommands } from '../../support/reference-commands.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
-import { addSetting, ending, NOW, reservation } from '../../support/store.ts'
+import { addSetting, ending, NOW, receiptFor, reservation } from '../../support/store.ts'
 import { execute, executions, goThrough, situations } from '../../support/store-situations.ts'
 import { addGrant, addPermit, execution } from '../../support/store-actions.ts'
 
@@ -62,6 +62,8 @@ const TABLES = [
   'receipts',
   'action_counts',
   'budgets',
+  'kept_answers',
+  'kept_bytes',
 ]
 function expectSameRows(): void {
   const [plain, fused] = twins
@@ -94,6 +96,25 @@ describe('the commands of every fetch', () => {
     ]
     expect(texts).toHaveLength(7)
     expectKeys(texts)
+  })
+
+  it('claim a key with the attempt, without a statement of its own, and look it up only where it is taken', async () => {
+    const setting = await addSetting(both, 5)
+    const once = { keyHash: 'a key', maxBytes: 1000 }
+    const input = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once }
+    const claiming = recordBoth('reserveAttempt', input)
+    expect(claiming).toHaveLength(5)
+    const ends = recordBoth('finishAttempt', {
+      ...ending(input.attempt, BOOT),
+      answer: Buffer.from('sealed'),
+    })
+    expect(ends).toHaveLength(4)
+    const repeated = recordBoth('reserveAttempt', { ...reservation(setting, BOOT), once })
+    expect(repeated.filter((text) => text.includes('kept_answers'))).toHaveLength(1)
+    const receipt = receiptFor(setting.accountId)
+    const replayed = recordBoth('keepReplayReceipt', { attemptId: input.attempt.id, receipt })
+    expectKeys([...claiming, ...ends, ...repeated, ...replayed])
+    expectSameRows()
   })
 })
 
