@@ -14,6 +14,7 @@ const ALL = [
   'challenge',
   'verify',
   'webfetch',
+  'market',
   'outcomes',
   'bursts',
   'leaks',

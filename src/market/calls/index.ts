@@ -121,7 +121,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
         },
       },
       async run({ claimId }: { readonly claimId: string }): Promise<MarketCallResult> {
-        limits.begun(counted, maxRequestsPerMinute)
+        const leave = limits.begun(counted, sellerId, maxRequestsPerMinute)
         const startedAt = now()
         const upstream = await work(sold, chosen, inputOf(reading), {
           claimId,
@@ -129,7 +129,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
           amountAtomic: allocation.grossAtomic,
           payer: accepted ? pseudonymOf(parts.payerKey, sellerId, accepted.payer) : '',
           failed: (kind) => parts.recorder.record({ ...service, kind }),
-        })
+        }).finally(leave)
         latencyMs = now() - startedAt
         return {
           seller: sellerId,
@@ -229,9 +229,14 @@ function findUnavailability({ state, stateReason, sellerId, serviceId }: Sold, n
   const isOpen =
     state === 'active' || (network === TEST_NETWORK && (state === 'draft' || state === 'pending'))
   if (isOpen) return undefined
+  // What the operator wrote is for the seller; what the seller wrote is for buyers, as theirs.
+  const why =
+    state === 'paused' && stateReason !== null
+      ? `, with the words “${stateReason.replaceAll(/[“”]/g, '"')}”`
+      : ''
   return new GatewayError(
     'service_unavailable',
-    `The service ${sellerId}/${serviceId} is ${state}${stateReason === null ? '' : `: ${stateReason}`}. It is not sold now, and nothing was charged.`,
+    `The service ${sellerId}/${serviceId} is ${state}${why}. It is not sold now, and nothing was charged.`,
     { reason: state, extras: { state } },
   )
 }

@@ -6,6 +6,15 @@ import { GatewayError } from '../../core/errors.ts'
 const WINDOW_MS = 60_000
 /** Addresses that are counted in one minute; further ones are refused, and what is paid for already goes on. */
 const MAX_COUNTED = 100_000
+/** Calls of one seller that may wait for its hosts at once: a slow one must not take all the places there are for calls. */
+const MAX_RUNNING = 64
+
+const tooManyAtOnce = () =>
+  new GatewayError(
+    'rate_limited',
+    `${MAX_RUNNING} calls of this seller are running. Nothing was charged; try again in a moment.`,
+    { reason: 'seller_at_once', extras: { retry_after_seconds: 2 } },
+  )
 
 export interface Asker {
   readonly address: string
@@ -15,8 +24,12 @@ export interface Asker {
 export interface CallLimits {
   /** Counts a request of an address, and looks whether there is any room left. @throws {GatewayError} rate_limited */
   asked(service: string, perMinute: number, asker: Asker): void
-  /** Counts a call that is paid for and about to be made. @throws {GatewayError} rate_limited */
-  begun(service: string, perMinute: number): void
+  /**
+   * Counts a call that is paid for and about to be made.
+   * @returns to be called when it has ended
+   * @throws {GatewayError} rate_limited; also where as many calls of the seller as may run at once are running
+   */
+  begun(service: string, sellerId: string, perMinute: number): () => void
 }
 
 /** Counters live in memory: each replica counts its own. @param parts.isOff the operator has switched limits off */
@@ -30,6 +43,7 @@ export function createCallLimits({
   let window = 0
   const calls = new Map<string, number>()
   const asks = new Map<string, number>()
+  const running = new Map<string, number>()
 
   function turnOver(): void {
     const current = Math.floor(now() / WINDOW_MS)
@@ -61,10 +75,19 @@ export function createCallLimits({
       if (asks.size >= MAX_COUNTED && !asks.has(key)) throw tooMany(perMinute)
       take(asks, key, perMinute)
     },
-    begun(service, perMinute) {
-      if (isOff) return
-      turnOver()
-      take(calls, service, perMinute)
+    begun(service, sellerId, perMinute) {
+      const count = running.get(sellerId) ?? 0
+      if (count >= MAX_RUNNING) throw tooManyAtOnce()
+      if (!isOff) {
+        turnOver()
+        take(calls, service, perMinute)
+      }
+      running.set(sellerId, count + 1)
+      return () => {
+        const left = (running.get(sellerId) ?? 1) - 1
+        if (left > 0) running.set(sellerId, left)
+        else running.delete(sellerId)
+      }
     },
   }
 }

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { createListings } from '../../../../src/market/calls/listings.ts'
+import { chooseOffer, type Priced } from '../../../../src/market/calls/terms.ts'
+import type { FeeTerms, Listing, ListingDocument, Seller } from '../../../../src/store/ports.ts'
+import { routeOf } from '../../../support/market-seller.ts'
+
+const FEE: FeeTerms = { bps: 300, fixedAtomic: 0, minimumAtomic: 0 }
+const DEARER: FeeTerms = { ...FEE, bps: 500 }
+const offer = (version: number, priceAtomic: string, fee = FEE): Priced => ({
+  version,
+  route: routeOf({ priceAtomic }),
+  fee,
+})
+const policy = ({ bps, fixedAtomic, minimumAtomic }: FeeTerms) => ({
+  policy: { bps, fixed_atomic: fixedAtomic, minimum_atomic: minimumAtomic },
+})
+
+describe('the offer that a payment accepts', () => {
+  const offered = [offer(3, '7000', DEARER), offer(3, '7000'), offer(2, '5000'), offer(1, '5000')] as const
+
+  it.each([
+    ['today’s where nothing is paid yet', undefined, 0],
+    ['the one of its price', { amount: '5000', echo: {} }, 2],
+    ['the one of its price and version', { amount: '5000', echo: { listing_version: 1 } }, 3],
+    [
+      'the one whose fee it was shown',
+      { amount: '7000', echo: { listing_version: 3, allocation: policy(FEE) } },
+      1,
+    ],
+    ['today’s where it was shown none', { amount: '7000', echo: {} }, 0],
+    [
+      'today’s, which it does not meet, where nobody asked that price',
+      { amount: '6000', echo: { listing_version: 3 } },
+      0,
+    ],
+    ['one of its price whatever version it says', { amount: '5000', echo: { listing_version: 9 } }, 2],
+  ])('is %s', (_, accepted, index) => {
+    expect(chooseOffer(offered, accepted)).toBe(offered[index])
+  })
+})
+
+describe('what is sold', () => {
+  const document = { routes: [routeOf()] } as unknown as ListingDocument
+  const listing = {
+    sellerId: 'acme',
+    serviceId: 'weather',
+    version: 2,
+    document,
+    state: 'active',
+    stateReason: null,
+  } as Listing
+  const seller = { id: 'acme', accountId: 'acct_1', state: 'active' } as Seller
+
+  function open(over: { fee?: () => FeeTerms } = {}) {
+    const world = { now: 1_000_000, reads: 0, fails: false }
+    const listings = createListings({
+      now: () => world.now,
+      readFee: async () => over.fee?.() ?? FEE,
+      rows: {
+        findSeller: async () => seller,
+        async findListing() {
+          world.reads++
+          if (world.fails) throw new Error('the store is away')
+          return { ...listing, updatedAt: 900_000 }
+        },
+        listVersions: async () => [
+          { version: 2, document, createdAt: 900_000 },
+          { version: 1, document, createdAt: 100 },
+        ],
+      },
+    })
+    return { world, listings }
+  }
+
+  it('is read once a second, and again at once after a failure', async () => {
+    const { world, listings } = open()
+    await Promise.all([1, 2, 3].map(() => listings.find('acme', 'weather')))
+    expect(world.reads).toBe(1)
+    world.now += 1000
+    world.fails = true
+    await expect(listings.find('acme', 'weather')).rejects.toThrow('away')
+    world.fails = false
+    expect(await listings.find('acme', 'weather')).toMatchObject({ current: { version: 2 } })
+  })
+
+  it('has superseded versions for as long as an offer of theirs may be open', async () => {
+    const { world, listings } = open()
+    expect((await listings.find('acme', 'weather'))?.earlier.map(({ version }) => version)).toEqual([1])
+    world.now = 900_000 + 600_001
+    expect((await listings.find('acme', 'weather'))?.earlier).toEqual([])
+  })
+
+  it('has the fees that offers were made under a moment ago', async () => {
+    let fee = FEE
+    const { world, listings } = open({ fee: () => fee })
+    await listings.find('acme', 'weather')
+    fee = DEARER
+    world.now += 2000
+    expect((await listings.find('acme', 'weather'))?.fees).toEqual([DEARER, FEE])
+    world.now += 601_000
+    expect((await listings.find('acme', 'weather'))?.fees).toEqual([DEARER])
+  })
+
+  it('of ours is a constant, and nobody else has its name', async () => {
+    const { world, listings } = open()
+    expect(await listings.find('gateway', 'feed-digest')).toMatchObject({ payoutMode: 'same_owner_retained' })
+    expect(await listings.find('gateway', 'weather')).toBeUndefined()
+    expect(world.reads).toBe(0)
+  })
+})
