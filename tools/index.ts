@@ -66,6 +66,8 @@ import { marketplacePayouts } from './marketplace-payouts.ts'
 import { marketplacePayoutsRun } from './marketplace-payouts-run.ts'
 import { marketplacePayoutsState } from './marketplace-payouts-state.ts'
 import { marketplacePayoutsVerify } from './marketplace-payouts-verify.ts'
+import { marketplaceGet } from './marketplace-get.ts'
+import { marketplaceRate } from './marketplace-rate.ts'
 import { marketplaceSearch } from './marketplace-search.ts'
 import { marketplaceSellerRefund } from './marketplace-seller-refund.ts'
 import { marketplaceSellerStatement } from './marketplace-seller-statement.ts'
@@ -134,6 +136,8 @@ export const tools: readonly AnyTool[] = [
   discoveryResources,
   discoverySearch,
   marketplaceSearch,
+  marketplaceGet,
+  marketplaceRate,
   marketplaceCall,
   marketplaceFee,
   marketplacePayouts,

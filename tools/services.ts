@@ -19,6 +19,7 @@ import type { Discovery } from '../src/discovery/ports.ts'
 import type { MarketCalls } from '../src/market/calls/ports.ts'
 import type { MarketMoney } from '../src/market/money/ports.ts'
 import type { Marketplace } from '../src/market/listings/ports.ts'
+import type { Ratings } from '../src/market/trust/ratings.ts'
 
 /** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
 export interface Documents {
@@ -57,6 +58,7 @@ export interface Services {
   readonly refunds: Refunds
   readonly discovery: Discovery
   readonly marketplace: Marketplace
+  readonly ratings: Ratings
   readonly marketCalls: MarketCalls
   readonly money: MarketMoney
   readonly health: Health

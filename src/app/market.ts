@@ -6,6 +6,7 @@ import type { OwnWork } from '../market/calls/ports.ts'
 import { createCatalogue } from '../market/listings/catalogue.ts'
 import { createMarketplace } from '../market/listings/index.ts'
 import { OWN_SERVICE_ID } from '../market/own-listing.ts'
+import { createRatings } from '../market/trust/ratings.ts'
 import { createRecorder } from '../market/trust/recorder.ts'
 import type { Outcomes } from '../outcomes/ports.ts'
 import { neverGone } from '../core/priced-run.ts'
@@ -16,7 +17,7 @@ import type { Platform } from './platform.ts'
 /** Composes what handlers and doors reach of the market. */
 export function openMarket(
   platform: Platform,
-  { payTo, readMarket: readSettings }: Pick<Payments, 'payTo' | 'readMarket'>,
+  { payTo, gate, readMarket: readSettings }: Pick<Payments, 'payTo' | 'gate' | 'readMarket'>,
   { egress, outcomes }: { readonly egress: Pick<OpenEgress, 'unrecorded'>; readonly outcomes: Outcomes },
   lifetime: Lifetime,
 ) {
@@ -43,6 +44,7 @@ export function openMarket(
   })
   return {
     marketplace: createMarketplace({ ...platform, catalogue }),
+    ratings: createRatings({ store, now, recorder, payments: gate, verifyOwn: platform.signer.verifyOwn }),
     marketCalls,
     catalogue,
     recorder,

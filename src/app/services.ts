@@ -71,12 +71,18 @@ export async function openServices(
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
-  const { marketplace, marketCalls } = openMarket(platform, payments, { egress, ...reading }, lifetime)
+  const { marketplace, ratings, marketCalls } = openMarket(
+    platform,
+    payments,
+    { egress, ...reading },
+    lifetime,
+  )
 
   const services: Services = {
     ...broker,
     ...reading,
     marketplace,
+    ratings,
     marketCalls,
     money,
     audit,

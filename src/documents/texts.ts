@@ -48,14 +48,21 @@ const isForOperators = (tool: AnyTool) =>
   tool.caller === 'operator' || tool.caller === 'admin' || tool.caller === 'seller'
 const namesOf: Detail = (theirs) => [theirs.map(({ tool }) => tool.name).join(' ')]
 
+const areForOperators = (theirs: Registry['tools']) => theirs.some(({ tool }) => isForOperators(tool))
+const countOf: Detail = (theirs) => [
+  `${theirs.length} tools, each with its address and price: GET /v1/protocols`,
+]
+
 const DETAILS: readonly Detail[] = [
   (theirs) => theirs.map(toolLine),
   (theirs) => theirs.map((entry) => (isForOperators(entry.tool) ? methodLine(entry) : toolLine(entry))),
   (theirs) => theirs.map((entry) => (isForOperators(entry.tool) ? methodLine(entry) : pricedLine(entry))),
-  (theirs) => (theirs.some(({ tool }) => isForOperators(tool)) ? namesOf(theirs) : theirs.map(toolLine)),
+  (theirs) => (areForOperators(theirs) ? namesOf(theirs) : theirs.map(toolLine)),
+  (theirs) => (areForOperators(theirs) ? namesOf(theirs) : theirs.map(pricedLine)),
+  (theirs) => (areForOperators(theirs) ? countOf(theirs) : theirs.map(pricedLine)),
   (theirs) => theirs.map(({ tool }) => [addressOf(tool), ...pricedWords(tool)].join(' | ')),
   namesOf,
-  (theirs) => [`${theirs.length} tools, each with its address and price: GET /v1/protocols`],
+  countOf,
 ]
 
 function agentTextIn(registry: Registry, { baseUrl, mcpUrl }: Addresses, detail: Detail): string {

@@ -31,6 +31,13 @@ export interface TestMarket {
   isDown: boolean
 }
 
+const NOTHING = {
+  listVersions: async () => [],
+  listServiceDays: async () => [],
+  listServiceSales: async () => [],
+  listRatings: async () => [],
+}
+
 export const START = Date.UTC(2026, 5, 1, 12)
 
 export function createTestMarket(): TestMarket {
@@ -121,7 +128,12 @@ export function createTestMarket(): TestMarket {
   })
   return Object.assign(market, {
     catalogue,
-    marketplace: createMarketplace({ addresses: { siteUrl: BASE }, catalogue }),
+    marketplace: createMarketplace({
+      addresses: { baseUrl: BASE, siteUrl: BASE },
+      catalogue,
+      store: NOTHING,
+      now: () => time,
+    }),
     pass: (ms: number) => void (time += ms),
     now: () => time,
   })
