@@ -142,6 +142,15 @@ describe('a request to S3', () => {
     expect((await gw.fetch(capability, { url: gw.url('/echo') })).status).toBe(200)
   })
 
+  it('and its signature come back in no answer that was served, in the midst of other letters neither', async () => {
+    const { capability } = await grantTo(KEYS)
+    gw.upstream.respond(({ headers }, res) => {
+      const given = headers.find(([name]) => name === 'authorization')?.[1] ?? ''
+      res.end(`trace_v1_${/Signature=(.*)/.exec(given)?.[1]}_end`)
+    })
+    expect((await gw.fetch(capability, { url: gw.url('/echo') })).body.code).toBe('secret_reflected')
+  })
+
   describe('that the upstream refuses', () => {
     const signatureOf = (headers: readonly (readonly [string, string])[]) =>
       /Signature=([0-9a-f]{64})/.exec(headers.find(([name]) => name === 'authorization')?.[1] ?? '')?.[1] ??

@@ -39,14 +39,13 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
   const recent = new Map<string, Map<string, number>>()
   const gates = new WeakMap<OpenedCredential, { readonly day: string; readonly gate: () => LeakGate }>()
 
-  function remember(credentialId: string, signature: Signature): ReadonlyMap<string, number> {
+  function remember(credentialId: string, forms: readonly string[]): ReadonlyMap<string, number> {
     const known = recent.get(credentialId) ?? new Map<string, number>()
     // Whoever signs most lately is forgotten last.
     recent.delete(credentialId)
     recent.set(credentialId, known)
     keepNewest(recent, MOST_CREDENTIALS)
-    for (const [form, until] of known) if (until <= now()) known.delete(form)
-    for (const form of formsOf(signature)) known.set(form, now() + REPLAYABLE_MS)
+    for (const form of forms) known.set(form, now() + REPLAYABLE_MS)
     keepNewest(known, MOST_RECENT * FORMS)
     return known
   }
@@ -72,17 +71,20 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
 
   return {
     seek(credential, opened, signature, status) {
-      const known = remember(credential.id, signature)
+      const own = formsOf(signature)
+      const known = remember(credential.id, own)
       const gate = gateOf(credential, opened, signature)
       const isShownBack = (status === 401 || status === 403) && !signature.opensOthers
-      const own = new Set(formsOf(signature))
-      const isSought = (form: string) => known.has(form) && !(isShownBack && own.has(form))
-      const lengths = [...new Set([...known.keys()].map(({ length }) => length))]
+      const spellings = isShownBack ? [] : spellingsOf(signature)
+      const isSought = (form: string) =>
+        (known.get(form) ?? 0) > now() && !(isShownBack && own.includes(form))
+      // Signatures of one credential are made in one way.
+      const lengths = own.map(({ length }) => length)
       return {
         ...opened,
         gate: () => ({
           async inspect(response) {
-            const where = await findSignature(response, isSought, lengths)
+            const where = findText(response, spellings) ?? (await findSignature(response, isSought, lengths))
             return where === undefined
               ? gate().inspect(response)
               : { ok: false, reason: 'reflected', where, encoding: 'signature' }
@@ -103,6 +105,18 @@ function formsOf({ value, encoding }: Signature): readonly string[] {
 const fold = (text: string) => text.replaceAll('-', '+').replaceAll('_', '/').toLowerCase()
 
 type Response = Parameters<LeakGate['inspect']>[0]
+type Place = 'status_line' | 'headers' | 'body'
+
+/** Letter by letter, whatever it stands in. */
+const spellingsOf = ({ value }: Signature) => [
+  ...new Set([value, encodeURIComponent(value), value.replaceAll('/', '\\/')]),
+]
+
+function findText({ statusText, headers, body }: Response, spellings: readonly string[]): Place | undefined {
+  if (spellings.some((text) => statusText.includes(text))) return 'status_line'
+  if (headers.some(({ value }) => spellings.some((text) => value.includes(text)))) return 'headers'
+  return spellings.some((text) => body.includes(text)) ? 'body' : undefined
+}
 
 /** What is searched between two rounds of the event loop. */
 const CHUNK_BYTES = 128 * 1024
@@ -113,34 +127,52 @@ async function findSignature(
   { statusText, headers, body }: Response,
   isSought: (form: string) => boolean,
   lengths: readonly number[],
-): Promise<'status_line' | 'headers' | 'body' | undefined> {
-  if (holdsSignature(statusText, isSought, lengths)) return 'status_line'
-  if (headers.some(({ value }) => holdsSignature(value, isSought, lengths))) return 'headers'
+): Promise<Place | undefined> {
+  const holds = (bytes: Buffer) => holdsSignature(bytes, isSought, lengths)
+  if (holds(Buffer.from(statusText, 'latin1'))) return 'status_line'
+  if (headers.some(({ value }) => holds(Buffer.from(value, 'latin1')))) return 'headers'
   for (let at = 0; at < body.length; at += CHUNK_BYTES) {
     if (at > 0) await setImmediate()
-    const text = body.toString('latin1', at, at + CHUNK_BYTES + OVERLAP_BYTES)
-    if (holdsSignature(text, isSought, lengths)) return 'body'
+    if (holds(body.subarray(at, at + CHUNK_BYTES + OVERLAP_BYTES))) return 'body'
   }
   return undefined
 }
 
-const WORD = /[A-Za-z0-9+/_-]{27,}/g
-const ESCAPED = /%2[BF]|\\\/|\\u002[bf]/i
+const IN_WORD = new Uint8Array(256)
+for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_'))
+  IN_WORD[byte] = 1
+/** SHA-1 in base64. */
+const SHORTEST = 27
+const ESCAPES = ['%2', '\\/', '\\u002']
+
+const unescape = (bytes: Buffer) =>
+  Buffer.from(
+    bytes
+      .toString('latin1')
+      .replaceAll(/%2B|\\u002b/gi, '+')
+      .replaceAll(/%2F|\\\/|\\u002f/gi, '/'),
+    'latin1',
+  )
 
 /** Signatures stand behind a name and an equals sign, in quotes, or as they are: a word, or the beginning or end of one. */
 function holdsSignature(
-  given: string,
+  given: Buffer,
   isSought: (form: string) => boolean,
   lengths: readonly number[],
 ): boolean {
-  const text = ESCAPED.test(given)
-    ? given.replaceAll(/%2B|\\u002b/gi, '+').replaceAll(/%2F|\\\/|\\u002f/gi, '/')
-    : given
-  for (const [found] of text.matchAll(WORD)) {
-    const word = fold(found)
+  const bytes = ESCAPES.some((escape) => given.includes(escape)) ? unescape(given) : given
+  // Every word that is long enough has a letter at one of these places.
+  for (let at = SHORTEST - 1; at < bytes.length; at += SHORTEST) {
+    if (IN_WORD[bytes[at] ?? 0] === 0) continue
+    let start = at
+    while (start > 0 && IN_WORD[bytes[start - 1] ?? 0] === 1) start--
+    let end = at + 1
+    while (end < bytes.length && IN_WORD[bytes[end] ?? 0] === 1) end++
+    const word = (from: number, to: number) => isSought(fold(bytes.toString('latin1', from, to)))
     for (const length of lengths)
-      if (word.length >= length && (isSought(word.slice(0, length)) || isSought(word.slice(-length))))
-        return true
+      if (end - start >= length && (word(start, start + length) || word(end - length, end))) return true
+    // On behind the word, in step.
+    at += Math.floor((end - at - 1) / SHORTEST) * SHORTEST
   }
   return false
 }
