@@ -60,6 +60,12 @@ describe('a search in a thread', () => {
     })
   })
 
+  it('has heap enough for a long answer of nothing but escapes', async () => {
+    const { search } = open()
+    const head = Buffer.from('--a\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n')
+    expect(await search(Buffer.concat([head, Buffer.alloc(8 << 20, '=41=42')]))).toEqual({ ok: true })
+  })
+
   it('overwrites the secret in its memory, and leaves nothing of it in the heap of its thread', async () => {
     const worker = new Worker(new URL('../../../src/egress/adapters/search/worker.ts', import.meta.url))
     try {
