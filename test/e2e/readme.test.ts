@@ -178,12 +178,23 @@ describe('the first page', () => {
     expect(served).toContain('Green tea')
   })
 
+  it('asks a listing of the market for its price', async () => {
+    const asked = await run(shell(`curl -sS -i '${ADDRESS}/p/`))
+    expect(asked).toMatch(/^HTTP\/1\.1 402 [^]*^payment-required: /im)
+    expect(asked).toContain('"code":"payment_required"')
+    const shown = JSON.parse(await run(shell(`curl -sS '${ADDRESS}/v1/marketplace/services`))) as {
+      services: object[]
+    }
+    expect(shown.services[0]).toMatchObject({ seller: 'gateway', service_id: 'feed-digest' })
+  })
+
   it('pays for everything with one command', async () => {
     const shown = await run(shell('npx agent-gateway demo'))
     expect(shown).toContain('POST /v1/tools/web.fetch')
     for (const name of ['Web extraction', 'Product offers', 'Feed digest'])
       expect(shown).toContain(`${name} (POST /v1/execute)`)
-    expect(shown).toMatch(/^eip155:8453 +payer +1000\.000000 +999\.8\d+/m)
+    expect(shown).toContain('Feed digest (marketplace) (POST /v1/marketplace/call)')
+    expect(shown).toMatch(/^eip155:8453 +payer +1000\.000000 +999\.7\d+/m)
   })
 
   it.each(outcomes)(

@@ -47,7 +47,9 @@ const env = () => ({ GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_LOG_LEVEL: 
 const purchases = tools
   .filter(({ price }) => price.kind === 'x402')
   .flatMap(({ name, title, rest, sold = [{ name: title }] }) =>
-    rest.flatMap(({ path }) => sold.map((one) => `${one.name}: ${name} ${path}`)),
+    rest
+      .filter(({ isRaw }) => !isRaw)
+      .flatMap(({ path }) => sold.map((one) => `${one.name}: ${name} ${path}`)),
   )
 const OUTCOMES = { 'Web extraction': '0.003000', 'Product offers': '0.006000', 'Feed digest': '0.002000' }
 
