@@ -68,6 +68,22 @@ import { marketplacePayoutsState } from './marketplace-payouts-state.ts'
 import { marketplacePayoutsVerify } from './marketplace-payouts-verify.ts'
 import { marketplaceGet } from './marketplace-get.ts'
 import { marketplaceRate } from './marketplace-rate.ts'
+import { marketplaceSellersRegister } from './marketplace-sellers-register.ts'
+import { marketplaceSellersGet } from './marketplace-sellers-get.ts'
+import { marketplaceSellerState } from './marketplace-seller-state.ts'
+import { marketplaceSellerEdit } from './marketplace-seller-edit.ts'
+import { marketplaceSellerKey } from './marketplace-seller-key.ts'
+import { marketplaceSellerEvents } from './marketplace-seller-events.ts'
+import { marketplaceHostsClaim } from './marketplace-hosts-claim.ts'
+import { marketplaceHostsVerify } from './marketplace-hosts-verify.ts'
+import { marketplaceListingsCreate } from './marketplace-listings-create.ts'
+import { marketplaceListingsImport } from './marketplace-listings-import.ts'
+import { marketplaceListingsUpdate } from './marketplace-listings-update.ts'
+import { marketplaceListingsStep } from './marketplace-listings-step.ts'
+import { marketplaceListingsCheck } from './marketplace-listings-check.ts'
+import { marketplaceListingsCredential } from './marketplace-listings-credential.ts'
+import { marketplaceModerationQueue } from './marketplace-moderation-queue.ts'
+import { marketplaceModerationDecide } from './marketplace-moderation-decide.ts'
 import { marketplaceSearch } from './marketplace-search.ts'
 import { marketplaceSellerRefund } from './marketplace-seller-refund.ts'
 import { marketplaceSellerStatement } from './marketplace-seller-statement.ts'
@@ -138,6 +154,22 @@ export const tools: readonly AnyTool[] = [
   marketplaceSearch,
   marketplaceGet,
   marketplaceRate,
+  marketplaceSellersRegister,
+  marketplaceSellersGet,
+  marketplaceSellerState,
+  marketplaceSellerEdit,
+  marketplaceSellerKey,
+  marketplaceSellerEvents,
+  marketplaceHostsClaim,
+  marketplaceHostsVerify,
+  marketplaceListingsCreate,
+  marketplaceListingsImport,
+  marketplaceListingsUpdate,
+  marketplaceListingsStep,
+  marketplaceListingsCheck,
+  marketplaceListingsCredential,
+  marketplaceModerationQueue,
+  marketplaceModerationDecide,
   marketplaceCall,
   marketplaceFee,
   marketplacePayouts,

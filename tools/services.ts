@@ -15,6 +15,7 @@ import type { Facilitator } from '../src/payments/ports.ts'
 import type { Purchases } from '../src/payments/purchases.ts'
 import type { Refunds } from '../src/payments/refunds.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
+import type { Sellers } from '../src/market/sellers/ports.ts'
 import type { Discovery } from '../src/discovery/ports.ts'
 import type { MarketCalls } from '../src/market/calls/ports.ts'
 import type { MarketMoney } from '../src/market/money/ports.ts'
@@ -61,6 +62,7 @@ export interface Services {
   readonly ratings: Ratings
   readonly marketCalls: MarketCalls
   readonly money: MarketMoney
+  readonly sellers: Sellers
   readonly health: Health
 }
 

@@ -5,6 +5,7 @@ import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
 import type { Payouts } from '../market/money/payouts.ts'
 import type { Settlements } from '../payments/ports.ts'
+import type { SellerUpkeep } from '../market/sellers/upkeep.ts'
 import type { Refunds } from '../payments/refunds.ts'
 import type { Platform } from './platform.ts'
 
@@ -18,12 +19,13 @@ export interface Housekeeping {
   readonly refunds: Pick<Refunds, 'reconcile'>
   readonly payouts: Pick<Payouts, 'keep'>
   readonly email: Pick<EmailService, 'prepare' | 'settle'>
+  readonly sellers: SellerUpkeep
 }
 
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { audit, egress, debits, settlements, refunds, payouts, email }: Housekeeping,
+  { audit, egress, debits, settlements, refunds, payouts, email, sellers }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
@@ -51,6 +53,7 @@ export function startHousekeeping(
       // A run over many sellers takes longer than a minute, and nothing else waits for it.
       void payouts.keep()
       await email.settle()
+      sellers.round()
     } catch (thrown) {
       log.error({ err: thrown }, 'housekeeping failed')
     }

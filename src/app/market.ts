@@ -7,6 +7,13 @@ import { createCatalogue } from '../market/listings/catalogue.ts'
 import { createMarketplace } from '../market/listings/index.ts'
 import { OWN_SERVICE_ID } from '../market/own-listing.ts'
 import { createRatings } from '../market/trust/ratings.ts'
+import { createReadPublic } from '../market/sellers/read-public.ts'
+import { createSellers } from '../market/sellers/index.ts'
+import { createTryRoute } from '../market/sellers/try-route.ts'
+import { createSellerUpkeep } from '../market/sellers/upkeep.ts'
+import { createWebhooks } from '../market/sellers/webhooks.ts'
+import { createTxtResolvers } from '../edge/adapters/txt.ts'
+import { createTargets } from '../outbound/targets.ts'
 import { createRecorder } from '../market/trust/recorder.ts'
 import type { Outcomes } from '../outcomes/ports.ts'
 import { neverGone } from '../core/priced-run.ts'
@@ -17,11 +24,18 @@ import type { Platform } from './platform.ts'
 /** Composes what handlers and doors reach of the market. */
 export function openMarket(
   platform: Platform,
-  { payTo, gate, readMarket: readSettings }: Pick<Payments, 'payTo' | 'gate' | 'readMarket'>,
-  { egress, outcomes }: { readonly egress: Pick<OpenEgress, 'unrecorded'>; readonly outcomes: Outcomes },
+  {
+    payTo,
+    gate,
+    chains,
+    networks,
+    ownAccounts,
+    readMarket: readSettings,
+  }: Pick<Payments, 'payTo' | 'gate' | 'chains' | 'networks' | 'ownAccounts' | 'readMarket'>,
+  { egress, outcomes }: { readonly egress: OpenEgress; readonly outcomes: Outcomes },
   lifetime: Lifetime,
 ) {
-  const { config, store, isSandbox, now, deriveKey } = platform
+  const { config, log, store, isSandbox, now, deriveKey } = platform
   const { baseUrl } = platform.addresses
   const recorder = createRecorder(platform)
   lifetime.onClose(() => recorder.close())
@@ -42,7 +56,30 @@ export function openMarket(
     rules: { ports: config.egressPorts, allowSandboxName: isSandbox },
     payerKey: deriveKey('market-payer'),
   })
+  const target = { ports: config.egressPorts, allowSandboxName: isSandbox }
+  const targets = createTargets({ ...platform, allowSandboxName: isSandbox, checkHost: egress.checkHost })
+  const read = createReadPublic({
+    ...platform,
+    targets,
+    egressPorts: config.egressPorts,
+    allowSandboxName: isSandbox,
+  })
+  const sellers = createSellers({
+    ...platform,
+    settings: readSettings,
+    proof: { txtResolvers: createTxtResolvers(config.dnsServers), read, allowSandboxName: isSandbox },
+    read,
+    tryRoute: createTryRoute({ ...platform, baseUrl, unrecorded: egress.unrecorded }),
+    egress,
+    payout: { networks, own: ownAccounts },
+    payoutChain: chains.get('eip155:8453'),
+    target,
+    hasNoLimits: config.rateLimit === 0,
+  })
+  const webhooks = createWebhooks({ ...platform, targets, target, sign: platform.signer.signText })
   return {
+    sellers,
+    sellerUpkeep: createSellerUpkeep({ sellers, webhooks, log }),
     marketplace: createMarketplace({ ...platform, catalogue }),
     ratings: createRatings({ store, now, recorder, payments: gate, verifyOwn: platform.signer.verifyOwn }),
     marketCalls,

@@ -49,6 +49,8 @@ export interface Payments {
   readonly refundAccount: TransferSigner | undefined
   /** The operator's rules of the market. */
   readonly readMarket: () => Promise<MarketSettings>
+  /** Lower-case addresses of this gateway that money comes to, leaves from, or is settled by. */
+  readonly ownAccounts: readonly string[]
 }
 
 /** @param configured the operator's keys; a sandbox has keys of its own where there are none */
@@ -110,6 +112,17 @@ export async function openPayments(
   }
 
   const payTo = config.payTo ?? embedded?.payTo
+
+  async function listOwnAccounts(): Promise<readonly string[]> {
+    const keys = [...(settlerKeys ?? []), ...(refundKey === undefined ? [] : [refundKey])]
+    const signers = await Promise.all(keys.map((key) => createTransferSigner(key)))
+    return [
+      ...new Set([
+        ...(payTo === undefined ? [] : [payTo.toLowerCase()]),
+        ...signers.map(({ address }) => address),
+      ]),
+    ]
+  }
   const maxOpen = config.payerMaxOpen
   const readPolicy = createPaymentPolicyReader(
     platform.documents,
@@ -176,6 +189,7 @@ export async function openPayments(
     refundAccount,
     payoutAccount,
     readMarket,
+    ownAccounts: await listOwnAccounts(),
   }
 }
 

@@ -71,7 +71,7 @@ export async function openServices(
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
-  const { marketplace, ratings, marketCalls } = openMarket(
+  const { marketplace, ratings, marketCalls, sellers, sellerUpkeep } = openMarket(
     platform,
     payments,
     { egress, ...reading },
@@ -85,6 +85,7 @@ export async function openServices(
     ratings,
     marketCalls,
     money,
+    sellers,
     audit,
     egress,
     email,
@@ -130,6 +131,15 @@ export async function openServices(
   return {
     services,
     calls,
-    housekeeping: { audit, egress, debits, settlements, refunds: payments.refunds, payouts, email },
+    housekeeping: {
+      audit,
+      egress,
+      debits,
+      settlements,
+      refunds: payments.refunds,
+      payouts,
+      email,
+      sellers: sellerUpkeep,
+    },
   }
 }

@@ -54,6 +54,7 @@ export const ERRORS = {
   payment_not_found: { status: 404, title: 'There is no such payment' },
   mandate_not_found: { status: 404, title: 'There is no such mandate' },
   permit_not_found: { status: 404, title: 'There is no such permit' },
+  seller_not_found: { status: 404, title: 'There is no such seller' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   state_conflict: { status: 409, title: 'The resource is in another state' },
   permit_used: { status: 409, title: 'The permit was used before' },

@@ -106,6 +106,8 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   account_not_found: 'Check the account id: it is in the answer that created the account.',
   key_not_found: 'Check the key id: list your keys first.',
   tool_not_found: 'Use a tool name of /v1/protocols.',
+  seller_not_found:
+    'Check the seller id; with a key of your own, POST /v1/marketplace/sellers registers one.',
   method_not_allowed: 'Use a method of the `Allow` header.',
   state_conflict: 'The resource changed or is in another state. Read it again, then decide.',
   body_too_large: 'Send a smaller body: `max_bytes` says how much is accepted.',

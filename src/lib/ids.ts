@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'pbt'
   | 'qte'
   | 'evd'
+  | 'evt'
   | 'mdt'
   | 'pmt'
   | 'ek'

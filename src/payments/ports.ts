@@ -209,12 +209,19 @@ export interface Chain {
     readonly digest: Uint8Array
     readonly signature: Uint8Array
   }): Promise<boolean>
+  /** What stands at an address, and whether the token refuses to move anything to it. @throws {ChainError} */
+  accountFacts(address: string): Promise<AccountFacts>
   /** Hashes of the blocks at these heights now; null where there is none. @throws {ChainError} */
   blockHashes(heights: readonly bigint[]): Promise<readonly (string | null)[]>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
   head(): Promise<{ number: bigint; time: Millis }>
   state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
   close(): Promise<void>
+}
+
+export interface AccountFacts {
+  readonly hasCode: boolean
+  readonly isBlacklisted: boolean
 }
 
 /** A transfer that would succeed says the rest: its nonce is unused and its payer can pay. */

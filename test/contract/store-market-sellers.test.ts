@@ -318,12 +318,25 @@ describe.each(ENGINES)('sellers in %s', (engine) => {
     await register('acme')
     await claim('acme')
     await prove('acme', { now: NOW })
-    expect(await store.listHostsToCheck({ checkedBefore: NOW, limit: 9 })).toEqual([])
-    expect(await store.listHostsToCheck({ checkedBefore: NOW + 1, limit: 9 })).toHaveLength(1)
+    const due = (over: Partial<Input<'takeHostsToCheck'>>) =>
+      store.takeHostsToCheck({
+        checkedBefore: NOW,
+        failingBefore: 0,
+        provenSince: 0,
+        limit: 9,
+        now: NOW + 1,
+        ...over,
+      })
+    expect(await due({})).toEqual([])
+    expect(await due({ failingBefore: NOW + 1 })).toEqual([])
+    const both = await Promise.all([due({ checkedBefore: NOW + 1 }), due({ checkedBefore: NOW + 1 })])
+    expect(both.flat()).toHaveLength(1)
     const fail = (now: number) =>
       store.noteHostFailure({ sellerId: 'acme', host: 'api.example.com', problem: 'timeout', now })
     await fail(NOW + 10)
     expect(await fail(NOW + 20)).toMatchObject({ state: 'proven', failures: 2, failingSince: NOW + 10 })
+    expect(await due({ failingBefore: NOW + 20 })).toEqual([])
+    expect(await due({ failingBefore: NOW + 21 })).toHaveLength(1)
     expect(await prove('acme')).toMatchObject({ host: { failures: 0, failingSince: null, problem: null } })
   })
 

@@ -109,6 +109,7 @@ export function runSellerCommands(run: Run): void {
   })
   const signature = { kind: 'eip191', text: '0x', address: PAYOUT } as const
   run('proveHost', { ...of, method: 'dns', signature, event: event('evt_3'), now: NOW })
+  run('takeHostsToCheck', { checkedBefore: NOW + 1, failingBefore: 0, provenSince: 0, limit: 9, now: NOW })
   run('noteHostFailure', { ...of, problem: 'timeout', now: NOW })
   const lapse = { ...of, problem: 'no_record', reason: 'The proof is gone.', now: NOW }
   for (const id of ['evt_4', 'evt_5']) run('lapseHost', { ...lapse, event: event(id) })

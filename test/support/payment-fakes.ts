@@ -138,6 +138,7 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
     blocks: new Map(),
     probe: async () => ({ nonceUsed: false, balance: 1_000_000n, payerHasCode: false, revert: null }),
     acceptsSignature: async () => false,
+    accountFacts: async () => ({ hasCode: false, isBlacklisted: false }),
     balanceOf: async () => 1_000_000n,
     findRefusal: async () => null,
     async authorizationStatus({ nonce }) {

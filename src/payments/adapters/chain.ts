@@ -18,6 +18,7 @@ import {
   packAuthorizationState,
   packBalanceOf,
   packPlainTransfer,
+  packIsBlacklisted,
   packIsValidSignature,
   readFlag,
   readQuantity,
@@ -124,6 +125,16 @@ export function createChain(options: ChainOptions): Chain {
       if (simulated.state === 'exceeds_gas') return 'out of gas'
       // A token answers true; one that answers false has refused without a word.
       return demand(reply, readWord) === 1n ? null : 'the token answers false'
+    },
+    async accountFacts(address) {
+      const [code, blacklisted] = await rpc.ask([
+        { method: 'eth_getCode', params: [address, 'latest'] },
+        readToken(packIsBlacklisted(address)),
+      ])
+      return {
+        hasCode: demand(code, readCode) !== '0x',
+        isBlacklisted: demand(blacklisted, readFlag),
+      }
     },
     authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
     async blockHashes(heights) {

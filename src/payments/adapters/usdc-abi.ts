@@ -17,6 +17,8 @@ export const topic = (address: string) => `0x${word(address)}`
 export const packBalanceOf = (account: string) => `0x70a08231${word(account)}`
 /** Call data of `transfer(address,uint256)`. */
 export const packPlainTransfer = (to: string, value: bigint) => `0xa9059cbb${word(to)}${uint(value)}`
+/** Call data of `isBlacklisted(address)`. */
+export const packIsBlacklisted = (account: string) => `0xfe575a87${word(account)}`
 /** Call data of `authorizationState(address,bytes32)`. */
 export const packAuthorizationState = (from: string, nonce: string) => `0xe94a0102${word(from)}${word(nonce)}`
 

@@ -87,7 +87,8 @@ export const proveHost = command({ kind: 'transaction', touches: 'records' })(fu
   now: Millis
 }): Command<HostProven> {
   const { sellerId, host, method, signature, event, now } = input
-  if (!(yield* findHost(sellerId, host))) return { ok: false, heldBy: undefined }
+  const before = yield* findHost(sellerId, host)
+  if (!before) return { ok: false, heldBy: undefined }
   const holder = yield* holdHost(sellerId, host)
   if (holder !== sellerId) return { ok: false, heldBy: holder }
   const proven = yield* first<MarketHost>(
@@ -104,7 +105,9 @@ export const proveHost = command({ kind: 'transaction', touches: 'records' })(fu
   )
   if (!proven) return { ok: false, heldBy: undefined }
   const resumed = yield* resumeListingsOf({ sellerId, host, eventId: event.id, now })
-  yield* tellSeller(sellerId, event, now)
+  // A proof that is there day after day is no news.
+  if (before.state !== 'proven' || before.payoutAddress !== signature.address)
+    yield* tellSeller(sellerId, event, now)
   return { ok: true, host: toHost(proven), resumed }
 })
 
@@ -123,17 +126,33 @@ function* holdHost(sellerId: string, host: string): Command<string> {
   return holder?.sellerId ?? sellerId
 }
 
-/** Proofs whose last look was before then, the oldest first; those that lapsed too, which may be back. */
-export const listHostsToCheck = command({ kind: 'read' })(function* (input: {
+/**
+ * Takes proofs whose last look was before then, the oldest first: no two processes look at one, and one that dies in between has
+ * looked. Those that failed or lapsed are due earlier; those that were not there since `provenSince` not at all.
+ */
+export const takeHostsToCheck = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   checkedBefore: Millis
+  failingBefore: Millis
+  provenSince: Millis
   limit: number
+  now: Millis
 }): Command<readonly MarketHost[]> {
   const rows = yield* all<MarketHost>(
-    `SELECT ${HOST} FROM market_hosts WHERE state <> 'claimed' AND checked_at < $1
-     ORDER BY checked_at, seller_id, host LIMIT $2`,
+    `SELECT ${HOST} FROM market_hosts WHERE state <> 'claimed' AND checked_at < $2
+       AND (checked_at < $1 OR failures > 0 OR state = 'lapsed') AND (state = 'proven' OR proven_at >= $3)
+     ORDER BY checked_at, seller_id, host LIMIT $4 FOR UPDATE`,
     input.checkedBefore,
+    Math.max(input.checkedBefore, input.failingBefore),
+    input.provenSince,
     input.limit,
   )
+  for (const { sellerId, host } of rows)
+    yield* all(
+      'UPDATE market_hosts SET checked_at = $1 WHERE seller_id = $2 AND host = $3',
+      input.now,
+      sellerId,
+      host,
+    )
   return rows.map(toHost)
 })
 
@@ -183,7 +202,11 @@ export const lapseHost = command({ kind: 'transaction', touches: 'records' })(fu
       sellerId,
       host,
     )
-    return { changed: false, paused: 0 }
+    // What was approved while the proof was going is paused, too.
+    return {
+      changed: false,
+      paused: yield* pauseListingsOf({ sellerId, host, reason, eventId: event.id, now }),
+    }
   }
   yield* all('DELETE FROM market_host_holders WHERE host = $1 AND seller_id = $2', host, sellerId)
   const paused = yield* pauseListingsOf({ sellerId, host, reason, eventId: event.id, now })

@@ -26,6 +26,7 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       refunds: { reconcile: note('refunds') },
       payouts: { keep: note('payouts') },
       email: { prepare: note('email'), settle: note('quota') },
+      sellers: { round: () => void done.push('sellers'), settled: async () => {} },
     },
   )
   expect(done).toEqual(['payments', 'refunds', 'payouts', 'audit', 'email'])
@@ -39,8 +40,9 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
     'refunds',
     'payouts',
     'quota',
+    'sellers',
   ])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(13)
+  expect(done).toHaveLength(14)
 })
