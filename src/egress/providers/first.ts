@@ -50,6 +50,13 @@ export const first: readonly ProviderEntry[] = [
       'POST /orgs/*/actions/runners/registration-token',
       'POST /orgs/*/actions/runners/remove-token',
       'POST /orgs/*/actions/runners/generate-jitconfig',
+      // Repositories and organisations answer under their numbers, too: that is where a renamed one redirects to.
+      'POST /repositories/*/actions/runners/registration-token',
+      'POST /repositories/*/actions/runners/remove-token',
+      'POST /repositories/*/actions/runners/generate-jitconfig',
+      'POST /organizations/*/actions/runners/registration-token',
+      'POST /organizations/*/actions/runners/remove-token',
+      'POST /organizations/*/actions/runners/generate-jitconfig',
       'POST /enterprises/*/actions/runners/registration-token',
       'POST /enterprises/*/actions/runners/remove-token',
       'POST /enterprises/*/actions/runners/generate-jitconfig',
@@ -74,6 +81,7 @@ export const first: readonly ProviderEntry[] = [
       'GET /v1/apps/secrets/find',
       // The answer to creating one holds its signing secret.
       'POST /v1/webhook_endpoints',
+      'POST /v2/core/event_destinations',
     ],
     test_call: { method: 'GET', url: 'https://api.stripe.com/v1/customers?limit=3', what: 'List customers' },
     docs: 'https://docs.stripe.com/api/authentication',
