@@ -188,7 +188,11 @@ function withoutBreaks(run: Buffer): Buffer {
   return out.subarray(0, length)
 }
 
-const beginsAsMultipart = (view: Buffer) => /^(?:\r?\n)?--/.test(view.toString('latin1', 0, 4))
+/** Before the first boundary there may be a word to whoever reads mail without a program for it (RFC 2046, 5.1.1). */
+const LONGEST_PREAMBLE = 1024
+const beginsAsMultipart = (view: Buffer) =>
+  (view[0] === DASH && view[1] === DASH) || view.subarray(0, LONGEST_PREAMBLE).includes('\n--')
+const DASH = 0x2d
 
 const LONGEST_HEAD = 8192
 const PART_STEPS = 2 * LONGEST_HEAD

@@ -72,6 +72,13 @@ describe('compressed bytes in the midst of others are opened', () => {
     ['gzip within a member that is not compressed', concat(noise(8), 'x', gzipSync(GZIP))],
     ['a part in gzip', multipart('Content-Encoding: gzip', GZIP)],
     ['a part in brotli', multipart('content-encoding: br', brotliCompressSync(echo))],
+    [
+      'a part in brotli behind a preamble',
+      concat(
+        'This is a message in several parts.\r\n\r\n',
+        multipart('Content-Encoding: br', brotliCompressSync(echo)),
+      ),
+    ],
     ['a part in raw deflate', multipart('Content-Encoding: deflate', deflateRawSync(echo))],
     [
       'a part in brotli in base64',
