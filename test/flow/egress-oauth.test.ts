@@ -540,6 +540,18 @@ describe('storing a kind', () => {
       /holds a line break/,
     ],
     [
+      'a part that is no text',
+      { kind },
+      { client_secret: 'a-secret-of-mine-\ud800' },
+      /^\/parts\/client_secret: it is no valid text/,
+    ],
+    [
+      'settings that are no text',
+      { kind: { ...kind, parameters: { audience: '\ud800' } } },
+      { client_secret: 'a-secret-of-mine' },
+      /^\/settings: a text in them/,
+    ],
+    [
       'a template that is no text',
       { kind: { ...hmac, message: '\ud800', headers: { 'x-signature': '{signature}' } } },
       { key: 'a-signing-key' },

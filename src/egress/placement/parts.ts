@@ -65,6 +65,8 @@ export function checkParts(parts: SecretParts, described: CredentialSettings['pa
   if (stranger !== undefined)
     throw refused(stranger, `the credential is made of ${list(named)}: leave this part out`)
   for (const [name, secret] of parts) {
+    if (described && !secret.use((text) => text.isWellFormed()))
+      throw refused(name, 'it is no valid text: it holds half a surrogate pair')
     if (described && secret.use(hasBreakAtEnd))
       throw refused(name, 'it begins or ends with a line break, which no upstream takes: send it without')
     if (described?.[name] === 'public') continue

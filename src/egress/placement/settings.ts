@@ -2,6 +2,7 @@
 // is told then, in words, instead of by an upstream that refuses every request.
 import type { CredentialSettings, Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { isCallersHeader, isReservedHeader } from '../headers.ts'
 import type { SecretParts } from '../ports.ts'
 import { ONLY_PART } from './parts.ts'
@@ -12,6 +13,7 @@ import { isBasicPair } from './place.ts'
  * @throws {GatewayError} input_invalid naming the member that is wrong
  */
 export function checkSettings(settings: CredentialSettings, placements: readonly Placement[]): void {
+  if (!hasCanonicalForm(settings)) throw refused('/settings', 'a text in them holds half a surrogate pair')
   const taken = new Set<string>()
   for (const [i, placement] of placements.entries()) {
     const pointer = settings.placements ? `/settings/placements/${i}` : '/header'
@@ -31,6 +33,16 @@ export function checkSettings(settings: CredentialSettings, placements: readonly
     throw refused('/settings/placements', 'a body is a form or JSON, not both')
   checkNames(settings, taken)
   checkUse(settings, placements)
+}
+
+/** The secret is bound to them in it. */
+function hasCanonicalForm(settings: CredentialSettings): boolean {
+  try {
+    toCanonicalJson(settings)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const isInForm = (placement: Placement) => placement.in === 'form'
