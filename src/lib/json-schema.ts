@@ -32,7 +32,7 @@ type Schema = Readonly<Record<string, unknown>>
 /** Never throws. @param schema as parsed from JSON, like `value` */
 export function validateBySchema(schema: unknown, value: unknown): SchemaVerdict {
   let patterns = 0
-  return judge(schema, value, {
+  return createJudge(schema)(value, {
     steps: MAX_STEPS,
     compile(pattern) {
       if (++patterns > MAX_PATTERNS) throw new Stop('costly')
@@ -45,7 +45,8 @@ export function validateBySchema(schema: unknown, value: unknown): SchemaVerdict
 export interface SchemaChecker {
   /**
    * Never throws.
-   * @param steps the most work that is done for this value; 20,000 take a millisecond or two, 50 with patterns made for it
+   * @param steps the most work that is done for this value; 20,000 take two milliseconds. Patterns have 20,000 of their own, whatever
+   * is given: those are 50 milliseconds
    */
   check(value: unknown, steps?: number): SchemaVerdict
 }
@@ -61,7 +62,8 @@ export function createSchemaChecker(schema: unknown): SchemaChecker {
     compiled.set(pattern, made)
     return made
   }
-  return { check: (value, steps = MAX_STEPS) => judge(schema, value, { steps, compile }) }
+  const judgeBy = createJudge(schema)
+  return { check: (value, steps = MAX_STEPS) => judgeBy(value, { steps, compile }) }
 }
 
 interface Means {
@@ -69,16 +71,54 @@ interface Means {
   compile(pattern: string): RE2JS
 }
 
-function judge(schema: unknown, value: unknown, means: Means): SchemaVerdict {
-  if (!isObject(schema)) return { ok: false, reason: 'unsupported' }
-  const { $schema: draft } = schema
+type Judge = (value: unknown, means: Means) => SchemaVerdict
+
+/** What a part of a schema says of a value, made when a value first gets there: what is wrong with a part is said of nothing else. */
+type Check = (value: unknown, depth: number) => boolean
+
+/** @returns judges values by the schema, of which every part that was once used is ready */
+function createJudge(root: unknown): Judge {
+  if (!isObject(root)) return () => ({ ok: false, reason: 'unsupported' })
+  const { $schema: draft } = root
   if (draft !== undefined && !(typeof draft === 'string' && DRAFT.test(draft)))
-    return { ok: false, reason: 'unsupported' }
-  try {
-    return createValidator(schema, means)(schema, value, 0) ? { ok: true } : { ok: false, reason: 'invalid' }
-  } catch (thrown) {
-    if (thrown instanceof Stop) return { ok: false, reason: thrown.reason }
-    throw thrown
+    return () => ({ ok: false, reason: 'unsupported' })
+  const work = new Work()
+  const check = createCompiler(root, work)(root)
+  return (value, means) => {
+    work.begin(means)
+    try {
+      return check(value, 0) ? { ok: true } : { ok: false, reason: 'invalid' }
+    } catch (thrown) {
+      if (thrown instanceof Stop) return { ok: false, reason: thrown.reason }
+      throw thrown
+    }
+  }
+}
+
+/** The work that one judgement has done so far. */
+class Work {
+  #means: Means | undefined
+  #steps = 0
+  #matching = 0
+
+  begin(means: Means): void {
+    this.#means = means
+    this.#steps = this.#matching = 0
+  }
+
+  step(cost: number): void {
+    this.#steps += cost
+    if (this.#steps > (this.#means?.steps ?? 0)) throw new Stop('costly')
+  }
+
+  matches(pattern: string, text: string): boolean {
+    if (pattern.length > MAX_PATTERN_CHARS || !this.#means) throw new Stop('costly')
+    const compiled = this.#means.compile(pattern)
+    const cost = (compiled.programSize() * (text.length + 1)) / STATES_A_STEP
+    this.#matching += cost
+    if (this.#matching > MAX_STEPS) throw new Stop('costly')
+    this.step(cost)
+    return compiled.test(text)
   }
 }
 
@@ -90,128 +130,245 @@ class Stop extends Error {
   }
 }
 
-type Validate = (schema: unknown, value: unknown, depth: number) => boolean
+const unsupported: Check = () => {
+  throw new Stop('unsupported')
+}
 
-function createValidator(root: Schema, means: Means): Validate {
-  let steps = 0
-  const step = (cost = 1) => {
-    steps += cost
-    if (steps > means.steps) throw new Stop('costly')
-  }
-  const matches = (pattern: string, text: string) => {
-    if (pattern.length > MAX_PATTERN_CHARS) throw new Stop('costly')
-    const compiled = means.compile(pattern)
-    step((compiled.programSize() * (text.length + 1)) / STATES_A_STEP)
-    return compiled.test(text)
-  }
+function createCompiler(root: Schema, work: Work): (schema: unknown) => Check {
+  const ready = new WeakMap<object, Check>()
 
-  function validate(schema: unknown, value: unknown, depth: number): boolean {
-    step()
-    if (depth > MAX_DEPTH) throw new Stop('costly')
-    if (typeof schema === 'boolean') return schema
-    if (!isObject(schema)) throw new Stop('unsupported')
-    if (UNSUPPORTED.some((word) => Object.hasOwn(schema, word))) throw new Stop('unsupported')
-    const own = <T>(word: string, is: (given: unknown) => given is T): T | undefined => {
-      if (!Object.hasOwn(schema, word)) return undefined
-      const given = schema[word]
-      if (!is(given)) throw new Stop('unsupported')
-      return given
+  function compile(schema: unknown): Check {
+    if (isObject(schema)) {
+      const known = ready.get(schema)
+      if (known) return known
+      const made = entered(compileObject(schema))
+      ready.set(schema, made)
+      return made
     }
-    const next = (inner: unknown, of: unknown) => validate(inner, of, depth + 1)
+    return entered(typeof schema === 'boolean' ? () => schema : unsupported)
+  }
+
+  const entered =
+    (check: Check): Check =>
+    (value, depth) => {
+      work.step(1)
+      if (depth > MAX_DEPTH) throw new Stop('costly')
+      return check(value, depth)
+    }
+
+  /** A part inside of another, one level deeper, made when it is first used: a schema may be larger than any value needs. */
+  function inner(schema: unknown): Check {
+    let check: Check | undefined
+    return (value, depth) => (check ??= compile(schema))(value, depth + 1)
+  }
+
+  function compileObject(schema: Schema): Check {
     const { $id } = schema
-    if ($id !== undefined && !(typeof $id === 'string' && $id.startsWith('#'))) throw new Stop('unsupported')
-    const reference = own('$ref', isText)
-    if (reference !== undefined && !next(resolve(root, reference), value)) return false
-
-    if (Object.hasOwn(schema, 'const') && !isSame(schema['const'], value, step)) return false
-    if (own('enum', Array.isArray)?.some((one) => isSame(one, value, step)) === false) return false
-    const type = own('type', isTypes)
-    if (type !== undefined && ![type].flat().some((name) => isOfType(name, value))) return false
-
-    if (own('allOf', Array.isArray)?.every((one) => next(one, value)) === false) return false
-    if (own('anyOf', Array.isArray)?.some((one) => next(one, value)) === false) return false
-    const oneOf = own('oneOf', Array.isArray)
-    if (oneOf && oneOf.filter((one) => next(one, value)).length !== 1) return false
-    if (Object.hasOwn(schema, 'not') && next(schema['not'], value)) return false
-    if (Object.hasOwn(schema, 'if')) {
-      const branch = next(schema['if'], value) ? 'then' : 'else'
-      if (Object.hasOwn(schema, branch) && !next(schema[branch], value)) return false
+    const hasForeignId = $id !== undefined && !(typeof $id === 'string' && $id.startsWith('#'))
+    if (hasForeignId || UNSUPPORTED.some((word) => Object.hasOwn(schema, word))) return unsupported
+    const general = compileGeneral(schema)
+    const isTextFine = compileText(schema)
+    const isNumberFine = compileNumber(schema)
+    const isListFine = compileList(schema)
+    const isObjectFine = compileMembers(schema)
+    return (value, depth) => {
+      for (const check of general) if (!check(value, depth)) return false
+      if (typeof value === 'string') return isTextFine(value)
+      if (typeof value === 'number') return isNumberFine(value)
+      if (Array.isArray(value)) return isListFine(value, depth)
+      return !isObject(value) || isObjectFine(value, depth)
     }
-    if (typeof value === 'string') return isText_(value)
-    if (typeof value === 'number') return isNumber_(value)
-    if (Array.isArray(value)) return isList_(value)
-    return !isObject(value) || isObject_(value)
+  }
 
-    function isText_(text: string): boolean {
-      step(text.length / CHARS_A_STEP)
-      const length = [...text].length
-      if (length < (own('minLength', isCount) ?? 0) || length > (own('maxLength', isCount) ?? Infinity))
-        return false
-      const pattern = own('pattern', isText)
-      return pattern === undefined || matches(pattern, text)
+  /** What is said of values of any type. */
+  function compileGeneral(schema: Schema): readonly Check[] {
+    const all = (list: readonly unknown[]) => list.map(inner)
+    return [
+      ...rule(schema, '$ref', isText, (reference): Check => {
+        let check: Check | undefined
+        return (value, depth) => (check ??= inner(resolve(root, reference)))(value, depth)
+      }),
+      ...rule(
+        schema,
+        'const',
+        isAnything,
+        (one): Check =>
+          (value) =>
+            isSame(one, value, work),
+      ),
+      ...rule(
+        schema,
+        'enum',
+        Array.isArray,
+        (list): Check =>
+          (value) =>
+            list.some((one) => isSame(one, value, work)),
+      ),
+      ...rule(schema, 'type', isTypes, (types): Check => {
+        const names = [types].flat()
+        return (value) => names.some((name) => isOfType(name, value))
+      }),
+      ...rule(schema, 'allOf', Array.isArray, (list): Check => {
+        const checks = all(list)
+        return (value, depth) => checks.every((check) => check(value, depth))
+      }),
+      ...rule(schema, 'anyOf', Array.isArray, (list): Check => {
+        const checks = all(list)
+        return (value, depth) => checks.some((check) => check(value, depth))
+      }),
+      ...rule(schema, 'oneOf', Array.isArray, (list): Check => {
+        const checks = all(list)
+        return (value, depth) => checks.filter((check) => check(value, depth)).length === 1
+      }),
+      ...rule(schema, 'not', isAnything, (one): Check => {
+        const check = inner(one)
+        return (value, depth) => !check(value, depth)
+      }),
+      ...rule(schema, 'if', isAnything, (one): Check => {
+        const isSo = inner(one)
+        const [then] = rule(schema, 'then', isAnything, inner)
+        const [otherwise] = rule(schema, 'else', isAnything, inner)
+        return (value, depth) => (isSo(value, depth) ? then : otherwise)?.(value, depth) !== false
+      }),
+    ]
+  }
+
+  function compileText(schema: Schema): (text: string) => boolean {
+    const least = lazily(schema, 'minLength', isCount)
+    const most = lazily(schema, 'maxLength', isCount)
+    const pattern = lazily(schema, 'pattern', isText)
+    const isMeasured = least.isGiven || most.isGiven
+    return (text) => {
+      work.step(text.length / CHARS_A_STEP)
+      if (isMeasured) {
+        const length = [...text].length
+        if (length < (least.get() ?? 0) || length > (most.get() ?? Infinity)) return false
+      }
+      const given = pattern.get()
+      return given === undefined || work.matches(given, text)
     }
+  }
 
-    function isNumber_(number: number): boolean {
-      const multiple = own('multipleOf', isNumber)
+  function compileNumber(schema: Schema): (number: number) => boolean {
+    const names = ['multipleOf', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const
+    if (!names.some((name) => Object.hasOwn(schema, name))) return () => true
+    const [multiple, least, most, above, below] = names.map((name) => lazily(schema, name, isNumber))
+    return (number) => {
+      const unit = multiple?.get()
       return (
-        number >= (own('minimum', isNumber) ?? -Infinity) &&
-        number <= (own('maximum', isNumber) ?? Infinity) &&
-        number > (own('exclusiveMinimum', isNumber) ?? -Infinity) &&
-        number < (own('exclusiveMaximum', isNumber) ?? Infinity) &&
-        (multiple === undefined || Number.isInteger(number / multiple))
+        number >= (least?.get() ?? -Infinity) &&
+        number <= (most?.get() ?? Infinity) &&
+        number > (above?.get() ?? -Infinity) &&
+        number < (below?.get() ?? Infinity) &&
+        (unit === undefined || Number.isInteger(number / unit))
       )
     }
+  }
 
-    function isList_(list: readonly unknown[]): boolean {
-      if (
-        list.length < (own('minItems', isCount) ?? 0) ||
-        list.length > (own('maxItems', isCount) ?? Infinity)
-      )
-        return false
-      const first = own('prefixItems', Array.isArray) ?? []
-      if (!list.slice(0, first.length).every((item, i) => next(first[i], item))) return false
-      const { items } = schema as Schema
-      if (items !== undefined && !list.slice(first.length).every((item) => next(items, item))) return false
-      if (Object.hasOwn(schema as Schema, 'contains')) {
-        const found = list.filter((item) => next((schema as Schema)['contains'], item)).length
-        if (found < (own('minContains', isCount) ?? 1) || found > (own('maxContains', isCount) ?? Infinity))
-          return false
+  function compileList(schema: Schema): (list: readonly unknown[], depth: number) => boolean {
+    const least = lazily(schema, 'minItems', isCount)
+    const most = lazily(schema, 'maxItems', isCount)
+    const prefix = lazily(schema, 'prefixItems', Array.isArray)
+    const first = (prefix.isGiven && Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []).map(
+      inner,
+    )
+    const items = schema['items'] === undefined ? undefined : inner(schema['items'])
+    const contains = Object.hasOwn(schema, 'contains') ? inner(schema['contains']) : undefined
+    const fewest = lazily(schema, 'minContains', isCount)
+    const mostContained = lazily(schema, 'maxContains', isCount)
+    const unique = lazily(schema, 'uniqueItems', isFlag)
+    return (list, depth) => {
+      if (list.length < (least.get() ?? 0) || list.length > (most.get() ?? Infinity)) return false
+      prefix.get()
+      for (const [at, item] of list.entries()) {
+        const check = first[at] ?? items
+        if (check && !check(item, depth)) return false
+      }
+      if (contains) {
+        const found = list.filter((item) => contains(item, depth)).length
+        if (found < (fewest.get() ?? 1) || found > (mostContained.get() ?? Infinity)) return false
       }
       return (
-        own('uniqueItems', isFlag) !== true ||
-        !list.some((item, i) => list.slice(0, i).some((other) => isSame(item, other, step)))
+        unique.get() !== true ||
+        !list.some((item, i) => list.slice(0, i).some((other) => isSame(item, other, work)))
       )
     }
+  }
 
-    function isObject_(object: Schema): boolean {
+  function compileMembers(schema: Schema): (object: Schema, depth: number) => boolean {
+    const least = lazily(schema, 'minProperties', isCount)
+    const most = lazily(schema, 'maxProperties', isCount)
+    const required = lazily(schema, 'required', Array.isArray)
+    const dependentRequired = lazily(schema, 'dependentRequired', isObject)
+    const dependentSchemas = lazily(schema, 'dependentSchemas', isObject)
+    const properties = lazily(schema, 'properties', isObject)
+    const patternProperties = lazily(schema, 'patternProperties', isObject)
+    const { additionalProperties, propertyNames } = schema
+    const others = additionalProperties === undefined ? undefined : inner(additionalProperties)
+    const naming = propertyNames === undefined ? undefined : inner(propertyNames)
+    const parts = new Map<unknown, Check>()
+    const partOf = (part: unknown): Check => {
+      const known = parts.get(part)
+      if (known) return known
+      const made = inner(part)
+      parts.set(part, made)
+      return made
+    }
+    return (object, depth) => {
       const names = Object.keys(object)
-      step(names.length)
-      if (
-        names.length < (own('minProperties', isCount) ?? 0) ||
-        names.length > (own('maxProperties', isCount) ?? Infinity)
-      )
-        return false
+      work.step(names.length)
+      if (names.length < (least.get() ?? 0) || names.length > (most.get() ?? Infinity)) return false
       const has = (name: unknown) => typeof name === 'string' && Object.hasOwn(object, name)
-      if (own('required', Array.isArray)?.every(has) === false) return false
-      for (const [name, needed] of Object.entries(own('dependentRequired', isObject) ?? {}))
+      if (required.get()?.every(has) === false) return false
+      for (const [name, needed] of Object.entries(dependentRequired.get() ?? {}))
         if (has(name) && !(Array.isArray(needed) && needed.every(has))) return false
-      for (const [name, inner] of Object.entries(own('dependentSchemas', isObject) ?? {}))
-        if (has(name) && !next(inner, object)) return false
-      const properties = own('properties', isObject) ?? {}
-      const byPattern = Object.entries(own('patternProperties', isObject) ?? {})
-      const { additionalProperties: others, propertyNames } = schema as Schema
+      for (const [name, part] of Object.entries(dependentSchemas.get() ?? {}))
+        if (has(name) && !partOf(part)(object, depth)) return false
+      const named = properties.get()
+      const byPattern = Object.entries(patternProperties.get() ?? {})
       return names.every((name) => {
-        if (propertyNames !== undefined && !next(propertyNames, name)) return false
-        const isNamed = Object.hasOwn(properties, name)
-        if (isNamed && !next(properties[name], object[name])) return false
-        const matching = byPattern.filter(([pattern]) => matches(pattern, name))
-        if (!matching.every(([, inner]) => next(inner, object[name]))) return false
-        return isNamed || matching.length > 0 || others === undefined || next(others, object[name])
+        if (naming && !naming(name, depth)) return false
+        const isNamed = named !== undefined && Object.hasOwn(named, name)
+        if (isNamed && !partOf(named[name])(object[name], depth)) return false
+        const matching = byPattern.filter(([pattern]) => work.matches(pattern, name))
+        if (!matching.every(([, part]) => partOf(part)(object[name], depth))) return false
+        return isNamed || matching.length > 0 || !others || others(object[name], depth)
       })
     }
   }
-  return validate
+
+  return compile
 }
+
+/** A keyword's check where the schema has it; one that is not what the draft says it is cannot be judged by. */
+function rule<T>(
+  schema: Schema,
+  word: string,
+  is: (given: unknown) => given is T,
+  make: (given: T) => Check,
+): readonly Check[] {
+  if (!Object.hasOwn(schema, word)) return []
+  const given = schema[word]
+  return [is(given) ? make(given) : unsupported]
+}
+
+/** A keyword that is read when a value needs it, and no sooner: what is wrong with it is of no matter to others. */
+function lazily<T>(
+  schema: Schema,
+  word: string,
+  is: (given: unknown) => given is T,
+): { readonly isGiven: boolean; get(): T | undefined } {
+  if (!Object.hasOwn(schema, word)) return ABSENT
+  const given = schema[word]
+  if (is(given)) return { isGiven: true, get: () => given }
+  return {
+    isGiven: true,
+    get() {
+      throw new Stop('unsupported')
+    },
+  }
+}
+const ABSENT = { isGiven: false, get: () => undefined }
 
 /** A pointer into the schema itself; anything else would have to be fetched. */
 function resolve(root: Schema, reference: string): unknown {
@@ -266,22 +423,23 @@ function isOfType(type: string, value: unknown): boolean {
   }
 }
 
-function isSame(a: unknown, b: unknown, step: () => void): boolean {
-  step()
+function isSame(a: unknown, b: unknown, work: Work): boolean {
+  work.step(1)
   if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i], step))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i], work))
   if (!isObject(a)) return a === b
   if (!isObject(b)) return false
   const names = Object.keys(a)
   return (
     names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name], step))
+    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name], work))
   )
 }
 
-const isText = (given: unknown) => typeof given === 'string'
-const isFlag = (given: unknown) => typeof given === 'boolean'
-const isNumber = (given: unknown) => typeof given === 'number'
+const isAnything = (_given: unknown): _given is unknown => true
+const isText = (given: unknown): given is string => typeof given === 'string'
+const isFlag = (given: unknown): given is boolean => typeof given === 'boolean'
+const isNumber = (given: unknown): given is number => typeof given === 'number'
 const isCount = (given: unknown): given is number => Number.isSafeInteger(given) && Number(given) >= 0
 const isTypes = (given: unknown): given is string | string[] =>
   isText(given) || (Array.isArray(given) && given.every(isText))

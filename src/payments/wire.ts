@@ -67,8 +67,19 @@ const FacilitatorBody = z.object({
   paymentRequirements: Members,
 })
 
+/** A plan may look at the payment that the gate decodes: 0.1 ms of a paid market call, whose price depends on it. */
+const decoded = new WeakMap<PresentedPayment, Payment>()
+
 /** @throws {GatewayError} payment_invalid, saying what is wrong */
 export function decodePayment(presented: PresentedPayment): Payment {
+  const known = decoded.get(presented)
+  if (known) return known
+  const payment = decode(presented)
+  decoded.set(presented, payment)
+  return payment
+}
+
+function decode(presented: PresentedPayment): Payment {
   if (presented.form === 'object') return presented.value.use((value) => readPayment(value))
   const payment = presented.value.use((header) => readPayment(decodeHeader(header)))
   const expected = presented.name === 'x-payment' ? 1 : 2

@@ -179,6 +179,18 @@ describe('a schema that judges many values', () => {
     expect(createSchemaChecker(schema).check(texts(40), 50)).toEqual({ ok: false, reason: 'costly' })
   })
 
+  it('matches patterns for no longer than one that judges one value', () => {
+    const { check } = createSchemaChecker({ type: 'array', items: { pattern: String.raw`\p{L}{1,200}x` } })
+    const started = performance.now()
+    expect(
+      check(
+        Array.from({ length: 500 }, () => 'a'.repeat(200)),
+        1e9,
+      ),
+    ).toEqual({ ok: false, reason: 'costly' })
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+
   it('has few patterns of its own', () => {
     const properties = Object.fromEntries(texts(17).map((name) => [name, { pattern: `^${name}` }]))
     const value = Object.fromEntries(texts(17).map((name) => [name, name]))
