@@ -1,7 +1,8 @@
 // Judges a value by a JSON Schema (draft 2020-12) that a stranger wrote: interpreted within a budget, never compiled to code,
 // and nothing outside the schema is resolved. Formats are annotations, as the draft says.
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
 import { isObject } from './json.ts'
+import { compilePattern, MAX_STEPS, type Means, Stop, Work } from './schema-work.ts'
 
 export type SchemaVerdict =
   | { readonly ok: true }
@@ -9,15 +10,10 @@ export type SchemaVerdict =
   | { readonly ok: false; readonly reason: 'invalid' | 'unsupported' | 'costly' }
 
 const DRAFT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
-const MAX_STEPS = 20_000
 /** A long text and a large object cost as many steps as they take time. */
 const CHARS_A_STEP = 16
 const MAX_DEPTH = 64
 const MAX_PATTERNS = 16
-/** The automaton of a pattern of this length has at most a few thousand states. */
-const MAX_PATTERN_CHARS = 256
-/** A character that meets a state of the automaton costs 20 ns at worst: 20,000 steps are then 50 ms. */
-const STATES_A_STEP = 128
 const UNSUPPORTED = [
   '$dynamicRef',
   '$dynamicAnchor',
@@ -66,11 +62,6 @@ export function createSchemaChecker(schema: unknown): SchemaChecker {
   return { check: (value, steps = MAX_STEPS) => judgeBy(value, { steps, compile }) }
 }
 
-interface Means {
-  readonly steps: number
-  compile(pattern: string): RE2JS
-}
-
 type Judge = (value: unknown, means: Means) => SchemaVerdict
 
 /** What a part of a schema says of a value, made when a value first gets there: what is wrong with a part is said of nothing else. */
@@ -92,41 +83,6 @@ function createJudge(root: unknown): Judge {
       if (thrown instanceof Stop) return { ok: false, reason: thrown.reason }
       throw thrown
     }
-  }
-}
-
-/** The work that one judgement has done so far. */
-class Work {
-  #means: Means | undefined
-  #steps = 0
-  #matching = 0
-
-  begin(means: Means): void {
-    this.#means = means
-    this.#steps = this.#matching = 0
-  }
-
-  step(cost: number): void {
-    this.#steps += cost
-    if (this.#steps > (this.#means?.steps ?? 0)) throw new Stop('costly')
-  }
-
-  matches(pattern: string, text: string): boolean {
-    if (pattern.length > MAX_PATTERN_CHARS || !this.#means) throw new Stop('costly')
-    const compiled = this.#means.compile(pattern)
-    const cost = (compiled.programSize() * (text.length + 1)) / STATES_A_STEP
-    this.#matching += cost
-    if (this.#matching > MAX_STEPS) throw new Stop('costly')
-    this.step(cost)
-    return compiled.test(text)
-  }
-}
-
-class Stop extends Error {
-  readonly reason: 'unsupported' | 'costly'
-  constructor(reason: Stop['reason']) {
-    super(reason)
-    this.reason = reason
   }
 }
 
@@ -388,19 +344,6 @@ function unescape(part: string): string | undefined {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {
     return undefined
-  }
-}
-
-/**
- * A stranger's pattern may backtrack for ever, so an automaton judges it, in time linear in the text. A clock that stops
- * the built-in engine would judge by how busy the machine is.
- */
-function compilePattern(pattern: string): RE2JS {
-  try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern))
-  } catch {
-    // No pattern at all, or one with look-around or back references.
-    throw new Stop('unsupported')
   }
 }
 

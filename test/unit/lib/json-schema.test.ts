@@ -180,7 +180,7 @@ describe('a schema that judges many values', () => {
   })
 
   it('matches patterns for no longer than one that judges one value', () => {
-    const { check } = createSchemaChecker({ type: 'array', items: { pattern: String.raw`\p{L}{1,200}x` } })
+    const { check } = createSchemaChecker({ type: 'array', items: { pattern: String.raw`\p{L}{1,200}` } })
     const started = performance.now()
     expect(
       check(
