@@ -4,6 +4,7 @@ import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
 import type { Payouts } from '../market/money/payouts.ts'
+import type { TrustUpkeep } from '../market/trust/upkeep.ts'
 import type { Settlements } from '../payments/ports.ts'
 import type { SellerUpkeep } from '../market/sellers/upkeep.ts'
 import type { Refunds } from '../payments/refunds.ts'
@@ -18,6 +19,7 @@ export interface Housekeeping {
   readonly settlements: Pick<Settlements, 'reconcile'>
   readonly refunds: Pick<Refunds, 'reconcile'>
   readonly payouts: Pick<Payouts, 'keep'>
+  readonly figures: Pick<TrustUpkeep, 'keep'>
   readonly email: Pick<EmailService, 'prepare' | 'settle'>
   readonly sellers: SellerUpkeep
 }
@@ -25,7 +27,7 @@ export interface Housekeeping {
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { audit, egress, debits, settlements, refunds, payouts, email, sellers }: Housekeeping,
+  { audit, egress, debits, settlements, refunds, payouts, figures, email, sellers }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
@@ -52,6 +54,7 @@ export function startHousekeeping(
       await refunds.reconcile()
       // A run over many sellers takes longer than a minute, and nothing else waits for it.
       void payouts.keep()
+      void figures.keep()
       await email.settle()
       sellers.round()
     } catch (thrown) {

@@ -6,6 +6,10 @@ import type { OwnWork } from '../market/calls/ports.ts'
 import { createCatalogue } from '../market/listings/catalogue.ts'
 import { createMarketplace } from '../market/listings/index.ts'
 import { OWN_SERVICE_ID } from '../market/own-listing.ts'
+import { LIVE } from '../market/listings/shape.ts'
+import { createProbes } from '../market/trust/probes.ts'
+import { createTrustUpkeep } from '../market/trust/upkeep.ts'
+import { createWashTrading } from '../market/trust/wash-trading.ts'
 import { createRatings } from '../market/trust/ratings.ts'
 import { createReadPublic } from '../market/sellers/read-public.ts'
 import { createSellers } from '../market/sellers/index.ts'
@@ -77,9 +81,31 @@ export function openMarket(
     hasNoLimits: config.rateLimit === 0,
   })
   const webhooks = createWebhooks({ ...platform, targets, target, sign: platform.signer.signText })
+  const figures = createTrustUpkeep({
+    ...platform,
+    washTrading: createWashTrading({
+      ...platform,
+      transfers: { incoming: async (account) => (await chains.get(LIVE)?.incomingTransfers(account)) ?? [] },
+      ownAddresses: [...ownAccounts, ...(payTo === undefined ? [] : [payTo])].map((one) => one.toLowerCase()),
+      async readRules() {
+        const { trust } = await readSettings()
+        return { sharedFunders: trust.shared_funders, ringSize: trust.ring_size }
+      },
+    }),
+    probes: createProbes({
+      ...platform,
+      catalogue,
+      recorder,
+      targets,
+      rules: target,
+      readIntervalMs: async () => (await readSettings()).probes.interval_minutes * 60_000,
+    }),
+  })
+  lifetime.onClose(() => figures.close())
   return {
     sellers,
     sellerUpkeep: createSellerUpkeep({ sellers, webhooks, log }),
+    figures,
     marketplace: createMarketplace({ ...platform, catalogue }),
     ratings: createRatings({ store, now, recorder, payments: gate, verifyOwn: platform.signer.verifyOwn }),
     marketCalls,

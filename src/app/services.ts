@@ -71,7 +71,7 @@ export async function openServices(
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
-  const { marketplace, ratings, marketCalls, sellers, sellerUpkeep } = openMarket(
+  const { marketplace, ratings, marketCalls, figures, sellers, sellerUpkeep } = openMarket(
     platform,
     payments,
     { egress, ...reading },
@@ -138,6 +138,7 @@ export async function openServices(
       settlements,
       refunds: payments.refunds,
       payouts,
+      figures,
       email,
       sellers: sellerUpkeep,
     },

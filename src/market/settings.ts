@@ -32,6 +32,17 @@ const MarketSettingsDocument = z.strictObject({
       interval_minutes: z.int().min(0).max(1440).default(15),
     })
     .prefault({}),
+  trust: z
+    .strictObject({
+      /** Accounts that fund everybody, such as exchanges: buyers with their money are no ring. */
+      shared_funders: z
+        .array(z.string().regex(/^0x[0-9a-fA-F]{40}$/))
+        .max(1000)
+        .default([]),
+      /** So many buyers of a seller that one wallet funded count for nothing. */
+      ring_size: z.int().min(2).max(1000).default(10),
+    })
+    .prefault({}),
   proofs: z
     .strictObject({
       /** Hours between two looks at the proof of a host. */

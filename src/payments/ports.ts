@@ -160,6 +160,13 @@ export type AuthorizationStatus =
     }
   | { readonly state: 'canceled'; readonly transaction: string }
 
+/** One transfer of the asset to an account. Hex is lower-case. */
+export interface IncomingTransfer {
+  readonly from: string
+  readonly block: number
+  readonly transactionHash: string
+}
+
 export interface Chain {
   readonly network: PaymentNetwork
   /**
@@ -211,6 +218,11 @@ export interface Chain {
   }): Promise<boolean>
   /** What stands at an address, and whether the token refuses to move anything to it. @throws {ChainError} */
   accountFacts(address: string): Promise<AccountFacts>
+  /**
+   * Transfers of the asset to an account in about the last week of blocks; at most 200, newest ranges first.
+   * @throws {ChainError}
+   */
+  incomingTransfers(account: string): Promise<readonly IncomingTransfer[]>
   /** Hashes of the blocks at these heights now; null where there is none. @throws {ChainError} */
   blockHashes(heights: readonly bigint[]): Promise<readonly (string | null)[]>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */

@@ -187,8 +187,15 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
     await store.settleRefund({ id: first.id, transaction: hex(32), receipt, now: NOW + 9 })
     expect(await held('cash')).toBe(cash + 333)
     expect(await held(`transit:${first.id}`)).toBe(0)
+    const counted = async () => {
+      const service = { sellerId: seller, serviceId: 'weather', environment: 'live' } as const
+      const [day] = await store.listServiceDays({ ...service, sinceDay: 0 })
+      return [day?.refunds, day?.refunded]
+    }
+    expect(await counted()).toEqual([1, 333])
     await store.reopenRefund({ id: first.id, receiptId: receipt.id, now: NOW + 10 })
     expect(await held('cash')).toBe(cash)
+    expect(await counted()).toEqual([0, 0])
     await store.failRefund({ id: first.id, failure: 'authorization_expired', now: NOW + 11 })
     expect(await held(`seller:${seller}`)).toBe(324)
     expect(await held('fees')).toBe(fees - 21)

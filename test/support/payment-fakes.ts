@@ -139,6 +139,7 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
     probe: async () => ({ nonceUsed: false, balance: 1_000_000n, payerHasCode: false, revert: null }),
     acceptsSignature: async () => false,
     accountFacts: async () => ({ hasCode: false, isBlacklisted: false }),
+    incomingTransfers: async () => [],
     balanceOf: async () => 1_000_000n,
     findRefusal: async () => null,
     async authorizationStatus({ nonce }) {

@@ -11,6 +11,7 @@ import type {
   FeeTerms,
   HostProofRow,
   Listing,
+  ListingDocument,
   ListingRoute,
   MarketEnvironment,
   Seller,
@@ -312,6 +313,11 @@ export function createCatalogue(parts: CatalogueParts) {
     find: (sellerId: string, serviceId: string): Entry | undefined => entries.get(keyOf(sellerId, serviceId)),
 
     seller: (sellerId: string): Seller | undefined => sellers.get(sellerId),
+
+    /** The address that the seller's requests go to; undefined for ours. It is shown to nobody. */
+    upstream({ key }: Pick<Entry, 'key'>): Pick<ListingDocument, 'origin' | 'basePath'> | undefined {
+      return listings.get(key)?.document
+    },
 
     ofSeller: (sellerId: string): readonly Entry[] =>
       sellerId === OWN_SELLER_ID

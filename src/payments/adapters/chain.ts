@@ -2,6 +2,7 @@
 import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
+import { findIncomingTransfers } from './incoming-transfers.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import { isObject } from '../../lib/json.ts'
 import {
@@ -137,6 +138,7 @@ export function createChain(options: ChainOptions): Chain {
       }
     },
     authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
+    incomingTransfers: (account) => findIncomingTransfers({ rpc, network, demand }, account),
     async blockHashes(heights) {
       if (heights.length === 0) return []
       const replies = await decisive.ask(

@@ -7,6 +7,7 @@ import type { MarketAccount, StoredSale } from '../ports/market-money.ts'
 import type { Sale } from '../ports/market.ts'
 import type { NewPaymentClaim } from '../ports/payments.ts'
 import { holdBalance, post } from './market-ledger.ts'
+import { type CountedService, countRefund } from './market-trust.ts'
 
 const INSERT = insertInto('market_sales', [
   'claimId',
@@ -189,8 +190,8 @@ export function* concludeRefund(
   kind: 'refund_settled' | 'refund_failed' | 'refund_reopened',
   now: Millis,
 ): Command<void> {
-  const shares = yield* first<Shares>(
-    `SELECT m.account, m.fee, m.proceeds, s.network FROM market_refunds m JOIN market_sales s ON s.claim_id = m.claim_id
+  const shares = yield* first<Shares & CountedService>(
+    `SELECT m.account, m.fee, m.proceeds, s.network, s.seller_id AS "sellerId", s.service_id AS "serviceId" FROM market_refunds m JOIN market_sales s ON s.claim_id = m.claim_id
      WHERE m.refund_id = $1`,
     refundId,
   )
@@ -204,6 +205,8 @@ export function* concludeRefund(
     refund_failed: { [account]: proceeds, fees: fee, [transit]: -amount },
   }[kind]
   yield* post({ network, kind, reference: refundId, now, amounts })
+  if (kind !== 'refund_failed')
+    yield* countRefund(shares, { amount, sign: kind === 'refund_settled' ? 1 : -1, now })
 }
 
 /** How a refund of a sale was shared; undefined for one of another claim. */

@@ -159,6 +159,32 @@ function* addToStanding(key: ServiceRef, at: Millis, counters: Counters): Comman
   )
 }
 
+/** A service, and the network on which it was paid. */
+export interface CountedService {
+  readonly sellerId: string
+  readonly serviceId: string
+  readonly network: string
+}
+
+/** For commands: a refund of a sale that left, or (`sign` -1) that its chain took back. */
+export function* countRefund(
+  { sellerId, serviceId, network }: CountedService,
+  { amount, sign, now }: { amount: number; sign: 1 | -1; now: Millis },
+): Command<void> {
+  const key = { sellerId, serviceId, environment: network === TEST_NETWORK ? 'test' : 'live' } as const
+  yield* all(
+    `INSERT INTO market_day_stats (${KEY.join(', ')}, day, refunds, refunded) VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (${KEY.join(', ')}, day) DO UPDATE SET refunds = market_day_stats.refunds + excluded.refunds,
+       refunded = market_day_stats.refunded + excluded.refunded`,
+    ...keyOf(key),
+    dayOf(now),
+    sign,
+    sign * amount,
+  )
+  yield* addToStanding(key, now, new Map())
+}
+const TEST_NETWORK = 'eip155:84532'
+
 const STANDING = columns([
   'sellerId',
   'serviceId',
@@ -275,8 +301,9 @@ function toDays(row: Readonly<Record<string, unknown>>): ServiceDays {
       ServiceFailure,
       number
     >,
-    refunds: count('refunds'),
-    refunded: count('refunded'),
+    // A chain may take a refund back on another day.
+    refunds: Math.max(0, count('refunds')),
+    refunded: Math.max(0, count('refunded')),
     probesUp: count('probes_up'),
     probesDown: count('probes_down'),
     latencies: BUCKETS.map(count),

@@ -25,6 +25,7 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       },
       refunds: { reconcile: note('refunds') },
       payouts: { keep: note('payouts') },
+      figures: { keep: note('figures') },
       email: { prepare: note('email'), settle: note('quota') },
       sellers: { round: () => void done.push('sellers'), settled: async () => {} },
     },
@@ -39,6 +40,7 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
     'payments',
     'refunds',
     'payouts',
+    'figures',
     'quota',
     'sellers',
   ])
