@@ -188,7 +188,8 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
     expect(await held('cash')).toBe(cash + 333)
     expect(await held(`transit:${first.id}`)).toBe(0)
     const counted = async () => {
-      const service = { sellerId: seller, serviceId: 'weather', environment: 'live' } as const
+      const { serviceId } = saleOf(seller)
+      const service = { sellerId: seller, serviceId, environment: 'live' } as const
       const [day] = await store.listServiceDays({ ...service, sinceDay: 0 })
       return [day?.refunds, day?.refunded]
     }

@@ -46,5 +46,5 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
   ])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(14)
+  expect(done).toHaveLength(15)
 })
