@@ -188,6 +188,32 @@ describe.each(ENGINES)('an idempotency key (%s)', (engine) => {
       expect(answer.text).toContain('"replayed":true')
       expect(answer.text).toContain(attempt_id)
     }
+    for (const [ofMessage, ofRequest] of [
+      [key, randomUUID()],
+      [null, undefined],
+    ]) {
+      const answer = await gw.rest(
+        'POST',
+        '/a2a',
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'SendMessage',
+          params: {
+            message: {
+              messageId: randomUUID(),
+              role: 'ROLE_USER',
+              parts: [{ data }],
+              metadata: { 'idempotency-key': ofMessage },
+            },
+            metadata: { 'idempotency-key': ofRequest },
+          },
+        },
+        capability,
+      )
+      expect(answer.text).toContain('idempotency_key')
+      expect(answer.text).not.toContain('attempt_id')
+    }
     expect(sent() - requests).toBe(1)
   })
 

@@ -129,6 +129,9 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   }
 }
 
-/** The key of the message's metadata, else of the request's. */
-const idempotencyKeyOf = ({ message, metadata }: SendRequest): unknown =>
-  message.metadata?.[IDEMPOTENCY_KEY_META] ?? metadata?.[IDEMPOTENCY_KEY_META]
+/** The key of the message's metadata, or of the request's. Two that differ are no key, and are refused as one that is none. */
+function idempotencyKeyOf({ message, metadata }: SendRequest): unknown {
+  const keys = [message.metadata, metadata].map((of) => of?.[IDEMPOTENCY_KEY_META])
+  const [first, ...others] = keys.filter((key) => key !== undefined)
+  return others.every((key) => key === first) ? first : keys
+}
