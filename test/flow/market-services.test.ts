@@ -300,6 +300,22 @@ describe('an answer that is not what was paid for', () => {
   })
 })
 
+describe('the figures of a service', () => {
+  it('count what was settled and what was not delivered, and nothing that its buyers got wrong', async () => {
+    const inputSchema = { type: 'object', additionalProperties: false }
+    market.list('counted', { routes: [routeOf({ inputSchema })] })
+    expect((await buyer.buy(at('counted'))).status).toBe(200)
+    expect((await buyer.buy(at('counted', '?x=1'))).status).toBe(400)
+    gw.upstream.respond(answering('', 'text/plain', 500))
+    expect((await buyer.buy(at('counted'))).status).toBe(502)
+    const rows = () =>
+      market.sql<{ settled: number; failed: number }>(
+        `SELECT sum(settled) AS settled, sum(failed_status) AS failed FROM market_day_stats WHERE service_id = 'counted'`,
+      )
+    await expect.poll(rows).toEqual([{ settled: 1, failed: 1 }])
+  })
+})
+
 describe('a service with a credential', () => {
   it('is sent it, and nobody else is shown it', async () => {
     const secret = 'weather-key-5f1e9b7c'

@@ -25,11 +25,14 @@ export function showAnswer(
     ),
   }
   // A byte order mark is not a part of the text, but of the bytes.
-  if (text === undefined || Buffer.byteLength(text) !== body.length)
+  if (text === undefined || Buffer.byteLength(text) !== body.length || isDearAsText(text))
     return { ...shown, ...(json !== undefined && { json }), body_base64: body.toString('base64') }
   if (json === undefined) return { ...shown, body: text }
   return { ...shown, json, ...(JSON.stringify(json) !== text && { body: text }) }
 }
+
+/** Control characters are six bytes each in JSON: a text of them would fill the store. */
+const isDearAsText = (text: string) => JSON.stringify(text).length > 2 * text.length + 16
 
 /** The bytes as the service sent them. */
 export function bytesOf({ json, body, body_base64: encoded }: Shown): Buffer {

@@ -7,6 +7,7 @@ import { MARKETPLACE_EXTENSION } from '../../payments/extensions.ts'
 import type { Payment } from '../../payments/ports.ts'
 import type { FeeTerms, ListingRoute, Sale } from '../../store/ports.ts'
 import { type Allocation, allocate } from '../fee.ts'
+import { encodeSegment } from './path.ts'
 import type { Sold } from './ports.ts'
 
 /** A route at its price, under one version of its listing and one fee. */
@@ -82,37 +83,55 @@ export function shownOf(shown: Shown): NonNullable<Terms['shown']> {
   const { sold, priced, network, isDirect } = shown
   const { route, version, fee } = priced
   const { sellerId, serviceId } = sold
-  const own = route.example?.body ?? route.example?.query ?? {}
-  const example = isObject(own) ? own : {}
+  const { path, query, body } = exampleOf(route)
   return {
     key: `${sellerId}/${serviceId} v${version} ${routeName(route)} ${network} ${isDirect} ${fee.bps} ${fee.fixedAtomic} ${fee.minimumAtomic}`,
     description: wordsOf(shown),
     ...(isDirect
       ? {
-          example,
+          example: isObject(body) ? body : query,
           schema: (route.bodySchema ?? route.inputSchema ?? NO_INPUT) as Readonly<Record<string, unknown>>,
         }
       : {
           example: {
             seller: sellerId,
             service_id: serviceId,
-            ...(route.path !== '/' && { path: route.path }),
+            ...(path !== '/' && { path }),
+            ...(Object.keys(query).length > 0 && { query }),
+            ...(body !== undefined && { body }),
+            ...(network === TEST && { testnet: true }),
           },
         }),
     extensions: { [MARKETPLACE_EXTENSION]: { info: infoOf(shown), schema: { type: 'object' } } },
   }
 }
 
+/** The seller's example with its path parameters where they belong. */
+function exampleOf({ path, example }: ListingRoute) {
+  const given = example?.query ?? {}
+  const inPath = new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name))
+  const fill = (whole: string, name: string) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    return typeof value === 'string' || typeof value === 'number' ? encodeSegment(String(value)) : whole
+  }
+  return {
+    path: path.replaceAll(/\{([^{}]+)\}/g, fill),
+    query: Object.fromEntries(Object.entries(given).filter(([name]) => !inPath.has(name))),
+    body: example?.body,
+  }
+}
+
+const TEST: MarketNetwork = 'eip155:84532'
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 const MAX_WORDS = 160
 
-function wordsOf({ sold, priced, allocation }: Shown): string {
+function wordsOf({ sold, priced, allocation, network }: Shown): string {
   const { sellerId, serviceId, current, accountId } = sold
   const { grossAtomic, platformFeeAtomic, sellerProceedsAtomic } = allocation
   const name =
     accountId === null ? current.document.name : `“${cut(current.document.name)}” (the seller's words)`
   return (
-    `${name}, ${sellerId}/${serviceId}, ${routeName(priced.route)}: ${formatAtomic(grossAtomic)} USDC a call. Of ${grossAtomic} atomic ` +
+    `${name}, ${sellerId}/${serviceId}, ${routeName(priced.route)}: ${formatAtomic(grossAtomic)} ${network === TEST ? 'test ' : ''}USDC a call. Of ${grossAtomic} atomic ` +
     `units the platform's fee is ${platformFeeAtomic} (${feeWords(priced.fee)}); the seller gets ${sellerProceedsAtomic}. A failed call ` +
     'is not charged.'
   )

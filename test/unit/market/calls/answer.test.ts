@@ -79,6 +79,10 @@ describe('a shown answer', () => {
     expect(shown(answer('{"a": 1.0}'))).toMatchObject({ json: { a: 1 }, body: '{"a": 1.0}' })
   })
 
+  it('of control characters is kept as bytes, not as six for each', () => {
+    expect(shown(answer('\u0001'.repeat(500), 'text/plain'))).toHaveProperty('body_base64')
+  })
+
   it('is the very bytes again, whatever they are', () => {
     const bytes = fc.oneof(
       fc.json().map((text) => answer(text)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createListings } from '../../../../src/market/calls/listings.ts'
-import { chooseOffer, type Priced } from '../../../../src/market/calls/terms.ts'
+import { allocationOf, chooseOffer, type Priced, shownOf } from '../../../../src/market/calls/terms.ts'
 import type { FeeTerms, Listing, ListingDocument, Seller } from '../../../../src/store/ports.ts'
 import { routeOf } from '../../../support/market-seller.ts'
 
@@ -36,6 +36,44 @@ describe('the offer that a payment accepts', () => {
     ['one of its price whatever version it says', { amount: '5000', echo: { listing_version: 9 } }, 2],
   ])('is %s', (_, accepted, index) => {
     expect(chooseOffer(offered, accepted)).toBe(offered[index])
+  })
+})
+
+describe('what a challenge shows', () => {
+  const route = routeOf({
+    path: '/quotes/{symbol}',
+    inputSchema: { type: 'object' },
+    example: { query: { symbol: 'A B', days: 3 } },
+  })
+  const priced = { version: 1, route, fee: FEE }
+  const document = { name: 'Quotes “of” the day' } as ListingDocument
+  const sold = {
+    sellerId: 'acme',
+    serviceId: 'quotes',
+    accountId: 'acct_1',
+    payoutMode: 'batched_onchain',
+    current: { version: 1, document },
+  } as const
+  const shown = (isDirect: boolean, network: 'eip155:8453' | 'eip155:84532' = 'eip155:8453') =>
+    shownOf({ sold, priced, allocation: allocationOf(priced), network, isDirect })
+
+  it('is an example that works, with its path filled in', () => {
+    expect(shown(true)).toMatchObject({ example: { days: 3 }, schema: route.inputSchema })
+    expect(shown(false, 'eip155:84532').example).toEqual({
+      seller: 'acme',
+      service_id: 'quotes',
+      path: '/quotes/A%20B',
+      query: { days: 3 },
+      testnet: true,
+    })
+  })
+
+  it('quotes what the seller wrote, and says what it costs', () => {
+    const { description } = shown(true)
+    expect(description).toContain(
+      `“Quotes "of" the day” (the seller's words), acme/quotes, GET /quotes/{symbol}: 0.005000 USDC a call.`,
+    )
+    expect(shown(true, 'eip155:84532').description).toContain('0.005000 test USDC')
   })
 })
 
