@@ -189,7 +189,7 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
     expect(await held(`transit:${first.id}`)).toBe(0)
     const counted = async () => {
       const { serviceId } = saleOf(seller)
-      const service = { sellerId: seller, serviceId, environment: 'live' } as const
+      const service = { sellerId: seller, serviceId, environment: 'test' } as const
       const [day] = await store.listServiceDays({ ...service, sinceDay: 0 })
       return [day?.refunds, day?.refunded]
     }

@@ -191,7 +191,8 @@ export function* concludeRefund(
   now: Millis,
 ): Command<void> {
   const shares = yield* first<Shares & CountedService>(
-    `SELECT m.account, m.fee, m.proceeds, s.network, s.seller_id AS "sellerId", s.service_id AS "serviceId" FROM market_refunds m JOIN market_sales s ON s.claim_id = m.claim_id
+    `SELECT m.account, m.fee, m.proceeds, s.network, s.seller_id AS "sellerId", s.service_id AS "serviceId"
+     FROM market_refunds m JOIN market_sales s ON s.claim_id = m.claim_id
      WHERE m.refund_id = $1`,
     refundId,
   )
