@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PaymentRequired } from '../../schemas/x402.ts'
+import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { signPaymentV1, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { createMarketBuyer, type MarketAnswer, type MarketBuyer } from '../support/market-buyer.ts'
@@ -75,6 +76,28 @@ describe('a service of a seller', () => {
     expect(
       market.sql('SELECT fee, proceeds FROM market_sales WHERE claim_id = $1', call.jti as string),
     ).toHaveLength(1)
+  })
+
+  it('is proven by its receipt: the claim shows the answer again, and its digest is signed', async () => {
+    market.list('proven')
+    const payment = await buyer.sign(await buyer.send(at('proven')))
+    const answer = await buyer.send(at('proven'), { headers: payment })
+    const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
+    const verdict = await verifyJws(
+      answer.headers.get('agent-gateway-receipt') ?? '',
+      jwks,
+      JWS_TYPES.receipt,
+    )
+    if (!verdict.ok) throw new Error(verdict.reason)
+    const claim = await buyer.send(`/v1/payments/${answer.headers.get('agent-gateway-claim')}`, {
+      headers: payment,
+    })
+    const { receipt: _receipt, ...rest } = claim.body.result
+    expect(rest.upstream.body).toBe(answer.text)
+    expect(rest.cost).toMatchObject({ platform_fee_atomic: '150', seller_proceeds_atomic: '4850' })
+    expect(createHash('sha256').update(JSON.stringify(rest)).digest('hex')).toBe(
+      verdict.payload['result_sha256'],
+    )
   })
 
   it('is asked for with its own words in quotation marks, and with who gets what', async () => {

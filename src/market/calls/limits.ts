@@ -32,6 +32,12 @@ export interface CallLimits {
   begun(service: string, sellerId: string, perMinute: number): () => void
 }
 
+/** Calls in the minute that began with the first of them. */
+interface Minute {
+  count: number
+  readonly until: number
+}
+
 /** Counters live in memory: each replica counts its own. @param parts.isOff the operator has switched limits off */
 export function createCallLimits({
   isOff,
@@ -40,25 +46,30 @@ export function createCallLimits({
   readonly isOff: boolean
   readonly now: () => number
 }): CallLimits {
-  let window = 0
-  const calls = new Map<string, number>()
-  const asks = new Map<string, number>()
+  const calls = new Map<string, Minute>()
+  const asks = new Map<string, Minute>()
   const running = new Map<string, number>()
+  let sweptAt = now()
 
-  function turnOver(): void {
-    const current = Math.floor(now() / WINDOW_MS)
-    if (current === window) return
-    window = current
-    calls.clear()
-    asks.clear()
+  /** Minutes that are over are forgotten once a minute, whoever comes or does not come again. */
+  function sweep(): void {
+    if (now() < sweptAt + WINDOW_MS) return
+    sweptAt = now()
+    for (const counts of [calls, asks])
+      for (const [key, { until }] of counts) if (until <= sweptAt) counts.delete(key)
   }
-  function take(counts: Map<string, number>, key: string, perMinute: number): void {
-    const count = counts.get(key) ?? 0
-    if (count >= perMinute) throw tooMany(perMinute)
-    counts.set(key, count + 1)
+  function current(counts: Map<string, Minute>, key: string): Minute | undefined {
+    const minute = counts.get(key)
+    return minute && minute.until > now() ? minute : undefined
   }
-  function tooMany(perMinute: number): GatewayError {
-    const seconds = Math.max(1, Math.ceil((WINDOW_MS - (now() % WINDOW_MS)) / 1000))
+  function take(counts: Map<string, Minute>, key: string, perMinute: number): void {
+    const minute = current(counts, key) ?? { count: 0, until: now() + WINDOW_MS }
+    if (minute.count >= perMinute) throw tooMany(perMinute, minute)
+    minute.count++
+    counts.set(key, minute)
+  }
+  function tooMany(perMinute: number, { until }: Pick<Minute, 'until'>): GatewayError {
+    const seconds = Math.max(1, Math.ceil((until - now()) / 1000))
     return new GatewayError(
       'rate_limited',
       `This service takes ${perMinute} calls a minute. Nothing was charged; try again in ${seconds} s.`,
@@ -69,19 +80,17 @@ export function createCallLimits({
   return {
     asked(service, perMinute, { address, isPaying }) {
       if (isOff) return
-      turnOver()
-      if ((calls.get(service) ?? 0) >= perMinute) throw tooMany(perMinute)
+      sweep()
+      const full = current(calls, service)
+      if (full && full.count >= perMinute) throw tooMany(perMinute, full)
       const key = `${service} ${isPaying ? 'paying' : 'asking'} ${holderOf(address)}`
-      if (asks.size >= MAX_COUNTED && !asks.has(key)) throw tooMany(perMinute)
+      if (asks.size >= MAX_COUNTED && !asks.has(key)) throw tooMany(perMinute, { until: sweptAt + WINDOW_MS })
       take(asks, key, perMinute)
     },
     begun(service, sellerId, perMinute) {
       const count = running.get(sellerId) ?? 0
       if (count >= MAX_RUNNING) throw tooManyAtOnce()
-      if (!isOff) {
-        turnOver()
-        take(calls, service, perMinute)
-      }
+      if (!isOff) take(calls, service, perMinute)
       running.set(sellerId, count + 1)
       return () => {
         const left = (running.get(sellerId) ?? 1) - 1

@@ -20,6 +20,15 @@ describe('calls of a service a minute', () => {
     expect(() => ask('192.0.2.1')).not.toThrow()
   })
 
+  it('are counted from the first one on, not from a full minute of the clock', () => {
+    time = 659_000
+    for (const _call of [1, 2]) ask('192.0.2.1')
+    time = 661_000
+    expect(() => ask('192.0.2.1')).toThrow(tooMany)
+    time = 719_000
+    expect(() => ask('192.0.2.1')).not.toThrow()
+  })
+
   it('that nobody pays for keep only whoever asks away', () => {
     for (const _call of [1, 2]) ask('192.0.2.1')
     expect(() => ask('192.0.2.1')).toThrow(tooMany)
