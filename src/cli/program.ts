@@ -13,11 +13,13 @@ import { addEdgeCommands } from './edge.ts'
 import { addEmailCommands } from './email.ts'
 import { addInspectCommand } from './inspect.ts'
 import { addKeyCommands } from './keys.ts'
+import { addListingCommands } from './listings.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPaymentCommands } from './payments.ts'
 import { addPayoutCommands } from './payouts.ts'
 import { addPermitCommands } from './permits.ts'
 import { addReceiptCommands } from './receipts.ts'
+import { addSellerCommands } from './sellers.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addDemoCommand } from './demo/index.ts'
 import { addDoctorCommand } from './doctor/index.ts'
@@ -87,6 +89,8 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addCreditCommands(program)
   addPaymentCommands(program)
   addPayoutCommands(program)
+  addSellerCommands(program)
+  addListingCommands(program)
   addCredentialCommands(program)
   addCapabilityCommands(program)
   addMandateCommands(program)
