@@ -43,6 +43,7 @@ const WRITES: Readonly<Record<string, readonly RegExp[]>> = {
   'x402-fetch.ts': [/"capability":"feed-digest"/, /"amount_atomic":"2000"/, /"jws":"ey/],
   'x402-axios.ts': [/How green tea is steeped/, /"amount_atomic":"1000"/, /"jws":"ey/],
   'x402-sign-in.ts': [/^payment_claimed$/m, /^settled \{.*"capability":"feed-digest".*"jws":"ey/m],
+  'seller-wallet.ts': [/^0x[0-9a-fA-F]{40}$/m],
   'rest_client.py': [/^200 \{"authenticated":true/m, /'charged': 1/, /\/v1\/receipts\/rcp_\w+/],
 }
 /** Imported by a program beside it. */

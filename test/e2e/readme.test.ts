@@ -188,6 +188,22 @@ describe('the first page', () => {
     expect(shown.services[0]).toMatchObject({ seller: 'gateway', service_id: 'feed-digest' })
   })
 
+  it('offers an API on the market, from registration to the first listing', async () => {
+    const key = { 'data/seller.key': join(directory, 'seller.key') }
+    const registered = await run(shell('PAYOUT=$('), key)
+    expect(registered).toMatch(/^seller +tea-house$/m)
+    expect(registered).toContain(
+      '_agent-gateway.sandbox.agent-gateway.test. 300 IN TXT "agent-gateway-verification=',
+    )
+    const offered = await run(shell('SIGNED=$('), key)
+    expect(offered).toContain('https://sandbox.agent-gateway.test is proven.')
+    expect(offered).toContain('+ GET /brew/{tea}')
+    expect(offered).toMatch(/^state +pending$/m)
+    await run(shell('npx agent-gateway listings approve'))
+    const asked = await fetch(`${baseUrl}/v1/marketplace/sellers/tea-house`)
+    expect(await asked.json()).toMatchObject({ services: ['tea'], proven_hosts: [{}] })
+  })
+
   it('pays for everything with one command', async () => {
     const shown = await run(shell('npx agent-gateway demo'))
     expect(shown).toContain('POST /v1/tools/web.fetch')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { marketSettingsDocument } from '../../../src/market/settings.ts'
 
@@ -19,4 +20,9 @@ it.each([
   ['a member that is none', { fees: {} }],
 ])('refuses %s', (_, document) => {
   expect(() => marketSettingsDocument.parse(document)).toThrow()
+})
+
+it('are shown in the guide as the defaults are', () => {
+  const shown = readFileSync(new URL('../../../examples/policies/market.json', import.meta.url), 'utf8')
+  expect(marketSettingsDocument.parse(JSON.parse(shown))).toEqual(marketSettingsDocument.initial)
 })
