@@ -27,8 +27,8 @@ import type { Turns } from './turns.ts'
 const HOST = 'api.example.com'
 const SECRET = 'bench-secret-0123456789-abcdefghij'
 /** Of each row: so many, or what is answered in that time. */
-const MEASURED = { connections: 4, requests: 600, seconds: 1.8 }
-const SETTLED_MS = 800
+const MEASURED = { connections: 4, requests: 600, seconds: 1.3 }
+const SETTLED_MS = 400
 const here = (path: string) => new URL(path, import.meta.url).pathname
 const operatorKey = newToken('sk')
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
@@ -64,7 +64,7 @@ async function underStorm<T>(gateway: ServerProcess, shot: Shot, measured: () =>
   const storm = fork(here('./peers/storm.ts'))
   storm.on('message', (status: number) => answers.set(status, (answers.get(status) ?? 0) + 1))
   storm.send({ ...shot, url: gateway.url + shot.path })
-  await wait(400)
+  await wait(300)
   try {
     return { result: await measured(), answers }
   } finally {
