@@ -1,7 +1,6 @@
 // The leak gate against answers that are dear to search: what twenty calls at once, 1 MiB each, do to the event loop of the gateway
 // and to another client. Storm, upstream and gateway are processes of their own. `node bench/leaks.ts`
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,6 +39,7 @@ await writeFile(join(directory, 'leaf.key'), leaf.key)
 await writeFile(join(directory, 'leaf.pem'), leaf.cert)
 const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
 const servers: ServerProcess[] = []
+const storm = fork(here('./peers/storm.ts'))
 
 async function start(file: string, env: Record<string, string>, flags: readonly string[] = []) {
   const server = await startServer(here(file), env, flags)
@@ -61,16 +61,15 @@ async function readTurns(gateway: ServerProcess): Promise<Turns> {
 /** Runs `measured` while twenty of `shot` are in flight. @returns also how many of them were answered, by status */
 async function underStorm<T>(gateway: ServerProcess, shot: Shot, measured: () => Promise<T>) {
   const answers = new Map<number, number>()
-  const storm = fork(here('./peers/storm.ts'))
-  storm.on('message', (status: number) => answers.set(status, (answers.get(status) ?? 0) + 1))
+  const count = (status: number) => answers.set(status, (answers.get(status) ?? 0) + 1)
+  storm.on('message', count)
   storm.send({ ...shot, url: gateway.url + shot.path })
   await wait(300)
   try {
     return { result: await measured(), answers }
   } finally {
-    const exited = once(storm, 'exit')
-    storm.kill('SIGKILL')
-    await exited
+    storm.off('message', count)
+    storm.send('stop')
     await settle(gateway)
   }
 }
@@ -189,6 +188,7 @@ try {
     rows,
   )
 } finally {
+  storm.disconnect()
   await Promise.all(servers.map((server) => server.stop()))
   await dns.close()
   await rm(directory, { recursive: true, force: true })
