@@ -168,6 +168,7 @@ export function createRefunds(parts: RefundParts): Refunds {
       touch: store.touchRefund,
       listOpen: store.listOpenRefunds,
       listSettled: store.listSettledRefunds,
+      finalize: store.finalizeRefund,
     },
   )
 

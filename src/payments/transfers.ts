@@ -14,6 +14,7 @@ interface TransferRow {
   readonly tries: number
   readonly transaction: string | null
   readonly receiptId: string | null
+  readonly finishedAt: Millis | null
 }
 
 /** The table that the transfers of one kind are rows of; each step compares the state before it sets. */
@@ -33,7 +34,10 @@ export interface TransferBook<T extends TransferRow> {
   reopen(input: { id: string; receiptId: string; now: Millis }): Promise<T | undefined>
   touch(id: string, now: Millis): Promise<void>
   listOpen(input: { before: Millis; limit: number }): Promise<readonly T[]>
-  listSettled(input: { since: Millis; limit: number }): Promise<readonly T[]>
+  /** Those that are not final, oldest first. */
+  listSettled(limit: number): Promise<readonly T[]>
+  /** Nothing replaces its block any more. */
+  finalize(id: string, now: Millis): Promise<void>
 }
 
 export interface TransferParts {
@@ -151,7 +155,13 @@ export function createTransfers<T extends TransferRow>(
   async function lookAtSettled(row: T): Promise<T> {
     const { transaction, receiptId } = row
     const found = await evidence.read(questionOf(row), transaction ?? undefined)
-    if (found.state !== 'unused' && found.state !== 'void') return row
+    if (found.state === 'paid' && found.transaction.toLowerCase() === transaction?.toLowerCase()) {
+      // Found so long after it settled, its block is final.
+      if (now() >= (row.finishedAt ?? 0) + REORG_WINDOW_MS) await book.finalize(row.id, now())
+      return row
+    }
+    // The transfer may be in a block again through another transaction: its receipt has to name that one.
+    if (found.state !== 'unused' && found.state !== 'void' && found.state !== 'paid') return row
     const reopened = await book.reopen({ id: row.id, receiptId: receiptId ?? '', now: now() })
     if (!reopened) return row
     log.warn(
@@ -168,7 +178,7 @@ export function createTransfers<T extends TransferRow>(
       try {
         const open = await book.listOpen({ before, limit: BATCH })
         for (const row of open) await alone(row, () => lookAgain(row))
-        const settled = await book.listSettled({ since: now() - REORG_WINDOW_MS, limit: BATCH })
+        const settled = await book.listSettled(BATCH)
         for (const row of settled) await alone(row, () => lookAtSettled(row))
       } catch (thrown) {
         log.error({ err: thrown }, `${noun}s could not be looked at`)

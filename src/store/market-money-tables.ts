@@ -106,3 +106,15 @@ export const marketMoneyTables = ({ id, int, clustered, plain }: Dialect): reado
     held_until ${int} NOT NULL
   ) ${clustered}`,
 ]
+
+/**
+ * A transfer counts as sent for ever once its block was found a while after it settled: until then every start looks again, however
+ * long nobody ran. Refunds of before were looked at by the release that sent them.
+ */
+export const finalTransfers = ({ int }: Dialect): readonly string[] => [
+  `ALTER TABLE refunds ADD COLUMN final_at ${int}`,
+  `UPDATE refunds SET final_at = finished_at WHERE state = 'settled'`,
+  `CREATE INDEX refunds_watched ON refunds (finished_at) WHERE state = 'settled' AND final_at IS NULL`,
+  `ALTER TABLE market_payouts ADD COLUMN final_at ${int}`,
+  `CREATE INDEX market_payouts_watched ON market_payouts (finished_at) WHERE state = 'settled' AND final_at IS NULL`,
+]

@@ -8,7 +8,7 @@ import { marketEvidenceTables, marketTrustTables } from './market-trust-tables.t
 import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
-import { marketMoneyTables } from './market-money-tables.ts'
+import { finalTransfers, marketMoneyTables } from './market-money-tables.ts'
 import { marketSellerTables } from './market-seller-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -341,6 +341,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   marketSellerTables,
   keyedAttempts,
   marketEvidenceTables,
+  finalTransfers,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

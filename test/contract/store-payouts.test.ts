@@ -144,6 +144,25 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
     expect(await store.getPayout(payout.id)).toMatchObject({ state: 'settled' })
   })
 
+  it('tell the seller once of each that settled, was taken back, or failed', async () => {
+    const seller = newSeller()
+    await sell(store, BOOT, saleOf(seller))
+    const payout = await record(seller)
+    const receipt = receiptFor('')
+    await settle(payout.id, receipt)
+    await store.reopenPayout({ id: payout.id, receiptId: receipt.id, now: NOW + 10 })
+    await store.failPayout({ id: payout.id, failure: 'authorization_expired', now: NOW + 11 })
+    const told = await place.query(
+      `SELECT type, data FROM market_events WHERE seller_id = '${seller}' ORDER BY created_at`,
+    )
+    expect(told.map(({ type }) => type)).toEqual(['payout.settled', 'payout.reopened', 'payout.failed'])
+    expect(JSON.parse(String(told[0]?.['data']))).toMatchObject({
+      payout_id: payout.id,
+      amount_atomic: '970',
+      receipt_id: receipt.id,
+    })
+  })
+
   it('are listed newest first: all of a seller or a batch, or those that settled, in pages', async () => {
     const mine = times(3, newSeller)
     for (const seller of mine) await sell(store, BOOT, saleOf(seller))
@@ -161,9 +180,9 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
     expect(
       (await store.listPayouts({ batchId: 'pbt_pages', isSettled: true, limit: 9 })).items,
     ).toMatchObject([{ id: made[1] }])
-    expect(await store.listSettledPayouts({ since: NOW + 9, limit: 100 })).toContainEqual(
-      expect.objectContaining({ id: made[1] }),
-    )
+    expect(await store.listSettledPayouts(100)).toContainEqual(expect.objectContaining({ id: made[1] }))
+    await store.finalizePayout(made[1] ?? '', NOW + 99)
+    expect((await store.listSettledPayouts(100)).map(({ id }) => id)).not.toContain(made[1])
     await store.touchPayout(made[0] ?? '', NOW + 50)
     expect(
       (await store.listOpenPayouts({ before: NOW + 50, limit: 1000 })).map(({ id }) => id),

@@ -83,6 +83,7 @@ export function runPayoutCommands(
     if (id === 'pay_1') run('failPayout', { id, failure: 'expired', now: NOW })
   }
   run('settlePayout', { id: 'pay_2', transaction: '0xd', receipt, now: NOW })
+  run('finalizePayout', 'pay_2', NOW)
   run('reopenPayout', { id: 'pay_2', receiptId: receipt.id, now: NOW })
   run('holdPayout', { sellerId: 'paid', network, reason: 'x', now: NOW })
   run('finishPayoutBatch', 'pbt_1', NOW)

@@ -81,6 +81,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
     touch: store.touchPayout,
     listOpen: store.listOpenPayouts,
     listSettled: store.listSettledPayouts,
+    finalize: store.finalizePayout,
   }
   const transfers = createTransfers({ ...parts, engine: store.engine }, book)
   let running: Promise<unknown> | undefined

@@ -6,6 +6,7 @@ import { selectPage } from '../page.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
 import type { MarketEntryKind, NewPayout, Payout } from '../ports/market-money.ts'
 import { insertReceipt } from './attempts.ts'
+import { tellSeller } from './market-events.ts'
 import { holdBalance, marketBalanceBefore, post } from './market-ledger.ts'
 
 const beginning = [
@@ -115,17 +116,23 @@ export const listOpenPayouts = command({ kind: 'read' })(function* (input: {
   return rows.map((row) => ({ ...row }))
 })
 
-/** Payouts that settled since then: a chain may still replace their blocks. */
-export const listSettledPayouts = command({ kind: 'read' })(function* (input: {
-  since: Millis
-  limit: number
-}): Command<readonly Payout[]> {
+/** Payouts that settled and are not final: a chain may still replace their blocks. Oldest first. */
+export const listSettledPayouts = command({ kind: 'read' })(function* (
+  limit: number,
+): Command<readonly Payout[]> {
   const rows = yield* all<Payout>(
-    `SELECT ${PAYOUT} FROM market_payouts WHERE state = 'settled' AND finished_at >= $1 ORDER BY finished_at DESC LIMIT $2`,
-    input.since,
-    input.limit,
+    `SELECT ${PAYOUT} FROM market_payouts WHERE state = 'settled' AND final_at IS NULL ORDER BY finished_at LIMIT $1`,
+    limit,
   )
   return rows.map((row) => ({ ...row }))
+})
+
+/** A settled payout whose block nothing replaces any more: nobody looks again. */
+export const finalizePayout = command({ kind: 'statement', touches: 'records' })(function* (
+  id: string,
+  now: Millis,
+): Command<void> {
+  yield* all(`UPDATE market_payouts SET final_at = $1 WHERE id = $2 AND state = 'settled'`, now, id)
 })
 
 /** An open payout was looked at: others leave it for a while. */
@@ -166,6 +173,21 @@ function* conclude(payout: Payout, kind: Conclusion, now: Millis): Command<void>
   yield* post({ network, kind, reference: id, now, amounts })
 }
 
+/** Tells the seller in the transaction of the change, once of each `mark`. */
+function* tell(payout: Payout, type: string, mark: string, now: Millis): Command<void> {
+  const { id, sellerId, network, amount, recipient, transaction, receiptId, failure } = payout
+  const data = {
+    payout_id: id,
+    network,
+    amount_atomic: amount.toString(),
+    to: recipient,
+    transaction,
+    receipt_id: receiptId,
+    reason: failure,
+  }
+  yield* tellSeller(sellerId, { id: `evt_${mark}`, type, data }, now)
+}
+
 /** `recorded | submitted -> settled`, once, with its receipt. */
 export const settlePayout = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
@@ -185,6 +207,7 @@ export const settlePayout = command({ kind: 'transaction', touches: 'records' })
   if (!row) return undefined
   yield* insertReceipt(receipt)
   yield* conclude(row, 'payout_settled', now)
+  yield* tell(row, 'payout.settled', receipt.id, now)
   yield* all(
     'DELETE FROM market_payout_holds WHERE seller_id = $1 AND network = $2',
     row.sellerId,
@@ -214,6 +237,7 @@ export const failPayout = command({ kind: 'transaction', touches: 'records' })(f
   )
   if (!row) return undefined
   yield* conclude(row, 'payout_failed', now)
+  yield* tell(row, 'payout.failed', id, now)
   yield* holdPayout({ sellerId: row.sellerId, network: row.network, reason: failure, now })
   return { ...row }
 })
@@ -238,6 +262,7 @@ export const reopenPayout = command({ kind: 'transaction', touches: 'records' })
     now,
   )
   yield* conclude(row, 'payout_reopened', now)
+  yield* tell(row, 'payout.reopened', `${receiptId}.gone`, now)
   return { ...row }
 })
 

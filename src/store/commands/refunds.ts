@@ -165,17 +165,23 @@ export const listOpenRefunds = command({ kind: 'read' })(function* (input: {
   return rows.map((row) => ({ ...row }))
 })
 
-/** Refunds that settled since then: a chain may still replace their blocks. */
-export const listSettledRefunds = command({ kind: 'read' })(function* (input: {
-  since: Millis
-  limit: number
-}): Command<readonly Refund[]> {
+/** Refunds that settled and are not final: a chain may still replace their blocks. Oldest first. */
+export const listSettledRefunds = command({ kind: 'read' })(function* (
+  limit: number,
+): Command<readonly Refund[]> {
   const rows = yield* all<Refund>(
-    `SELECT ${REFUND} FROM refunds WHERE state = 'settled' AND finished_at >= $1 ORDER BY finished_at DESC LIMIT $2`,
-    input.since,
-    input.limit,
+    `SELECT ${REFUND} FROM refunds WHERE state = 'settled' AND final_at IS NULL ORDER BY finished_at LIMIT $1`,
+    limit,
   )
   return rows.map((row) => ({ ...row }))
+})
+
+/** A settled refund whose block nothing replaces any more: nobody looks again. */
+export const finalizeRefund = command({ kind: 'statement', touches: 'records' })(function* (
+  id: string,
+  now: Millis,
+): Command<void> {
+  yield* all(`UPDATE refunds SET final_at = $1 WHERE id = $2 AND state = 'settled'`, now, id)
 })
 
 /** An open refund was looked at: others leave it for a while. */

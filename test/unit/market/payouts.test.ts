@@ -307,3 +307,29 @@ it('opens a payout again whose block was replaced, and sends the same transfer',
   expect(await temp.store.getReceiptStanding(before?.receiptId ?? '')).toBeDefined()
   expect(new Set(world.upstream.settled.map(({ payment }) => payment.nonce)).size).toBe(1)
 })
+
+it('looks at a payout again that settled before nobody ran for hours, until its block was found to stand', async () => {
+  await world.earn('ada')
+  await world.run()
+  const [before] = await payoutsOf('ada')
+  world.chain.statuses.clear()
+  await world.round(5 * 60 * MINUTE)
+  expect(await payoutsOf('ada')).toMatchObject([
+    { id: before?.id, state: 'failed', failure: 'authorization_expired' },
+  ])
+  expect(await owed('ada')).toBe(970)
+  await world.run()
+  await world.round(16 * MINUTE)
+  expect(await temp.store.listSettledPayouts(9)).toEqual([])
+})
+
+it('names the transaction that the transfer is in, also where it came back in another one', async () => {
+  await world.earn('ada')
+  await world.run()
+  const [before] = await payoutsOf('ada')
+  world.chain.statuses.set(before?.nonce ?? '', usedIn(hash('b')))
+  await world.round()
+  const [after] = await payoutsOf('ada')
+  expect(after).toMatchObject({ state: 'settled', transaction: hash('b') })
+  expect(after?.receiptId).not.toBe(before?.receiptId)
+})

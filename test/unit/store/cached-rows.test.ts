@@ -177,6 +177,7 @@ beforeAll(async () => {
   run('failRefund', { id: 'rfd_2', failure: 'expired', now: NOW })
   const refunded = settling(paid.id).receipt
   run('settleRefund', { id: 'rfd_1', transaction: '0xd', receipt: refunded, now: NOW })
+  run('finalizeRefund', 'rfd_1', NOW)
   run('reopenRefund', { id: 'rfd_1', receiptId: refunded.id, now: NOW })
 
   const block = { number: 7, hash: '0xb' }
