@@ -39,6 +39,12 @@ interface Shown {
     verifies: boolean
     repeated: { code: string; attempt: string }
   }
+  readonly market: {
+    paid: string
+    answer: Record<string, unknown>
+    payout: { amount: string; transaction: string }
+    verifies: boolean
+  }
   readonly balances: { network: string; who: string; before: string; after: string; change: string }[]
 }
 
@@ -73,15 +79,24 @@ describe('demo', () => {
       verifies: true,
       repeated: { code: 'permit_used', attempt: shown.permit.attempt },
     })
+    const { market } = shown
+    expect(market).toMatchObject({
+      paid: '0.020000',
+      answer: { name: 'Sencha', cups: 2 },
+      payout: { amount: '0.019400', transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+      verifies: true,
+    })
     for (const network of ['eip155:8453', 'eip155:84532']) {
+      const isLive = network === 'eip155:8453'
       const paid = shown.steps
         .filter((step) => step.network === network)
-        .reduce((sum, step) => sum + atomic(step.paid), 0n)
+        .reduce((sum, step) => sum + atomic(step.paid), isLive ? atomic(market.paid) : 0n)
+      const paidOut = isLive ? atomic(market.payout.amount) : 0n
       const changes = shown.balances.filter((row) => row.network === network)
       expect(paid).toBeGreaterThan(0n)
       expect(changes.map(({ who, change }) => [who, atomic(change)])).toEqual([
         ['payer', -paid],
-        ['paid to', paid],
+        ['paid to', paid - paidOut],
       ])
     }
   })
@@ -94,8 +109,16 @@ describe('demo', () => {
     expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(purchases.length + 1)
     expect(finished.stdout).toMatch(/^ {2}sent again: 409 permit_used, naming att_/m)
     expect(finished.stdout).toMatch(/^eip155:8453 +payer +1000\.000000/m)
+    expect(finished.stdout).toMatch(/^ {2}payouts verify$/m)
     expect(existsSync(join(folder, 'data', 'gateway.json'))).toBe(false)
     expect(existsSync(join(folder, 'data', 'chains', '8453.running'))).toBe(false)
+  })
+
+  it('runs again, with the seller of the first time', async () => {
+    expect((await runCli(['demo'], env())).code).toBe(0)
+    const again = await runCli(['demo', '--json'], env())
+    expect([again.code, again.stderr]).toEqual([0, ''])
+    expect((JSON.parse(again.stdout) as Shown).market.payout.amount).toBe('0.019400')
   })
 
   it('refuses to touch a gateway in production', async () => {

@@ -17,10 +17,18 @@ export interface PaidStep {
   readonly payer: string
 }
 
+export interface Purchasable {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body?: string
+}
+
 export interface Buyer {
   readonly address: string
   /** @throws {CommandFailure} when the gateway asks for no payment, or does not take it */
-  pay(request: { url: string; headers: Readonly<Record<string, string>>; body: string }): Promise<PaidStep>
+  pay(request: Purchasable): Promise<PaidStep>
 }
 
 const TIMEOUT_MS = 60_000
@@ -35,12 +43,12 @@ export function createBuyer(privateKey: Secret<string>): Buyer {
 
   return {
     address: account.address,
-    async pay({ url, headers, body }) {
+    async pay({ method, url, headers, body }) {
       const ask = (more: Readonly<Record<string, string>>) =>
         fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers, ...more },
-          body,
+          method,
+          headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers, ...more },
+          ...(body !== undefined && { body }),
           redirect: 'manual',
           signal: AbortSignal.timeout(TIMEOUT_MS),
         })

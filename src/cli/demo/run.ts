@@ -20,6 +20,7 @@ import type { ConnectionOptions } from '../options.ts'
 import { formatTable, printJson, printLine } from '../output.ts'
 import { findRunning } from '../running.ts'
 import { balancesOf } from './balances.ts'
+import { type MarketStep, sellAndBuy } from './market.ts'
 import { type Buyer, createBuyer } from './pay.ts'
 import { usePermit } from './permit.ts'
 
@@ -109,6 +110,8 @@ async function payForEverything(
   )
   say(`  receipt ${permit.receipt} ${permit.verifies ? 'verifies' : 'DOES NOT VERIFY'}`)
   say(`  sent again: 409 ${permit.repeated.code}, naming ${permit.repeated.attempt}\n`)
+  const market = await sellAndBuy(gateway, buyer)
+  sayMarket(market, say)
   const after = await balancesOf(chains, networks)
   const rows = before.map(({ network, who, atomic }, index) => {
     const now = must(after[index], 'the balance after the payments').atomic
@@ -120,11 +123,30 @@ async function payForEverything(
       change: signed(now - atomic),
     }
   })
-  if (options.json) printJson({ url: gateway.url, steps, permit, balances: rows })
+  if (options.json)
+    printJson({ url: gateway.url, steps, permit, market: shownMarket(market), balances: rows })
   else printLine(formatTable(rows, ['network', 'who', 'before', 'after', 'change']))
-  const broken = [...steps, permit].filter(({ verifies }) => !verifies)
+  const broken = [...steps, permit, market].filter(({ verifies }) => !verifies)
   if (broken.length > 0) throw new CommandFailure(Exit.failed, `${broken.length} receipts do not verify.`)
 }
+
+function sayMarket(
+  { seller, service, path, paid, payout, verifies }: MarketStep,
+  say: (line: string) => void,
+) {
+  say(`The market: ${seller}/${service}, brought from its OpenAPI document and approved`)
+  say(`  GET ${path}: 402, paid ${formatAtomic(paid)} USDC`)
+  say(
+    `  its seller was paid ${formatAtomic(payout.amount)} USDC at ${payout.to}, transaction ${payout.transaction}`,
+  )
+  say(`  payouts ${verifies ? 'verify' : 'DO NOT VERIFY'}\n`)
+}
+
+const shownMarket = ({ paid, payout, ...step }: MarketStep) => ({
+  ...step,
+  paid: formatAtomic(paid),
+  payout: { ...payout, amount: formatAtomic(payout.amount) },
+})
 
 const signed = (atomic: bigint) => (atomic < 0n ? `-${formatAtomic(-atomic)}` : `+${formatAtomic(atomic)}`)
 
@@ -156,6 +178,7 @@ async function payFor(
   context: { url: string; buyer: Buyer; keys: { keys: object[] }; config: Config },
 ): Promise<Step> {
   const paid = await context.buyer.pay({
+    method: 'POST',
     url: `${context.url}${route.path}`,
     headers: tool.name === creditsPurchase.name ? await operatorHeader(context.config) : {},
     body: JSON.stringify(input),
