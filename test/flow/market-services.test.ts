@@ -443,12 +443,18 @@ describe('an open offer', () => {
   it('keeps its price, up and down, and what is asked for today is the new one', async () => {
     const document = market.list('repriced')
     const cheap = await buyer.send(at('repriced'))
-    market.revise('repriced', 1, { ...document, routes: [routeOf({ priceAtomic: '7000' })] })
+    market.revise('repriced', 1, {
+      ...document,
+      basePath: '/v3',
+      routes: [routeOf({ priceAtomic: '7000' })],
+    })
     await sleep(1100)
     const dear = await buyer.send(at('repriced'))
     expect([cheap, dear].map((one) => requiredOf(one).accepts[0]?.amount)).toEqual(['5000', '7000'])
     const before = await chain.usdcOf(chain.payTo)
     expect((await buyer.send(at('repriced'), { headers: await buyer.sign(cheap) })).status).toBe(200)
+    // The price is the old one; who is asked is not: a host that was left is not called any more.
+    expect(gw.upstream.requests.at(-1)?.target).toBe('/v3/')
     expect(await chain.usdcOf(chain.payTo)).toBe(before + 5000n)
     expect((await buyer.send(at('repriced'), { headers: await buyer.sign(dear) })).status).toBe(200)
     expect(await chain.usdcOf(chain.payTo)).toBe(before + 12_000n)

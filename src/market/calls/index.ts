@@ -9,17 +9,18 @@ import { KNOWN_NETWORKS } from '../../core/networks.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
 import { digestCanonical } from '../../lib/canonical-json.ts'
 import { LogField, type Logger } from '../../lib/log.ts'
+import { must } from '../../lib/must.ts'
 import { decodePayment } from '../../payments/wire.ts'
 import { allocationOf, acceptedOf, chooseOffer, type Priced, routeName, saleOf, shownOf } from './terms.ts'
 import { judgeAnswer } from './answer.ts'
 import { pseudonymOf } from './call-token.ts'
 import { type CallInput, filledIn, judgeInput, readInput, writeBody, writeQuery } from './input.ts'
 import { createCallLimits } from './limits.ts'
-import { readPath } from './path.ts'
+import { readPath, type Segment } from './path.ts'
 import type { AskedCall, CallerFacts, Listings, MarketCalls, OfferedVersion, OwnWork, Sold } from './ports.ts'
 import { type MatchedRoute, matchRoute } from './routes.ts'
 import type { Recorder } from '../trust/recorder.ts'
-import type { PaymentClaim, ServiceFailure } from '../../store/ports.ts'
+import type { ListingRoute, PaymentClaim, ServiceFailure } from '../../store/ports.ts'
 import { callUpstream, type UpstreamParts } from './upstream.ts'
 import { showAnswer } from './shown-answer.ts'
 
@@ -39,12 +40,6 @@ export interface MarketCallParts extends UpstreamParts {
 
 const TOOL = 'gateway.marketplace.call'
 export const TEST_NETWORK: MarketNetwork = 'eip155:84532'
-
-/** One offer of the route that a call is for. */
-interface Candidate extends Priced {
-  readonly from: OfferedVersion
-  readonly matched: MatchedRoute
-}
 
 export function createMarketCalls(parts: MarketCallParts): MarketCalls {
   const { listings, now } = parts
@@ -69,10 +64,10 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
     if (unavailable && !isPaying) throw unavailable
     limits.asked(counted, maxRequestsPerMinute, { address, isPaying })
 
-    const offered = candidates(sold, asked, segments, isPaying)
+    const matched = findRoute(sold, asked, segments)
+    const { route } = matched
     const accepted = facts.payment && decodePayment(facts.payment)
-    const chosen = chooseOffer(offered, accepted && acceptedOf(accepted)) as Candidate
-    const { route, matched } = { route: chosen.route, matched: chosen.matched }
+    const chosen = chooseOffer(openOffers(sold, route, isPaying), accepted && acceptedOf(accepted))
     if (asked.method === 'HEAD' && route.method !== 'HEAD' && isPaying)
       throw new GatewayError(
         'method_not_allowed',
@@ -97,7 +92,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
         check() {
           if (unavailable) throw unavailable
           judgeInput(matched, inputOf(reading))
-          const url = urlOf(chosen, inputOf(reading))
+          const url = urlOf(sold, matched, inputOf(reading))
           const verdict = url === undefined ? undefined : parseTarget(url, parts.rules)
           if (verdict && !verdict.ok && verdict.code === 'target_invalid')
             throw new GatewayError(
@@ -123,7 +118,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
       async run({ claimId }: { readonly claimId: string }): Promise<MarketCallResult> {
         const leave = limits.begun(counted, sellerId, maxRequestsPerMinute)
         const startedAt = now()
-        const upstream = await work(sold, chosen, inputOf(reading), {
+        const upstream = await work(sold, matched, inputOf(reading), {
           claimId,
           network,
           amountAtomic: allocation.grossAtomic,
@@ -156,7 +151,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
 
   async function work(
     sold: Sold,
-    { route, from, matched }: Candidate,
+    matched: MatchedRoute,
     input: CallInput,
     call: {
       readonly claimId: string
@@ -167,6 +162,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
     },
   ): Promise<MarketCallResult['upstream']> {
     const { failed, ...facts } = call
+    const { route } = matched
     const own = sold.accountId === null ? parts.ownWork[sold.serviceId] : undefined
     if (sold.accountId === null) {
       if (!own) throw new Error(`nothing does the work of ${sold.serviceId}`)
@@ -178,10 +174,10 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
         throw thrown
       }
     }
-    const target = targetOf(from, matched, input)
+    const target = targetOf(sold.current, matched, input)
     const sent = await callUpstream(parts, {
       sold,
-      version: from,
+      version: sold.current,
       route,
       target,
       body: writeBody(input),
@@ -241,30 +237,32 @@ function findUnavailability({ state, stateReason, sellerId, serviceId }: Sold, n
   )
 }
 
-/** Every offer of this very route that may be open. @throws {GatewayError} not_found, method_not_allowed */
-function candidates(
-  { current, earlier, fees }: Sold,
-  asked: AskedCall,
-  segments: NonNullable<ReturnType<typeof readPath>>,
-  isPaying: boolean,
-): readonly [Candidate, ...Candidate[]] {
-  const found: Candidate[] = []
-  const allow = new Set<string>()
-  for (const from of isPaying ? [current, ...earlier] : [current]) {
-    const matched = matchRoute(from.document.routes, asked.method, segments)
-    if (!matched.ok) for (const method of matched.allow) allow.add(method)
-    else
-      for (const fee of isPaying ? fees : fees.slice(0, 1))
-        found.push({ from, version: from.version, route: matched.route, matched, fee })
-  }
-  const [first, ...others] = found
-  if (first) return [first, ...others]
-  if (allow.size === 0)
+/** @throws {GatewayError} not_found, method_not_allowed */
+function findRoute({ current }: Sold, asked: AskedCall, segments: readonly Segment[]): MatchedRoute {
+  const matched = matchRoute(current.document.routes, asked.method, segments)
+  if (matched.ok) return matched
+  if (matched.allow.length === 0)
     throw new GatewayError('not_found', 'The service has no such route. Its listing names those that it has.')
-  const methods = [...allow]
-  throw new GatewayError('method_not_allowed', `Use ${methods.join(' or ')} at this route.`, {
-    extras: { allow: methods.includes('GET') ? [...methods, 'HEAD'] : methods },
+  throw new GatewayError('method_not_allowed', `Use ${matched.allow.join(' or ')} at this route.`, {
+    extras: { allow: matched.allow.includes('GET') ? [...matched.allow, 'HEAD'] : [...matched.allow] },
   })
+}
+
+/**
+ * Every offer of this very route that may be open. It keeps its price and its fee; what is judged and who is asked is today's: a host that
+ * was left is not called any more.
+ */
+function openOffers(
+  { current, earlier, fees }: Sold,
+  { path, method }: ListingRoute,
+  isPaying: boolean,
+): readonly [Priced, ...Priced[]] {
+  const offersOf = ({ version, document }: OfferedVersion) =>
+    document.routes
+      .filter((route) => route.path === path && route.method === method)
+      .flatMap((route) => fees.map((fee) => ({ version, route, fee })))
+  const [first, ...others] = (isPaying ? [current, ...earlier] : [current]).flatMap(offersOf)
+  return [must(first, 'the offer of a route that was found'), ...others]
 }
 
 type Reading = { readonly digest: string } & (
@@ -311,8 +309,8 @@ const targetOf = ({ document }: OfferedVersion, matched: MatchedRoute, input: Ca
   document.basePath + matched.path + writeQuery(matched, input)
 
 /** Undefined where the work is done here. */
-const urlOf = ({ from, matched }: Candidate, input: CallInput) =>
-  from.document.origin === '' ? undefined : from.document.origin + targetOf(from, matched, input)
+const urlOf = ({ current }: Sold, matched: MatchedRoute, input: CallInput) =>
+  current.document.origin === '' ? undefined : current.document.origin + targetOf(current, matched, input)
 
 const notFound = ({ sellerId, serviceId }: AskedCall) =>
   new GatewayError(
