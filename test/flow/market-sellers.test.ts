@@ -420,6 +420,11 @@ describe('a service', () => {
       expect((await seller(`/services/${step}`, { service_id: 'stolen' }, thief)).body.code).toBe(
         'state_conflict',
       )
+    // Not for test money either: the gateway sends nobody's requests to a host that is not theirs.
+    const before = gw.upstream.requests.length
+    const called = await gw.rest('GET', '/p/testnet/thief-two/stolen/', undefined, '')
+    expect([called.status, called.body.code]).toEqual([503, 'service_unavailable'])
+    expect(gw.upstream.requests).toHaveLength(before)
     const imported = { service_id: 'stolen', origin, url: `${origin}/openapi.json` }
     expect((await seller('/services/import', imported, thief)).body.code).toBe('state_conflict')
   })

@@ -1,6 +1,7 @@
 // Sellers and listings, written straight into the store of a gateway that runs: what they go through before they sell is elsewhere.
 import { join } from 'node:path'
 import type { Command } from '../../src/store/command.ts'
+import { claimHost, proveHost } from '../../src/store/commands/market-hosts.ts'
 import { createListing, reviseListing, setListingState } from '../../src/store/commands/market-listings.ts'
 import { createSeller } from '../../src/store/commands/market-sellers.ts'
 import { all } from '../../src/store/command.ts'
@@ -87,6 +88,10 @@ export function seedMarket(world: Pick<World, 'env' | 'url'>, now: () => number 
         ...over,
       }
       const host = new URL(document.origin).host
+      const of = { sellerId: SELLER, host, now: now() }
+      const signature = { kind: 'eip191', text: '0x', address: PAYOUT_ADDRESS } as const
+      drive(() => claimHost({ ...of, challenge: 'c', limit: 100 }))
+      drive(() => proveHost({ ...of, method: 'dns', signature, event: event() }))
       const created = drive(() =>
         createListing({
           sellerId: SELLER,

@@ -221,10 +221,20 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
 const isShown = ({ state }: Sold, network: MarketNetwork) =>
   network === TEST_NETWORK ? state !== 'retired' : state !== 'draft' && state !== 'pending'
 
-function findUnavailability({ state, stateReason, sellerId, serviceId }: Sold, network: MarketNetwork) {
+function findUnavailability(
+  { state, stateReason, isProven, sellerId, serviceId }: Sold,
+  network: MarketNetwork,
+) {
   const isOpen =
-    state === 'active' || (network === TEST_NETWORK && (state === 'draft' || state === 'pending'))
+    isProven &&
+    (state === 'active' || (network === TEST_NETWORK && (state === 'draft' || state === 'pending')))
   if (isOpen) return undefined
+  if (!isProven)
+    return new GatewayError(
+      'service_unavailable',
+      `The host of ${sellerId}/${serviceId} is not proven to be its seller's yet: nothing is sent to it, and nothing was charged.`,
+      { reason: 'unproven', extras: { state } },
+    )
   // What the operator wrote is for the seller; what the seller wrote is for buyers, as theirs.
   const why =
     state === 'paused' && stateReason !== null

@@ -1,7 +1,7 @@
 // What is sold, in memory: our own listing, and sellers' listings as the store had them a second ago, with the versions and the fees
 // whose offers may still be open.
 import { keepNewest } from '../../lib/keep-newest.ts'
-import type { FeeTerms, Listing, ListingDocument, Seller } from '../../store/ports.ts'
+import type { FeeTerms, Listing, ListingDocument, MarketHost, Seller } from '../../store/ports.ts'
 import type { Millis } from '../../store/model.ts'
 import { OWN_FEE, OWN_LISTING, OWN_PAYOUT_MODE, OWN_SELLER_ID, OWN_SERVICE_ID } from '../own-listing.ts'
 import type { Listings, OfferedVersion, Sold } from './ports.ts'
@@ -22,6 +22,7 @@ interface Version {
 export interface ListingRows {
   findListing(sellerId: string, serviceId: string): Promise<Listing | undefined>
   findSeller(sellerId: string): Promise<Seller | undefined>
+  findHost(sellerId: string, host: string): Promise<MarketHost | undefined>
   /** Newest first. */
   listVersions(of: { sellerId: string; serviceId: string; limit: number }): Promise<readonly Version[]>
 }
@@ -41,6 +42,7 @@ const OWN: Sold = {
   payoutMode: OWN_PAYOUT_MODE,
   state: 'active',
   stateReason: null,
+  isProven: true,
   current: {
     version: OWN_LISTING.version,
     document: { ...OWN_LISTING.document, origin: '', basePath: '', credentialId: null },
@@ -72,6 +74,17 @@ export function createListings({ rows, readFee, now }: ListingParts): Listings {
         ? await rows.listVersions({ sellerId, serviceId, limit: MAX_EARLIER + 1 })
         : []
     const isSuspended = seller.state === 'suspended'
+    // What is sold was proven, and pauses when that ends; a draft may name anybody's host, and so may a version that was one.
+    const isUnsold = listing.state === 'draft' || listing.state === 'pending'
+    const ofOthers = superseded.filter(({ document }) => document.origin !== listing.document.origin)
+    const proven = await provenOrigins(seller, [
+      ...(isUnsold ? [listing.document.origin] : []),
+      ...ofOthers.map(({ document }) => document.origin),
+    ])
+    const isProven = !isUnsold || proven.has(listing.document.origin)
+    const callable = superseded.filter(
+      (version) => !ofOthers.includes(version) || proven.has(version.document.origin),
+    )
     return {
       sellerId,
       serviceId,
@@ -80,10 +93,23 @@ export function createListings({ rows, readFee, now }: ListingParts): Listings {
       payoutMode: 'batched_onchain',
       state: isSuspended ? 'suspended' : listing.state,
       stateReason: isSuspended ? seller.stateReason : listing.stateReason,
+      isProven,
       current: remember(listing, listing),
-      earlier: openVersions(superseded, now()).map((version) => remember(listing, version)),
+      earlier: openVersions(superseded, now())
+        .filter((version) => callable.includes(version))
+        .map((version) => remember(listing, version)),
       fees: fees.see(fee),
     }
+  }
+
+  /** Those of the origins that the seller has shown to be its own, for the account that it is paid to. */
+  async function provenOrigins(seller: Seller, origins: readonly string[]): Promise<ReadonlySet<string>> {
+    const proven = new Set<string>()
+    for (const origin of new Set(origins)) {
+      const host = await rows.findHost(seller.id, new URL(origin).host)
+      if (host?.state === 'proven' && host.payoutAddress === seller.payoutAddress) proven.add(origin)
+    }
+    return proven
   }
 
   function remember(

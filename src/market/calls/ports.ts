@@ -68,6 +68,8 @@ export interface Sold {
   readonly state: ListingState
   /** Why it is not sold, in words that a buyer may read. */
   readonly stateReason: string | null
+  /** Whether its host is proven to be the seller's: nothing is sent to one that is not, for test money neither. */
+  readonly isProven: boolean
   readonly current: OfferedVersion
   /** Superseded ones whose offers may still be open, newest first. */
   readonly earlier: readonly OfferedVersion[]

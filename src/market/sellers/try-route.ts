@@ -23,6 +23,7 @@ export function createTryRoute(parts: UpstreamParts): TryRoute {
         payoutMode: 'batched_onchain',
         state: 'draft',
         stateReason: null,
+        isProven: true,
         current: version,
         earlier: [],
         fees: [{ bps: 0, fixedAtomic: 0, minimumAtomic: 0 }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createListings } from '../../../../src/market/calls/listings.ts'
 import { allocationOf, chooseOffer, type Priced, shownOf } from '../../../../src/market/calls/terms.ts'
-import type { FeeTerms, Listing, ListingDocument, Seller } from '../../../../src/store/ports.ts'
+import type { FeeTerms, Listing, ListingDocument, MarketHost, Seller } from '../../../../src/store/ports.ts'
 import { routeOf } from '../../../support/market-seller.ts'
 
 const FEE: FeeTerms = { bps: 300, fixedAtomic: 0, minimumAtomic: 0 }
@@ -78,7 +78,7 @@ describe('what a challenge shows', () => {
 })
 
 describe('what is sold', () => {
-  const document = { routes: [routeOf()] } as unknown as ListingDocument
+  const document = { routes: [routeOf()], origin: 'https://api.example.com' } as unknown as ListingDocument
   const listing = {
     sellerId: 'acme',
     serviceId: 'weather',
@@ -89,21 +89,27 @@ describe('what is sold', () => {
   } as Listing
   const seller = { id: 'acme', accountId: 'acct_1', state: 'active' } as Seller
 
-  function open(over: { fee?: () => FeeTerms } = {}) {
+  function open(
+    over: { fee?: () => FeeTerms; listing?: Partial<Listing>; first?: ListingDocument; proven?: string } = {},
+  ) {
     const world = { now: 1_000_000, reads: 0, fails: false }
     const listings = createListings({
       now: () => world.now,
       readFee: async () => over.fee?.() ?? FEE,
       rows: {
         findSeller: async () => seller,
+        findHost: async (_seller, host) =>
+          host === over.proven
+            ? ({ state: 'proven', payoutAddress: seller.payoutAddress } as MarketHost)
+            : undefined,
         async findListing() {
           world.reads++
           if (world.fails) throw new Error('the store is away')
-          return { ...listing, updatedAt: 900_000 }
+          return { ...listing, updatedAt: 900_000, ...over.listing }
         },
         listVersions: async () => [
           { version: 2, document, createdAt: 900_000 },
-          { version: 1, document, createdAt: 100 },
+          { version: 1, document: over.first ?? document, createdAt: 100 },
         ],
       },
     })
@@ -119,6 +125,20 @@ describe('what is sold', () => {
     await expect(listings.find('acme', 'weather')).rejects.toThrow('away')
     world.fails = false
     expect(await listings.find('acme', 'weather')).toMatchObject({ current: { version: 2 } })
+  })
+
+  it('is called at no host that is not proven: neither as a draft, nor as the version that it was as one', async () => {
+    const elsewhere = { ...document, origin: 'https://victim.example.com' }
+    const stolen = open({ first: elsewhere })
+    expect(await stolen.listings.find('acme', 'weather')).toMatchObject({ isProven: true, earlier: [] })
+    const own = open({ first: elsewhere, proven: 'victim.example.com' })
+    expect(await own.listings.find('acme', 'weather')).toMatchObject({ earlier: [{ version: 1 }] })
+    for (const state of ['draft', 'pending'] as const) {
+      const draft = { listing: { state, document: elsewhere } }
+      expect(await open(draft).listings.find('acme', 'weather')).toMatchObject({ isProven: false })
+      const { listings } = open({ ...draft, proven: 'victim.example.com' })
+      expect(await listings.find('acme', 'weather')).toMatchObject({ isProven: true })
+    }
   })
 
   it('has superseded versions for as long as an offer of theirs may be open', async () => {
