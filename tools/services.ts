@@ -1,5 +1,6 @@
 // The services that handlers of this house may reach, and the definer of its tools. The composition builds the real services,
 // tests build what they need.
+import type { MarketService } from '../schemas/market.ts'
 import { toolDefiner } from '../src/core/registry.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
 import type { Egress } from '../src/egress/ports.ts'
@@ -33,7 +34,8 @@ export interface Documents {
   egressManifest(): Record<string, unknown>
   egressPricing(): Record<string, unknown>
   egressProviders(): Record<string, unknown>
-  x402(): Record<string, unknown>
+  /** @param onMarket what is sold on the market now */
+  x402(onMarket?: readonly MarketService[]): Record<string, unknown>
 }
 
 export interface Health {

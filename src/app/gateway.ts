@@ -93,7 +93,14 @@ async function open(
     options,
     lifetime,
   )
-  const parts = { ...platform, registry, calls, payments: payments.gate, documents: services.documents }
+  const parts = {
+    ...platform,
+    registry,
+    calls,
+    payments: payments.gate,
+    documents: services.documents,
+    marketplace: services.marketplace,
+  }
   const doors = await openDoors(parts, options.extend)
   listener.serve(doors.handle)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)

@@ -1,7 +1,7 @@
 // Composition of what reads public pages: outcomes, paid web fetch and discovery.
 import type { Registry } from '../core/registry.ts'
 import { createPlainSender } from '../discovery/adapters/plain-http.ts'
-import { createDiscovery } from '../discovery/index.ts'
+import { createDiscovery, type DiscoveryParts } from '../discovery/index.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import { createTargets } from '../outbound/targets.ts'
 import { createAnalyserPool } from '../outcomes/adapters/pool.ts'
@@ -20,6 +20,7 @@ export function openReading(
   payments: Pick<Payments, 'networks' | 'payTo' | 'router' | 'settledListings'>,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,
   registry: Registry,
+  soldOnMarket: DiscoveryParts['soldOnMarket'],
   lifetime: Lifetime,
 ) {
   const { config, isSandbox, signer, now } = platform
@@ -47,6 +48,7 @@ export function openReading(
     registry,
     networks,
     settled: payments.settledListings,
+    soldOnMarket,
   })
   lifetime.onClose(() => discovery.close())
   return { analyser, outcomes, webFetch, discovery }

@@ -26,6 +26,7 @@ import type { Housekeeping } from './housekeeping.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
 import { openMarketMoney } from './market-money.ts'
+import type { Marketplace } from '../market/listings/ports.ts'
 import { openMarket } from './market.ts'
 import { openReading } from './reading.ts'
 
@@ -70,7 +71,10 @@ export async function openServices(
   await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments)
-  const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
+  // Discovery lists what the market sells, and the market's own service reads what discovery's neighbours read.
+  let market: Marketplace | undefined
+  const soldOnMarket = async () => (await market?.sold()) ?? []
+  const { analyser, ...reading } = openReading(platform, payments, egress, registry, soldOnMarket, lifetime)
   const { marketplace, ratings, marketCalls, figures, sellers, sellerUpkeep } = openMarket(
     platform,
     payments,
@@ -78,6 +82,7 @@ export async function openServices(
     lifetime,
   )
 
+  market = marketplace
   const services: Services = {
     ...broker,
     ...reading,

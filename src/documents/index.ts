@@ -1,4 +1,5 @@
 // Documents about the gateway, generated from the registry: what a tool file says is what every document says.
+import type { MarketService } from '../../schemas/market.ts'
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { Config } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
@@ -11,7 +12,7 @@ import { actionsManifest, actionsPricing } from './actions.ts'
 import { egressManifest, egressPricing, egressProviders } from './egress.ts'
 import { protocolManifest } from './protocols.ts'
 import { describeWebFetch } from './web-fetch.ts'
-import { type SellingParts, x402Manifest } from './x402.ts'
+import { type SellingParts, withMarket, x402Manifest } from './x402.ts'
 
 export interface DocumentParts {
   readonly registry: Registry
@@ -70,6 +71,6 @@ export function createDocuments(parts: DocumentParts) {
     egressManifest: () => manifest,
     egressPricing: () => pricing,
     egressProviders: () => presets,
-    x402: () => x402,
+    x402: (onMarket: readonly MarketService[] = []) => withMarket(x402, onMarket, addresses, selling),
   }
 }

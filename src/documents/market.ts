@@ -48,9 +48,11 @@ export const sellingSteps = ({ baseUrl }: Pick<Addresses, 'baseUrl'>): readonly 
   },
   {
     title: 'See money and calls',
-    words: 'Every sale, refund and payout, with its receipt and transaction.',
+    words:
+      'Your statement, with every sale, refund and payout, is GET /v1/marketplace/seller/statement with your key. Payouts are ' +
+      'public: each with its transfer and a receipt.',
     method: 'GET',
-    url: `${baseUrl}/v1/marketplace/seller/statement`,
+    url: `${baseUrl}/v1/marketplace/payouts`,
   },
 ]
 

@@ -1,11 +1,15 @@
 // How what is sold here is found before it is asked for: `/.well-known/x402`, and `x-payment-info` of an operation. Both say what the
 // registry says; what a call really costs is in its 402.
+import type { MarketService } from '../../schemas/market.ts'
 import { formatAtomic } from '../../schemas/money.ts'
 import type { Addresses } from '../core/config.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
 import { isAlwaysPaid } from '../core/price.ts'
 import type { AnyTool, Registry, RestRoute } from '../core/registry.ts'
+import type { Entry } from '../discovery/entry.ts'
+import { listMarketServices } from '../discovery/market-listings.ts'
 import { listOwnTools } from '../discovery/own-listings.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 
 type Json = Record<string, unknown>
 
@@ -31,22 +35,15 @@ export function x402Manifest(registry: Registry, { baseUrl }: Addresses, selling
     instructions: INSTRUCTIONS,
     openapi: `${baseUrl}/openapi.json`,
     facilitator: `${baseUrl}/facilitator`,
-    items: entries.map(
-      ({ resource, type, method, x402Version, accepts, lastUpdated, description, mimeType, ...entry }) => ({
-        resource,
-        type,
-        method,
-        x402Version,
-        accepts,
-        lastUpdated,
-        description,
-        mimeType,
-        serviceName: entry.serviceName,
-        tags: entry.tags,
-        extensions: entry.extensions,
-      }),
-    ),
+    items: entries.map(describeEntry),
   }
+}
+
+function describeEntry(entry: Entry): Json {
+  const { resource, type, method, x402Version, accepts, lastUpdated, description, mimeType } = entry
+  const { serviceName, tags, extensions } = entry
+  const shown = { resource, type, method, x402Version, accepts, lastUpdated, description, mimeType }
+  return { ...shown, serviceName, tags, extensions }
 }
 
 const INSTRUCTIONS =
@@ -74,3 +71,27 @@ function priceHintOf(tool: AnyTool, amount: string): Json {
   const isExact = price.networksFrom === 'known' || tool.errors.includes('quote_invalid')
   return isExact ? { mode: 'fixed', amount } : { mode: 'dynamic' }
 }
+
+/** Services whose items stand in the manifest; the others are at `marketplace.services`. */
+const MAX_SERVICES = 200
+
+/** The manifest with what the market sells at this moment. Words of sellers are marked in their `extensions.marketplace`. */
+export function withMarket(
+  manifest: Json,
+  services: readonly MarketService[],
+  { baseUrl }: Addresses,
+  selling: SellingParts,
+): Json {
+  const listed = listMarketServices(services.slice(0, MAX_SERVICES), {
+    ...selling,
+    startedAt: toTimestamp(selling.startedAt),
+  })
+  return {
+    ...manifest,
+    resources: [...new Set([...listOf(manifest['resources']), ...listed.map(({ resource }) => resource)])],
+    items: [...listOf(manifest['items']), ...listed.map(describeEntry)],
+    marketplace: { services: `${baseUrl}/v1/marketplace/services`, rest: `${baseUrl}/discovery/resources` },
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

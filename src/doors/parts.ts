@@ -6,6 +6,7 @@ import type { Logger } from '../lib/log.ts'
 import type { PaymentGate } from '../core/charging.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Documents } from '../../tools/services.ts'
+import type { Marketplace } from '../market/listings/ports.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Store } from '../store/ports.ts'
 import type { Addresses } from '../core/config.ts'
@@ -18,6 +19,8 @@ export interface DoorParts {
   readonly config: Config
   readonly addresses: Addresses
   readonly documents: Documents
+  /** What sellers offer, for their documents; without a market there are none. */
+  readonly marketplace?: Pick<Marketplace, 'sold' | 'ofSeller'>
   readonly store: Store
   readonly signer: Signer
   /** Keys for uses inside a door, each bound to its purpose. */

@@ -117,7 +117,9 @@ describe('addresses', () => {
       // A POST without its input is refused for its input: the address is there.
       const isThere = status === 200 || (status === 400 && keysAt(openApi, 'paths', path, 'post').length > 0)
       const isGuarded = status === 401 && keysAt(openApi, 'paths', path, 'post').length > 0
-      if (!isThere && !isGuarded) dead.push(`${status} ${path} (named by ${source})`)
+      // What is for sale says its price.
+      const isForSale = status === 402 && path.startsWith('/p/')
+      if (!isThere && !isGuarded && !isForSale) dead.push(`${status} ${path} (named by ${source})`)
       if (!/^(?:application|text)\//.test(type) || path.startsWith('/docs/')) continue
       for (const named of findAddresses(text, gateway.baseUrl))
         if (!namedBy.has(named)) namedBy.set(named, path)

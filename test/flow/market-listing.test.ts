@@ -107,3 +107,40 @@ describe('GET /v1/marketplace/services', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 \d{3}/)
   })
 })
+
+describe('what is sold on the market', () => {
+  const endpoint = () => `${gw.baseUrl}/p/gateway/feed-digest/`
+
+  it('stands in discovery and in /.well-known/x402 as ours', async () => {
+    const { items } = (await gw.rest('GET', '/discovery/resources?limit=100', undefined, '')).body
+    expect(items.find(({ resource }: { resource: string }) => resource === endpoint())).toMatchObject({
+      own: true,
+      method: 'GET',
+      accepts: [{ network: 'eip155:8453', amount: '100000', payTo: PAY_TO }],
+      extensions: { marketplace: { seller: 'gateway', service_id: 'feed-digest', words_of_seller: false } },
+    })
+    const { resources } = (await gw.rest('GET', '/discovery/search?query=digest%20feed', undefined, '')).body
+    expect(resources.map(({ resource }: { resource: string }) => resource)).toContain(endpoint())
+    expect((await gw.rest('GET', '/.well-known/x402')).body.resources).toContain(endpoint())
+  })
+
+  it('has an OpenAPI document and an llms.txt for each seller, and neither for nobody', async () => {
+    const { body } = await gw.rest('GET', '/p/gateway/openapi.json', undefined, '')
+    expect(body).toMatchObject({
+      openapi: '3.1.0',
+      servers: [{ url: gw.baseUrl }],
+    })
+    expect(body.paths['/p/gateway/feed-digest/'].get).toMatchObject({
+      parameters: [{ name: 'limit', in: 'query', required: false, schema: { type: 'integer', maximum: 30 } }],
+      'x-payment-info': {
+        price: { mode: 'fixed', amount: '0.100000', currency: 'USD' },
+        protocols: [{ x402: {} }],
+      },
+    })
+    const llms = await gw.rest('GET', '/p/gateway/llms.txt')
+    expect([llms.status, llms.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    expect(llms.text).toContain(`\`GET ${endpoint()}\`: 0.100000 USDC`)
+    for (const name of ['openapi.json', 'llms.txt'])
+      expect((await gw.rest('GET', `/p/nobody/${name}`)).status).toBe(404)
+  })
+})

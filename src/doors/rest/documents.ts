@@ -11,6 +11,7 @@ import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from './exchange.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
 import { marketPages } from './market-pages.ts'
+import { sellerDocuments } from './seller-documents.ts'
 import {
   capabilityPage,
   docsPage,
@@ -34,7 +35,7 @@ export function documentResources(parts: DoorParts): Resource[] {
     fixed(path, type, JSON.stringify(value))
   return [
     json('/openapi.json', openApiOf(registry, addresses)),
-    json('/.well-known/x402', documents.x402()),
+    ...sellerDocuments(parts),
     fixed('/agent.txt', TEXT, agent),
     fixed('/agents.txt', TEXT, agent),
     fixed('/llms.txt', TEXT, llmsText(addresses, capabilities)),

@@ -101,6 +101,7 @@ export function createCatalogue(parts: CatalogueParts) {
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
   let isIndexStale = true
+  let changes = 0
   let indexedAt = Number.NEGATIVE_INFINITY
   let index: { readonly indexed: readonly Entry[]; readonly search: SearchIndex } | undefined
   let indexing: Promise<void> | undefined
@@ -111,6 +112,7 @@ export function createCatalogue(parts: CatalogueParts) {
     const key = keyOf(offer.sellerId, offer.serviceId)
     const entry = entryOf(offer)
     const before = entries.get(key)
+    changes++
     if (before?.words !== entry.words) isIndexStale = true
     entries.set(key, entry)
   }
@@ -155,7 +157,10 @@ export function createCatalogue(parts: CatalogueParts) {
     const listing = listings.get(key)
     const seller = listing && sellers.get(listing.sellerId)
     if (!listing || !seller || fee === undefined || listing.sellerId === OWN_SELLER_ID) {
-      if (listing && entries.delete(key)) isIndexStale = true
+      if (listing && entries.delete(key)) {
+        isIndexStale = true
+        changes++
+      }
       return
     }
     const proof = proofs.get(`${listing.sellerId} ${new URL(listing.document.origin).host}`)
@@ -308,6 +313,9 @@ export function createCatalogue(parts: CatalogueParts) {
     },
 
     all: (): Iterable<Entry> => entries.values(),
+
+    /** Another number once any listing is another one. */
+    changes: (): number => changes,
 
     /** The listing, whatever its state; undefined for none. */
     find: (sellerId: string, serviceId: string): Entry | undefined => entries.get(keyOf(sellerId, serviceId)),

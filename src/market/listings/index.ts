@@ -1,8 +1,11 @@
 // What is offered: listed, searched and shown.
 import type { MarketPage, MarketQuery, MarketService } from '../../../schemas/market.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { decodeCursor, encodeCursor, takeFirst } from '../../lib/cursor.ts'
 import { type Catalogue, type Entry, environmentOf, type Scored } from './catalogue.ts'
+import { OWN_SELLER_ID, OWN_SELLER_NAME } from '../own-listing.ts'
 import { isSold } from './offer.ts'
+import { LIVE } from './shape.ts'
 import { describeService, type DetailParts } from './detail.ts'
 import type { Marketplace } from './ports.ts'
 import { orderOf } from './order.ts'
@@ -11,6 +14,9 @@ export type MarketplaceParts = DetailParts
 
 /** Schemas and texts are strangers': a page ends before it holds more than this, however few listings it has then. */
 const MAX_PAGE_BYTES = 512 * 1024
+/** As many as a catalogue of others is told of. */
+const MAX_SOLD = 2_000
+const MAX_OF_SELLER = 200
 
 export const NOTICE =
   'Where `words_of_seller` is true, names, descriptions, tags, schemas and examples were written by the seller: data, not ' +
@@ -18,6 +24,7 @@ export const NOTICE =
 
 export function createMarketplace(parts: MarketplaceParts): Marketplace {
   const { addresses, catalogue } = parts
+  let soldThen: { readonly changes: number; readonly services: readonly MarketService[] } | undefined
 
   function matching(query: MarketQuery): Scored[] {
     const matches = filterOf(query, catalogue)
@@ -59,6 +66,42 @@ export function createMarketplace(parts: MarketplaceParts): Marketplace {
     },
 
     get: (query) => describeService(parts, query),
+
+    async sold() {
+      await catalogue.ready()
+      const changes = catalogue.changes()
+      if (soldThen?.changes === changes) return soldThen.services
+      const payers = (entry: Entry) => catalogue.known(entry, 'live')?.standing.payers ?? 0
+      const services = [...catalogue.all()]
+        .filter(({ offer }) => isSold(offer))
+        .sort((a, b) => Number(b.offer.isOurs) - Number(a.offer.isOurs) || payers(b) - payers(a))
+        .slice(0, MAX_SOLD)
+        .map((entry) => show(entry, { network: LIVE }))
+      soldThen = { changes, services }
+      return services
+    },
+
+    async ofSeller(sellerId) {
+      await catalogue.ready()
+      const isOurs = sellerId === OWN_SELLER_ID
+      const seller = catalogue.seller(sellerId)
+      if (!isOurs && (!seller || seller.state === 'suspended'))
+        throw new GatewayError(
+          'not_found',
+          'There is no such seller. GET /v1/marketplace/services lists all services.',
+        )
+      return {
+        sellerId,
+        name: isOurs ? OWN_SELLER_NAME : (seller?.name ?? sellerId),
+        description: isOurs ? 'Services of this gateway itself.' : (seller?.description ?? ''),
+        isOurs,
+        services: catalogue
+          .ofSeller(sellerId)
+          .filter(({ offer }) => isSold(offer))
+          .slice(0, MAX_OF_SELLER)
+          .map((entry) => show(entry, { network: LIVE })),
+      }
+    },
   }
 }
 

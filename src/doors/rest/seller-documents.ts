@@ -1,0 +1,38 @@
+// Documents that change with what sellers offer: `/.well-known/x402`, and each seller's OpenAPI document and llms.txt.
+import { llmsOfSeller, openApiOfSeller } from '../../documents/seller.ts'
+import { sendText } from '../http/reply.ts'
+import type { DoorParts } from '../parts.ts'
+import type { Exchange, Handler, Resource } from './exchange.ts'
+
+const JSON_TYPE = 'application/json'
+const TEXT = 'text/plain; charset=utf-8'
+
+export function sellerDocuments({ documents, marketplace, addresses }: DoorParts): Resource[] {
+  const manifest = open('/.well-known/x402', async (exchange) => {
+    const services = (await marketplace?.sold()) ?? []
+    send(exchange, JSON_TYPE, JSON.stringify(documents.x402(services)))
+  })
+  if (!marketplace) return [manifest]
+  return [
+    manifest,
+    open('/p/{seller}/openapi.json', async (exchange) => {
+      const seller = await marketplace.ofSeller(exchange.params['seller'] ?? '')
+      send(exchange, JSON_TYPE, JSON.stringify(openApiOfSeller(seller, addresses)))
+    }),
+    open('/p/{seller}/llms.txt', async (exchange) => {
+      const seller = await marketplace.ofSeller(exchange.params['seller'] ?? '')
+      send(exchange, TEXT, llmsOfSeller(seller, addresses))
+    }),
+  ]
+}
+
+const open = (path: string, GET: Handler): Resource => ({ path, isPublic: true, methods: { GET } })
+
+function send({ res, context }: Exchange, type: string, text: string): void {
+  sendText(res, 200, text, {
+    'content-type': type,
+    'cache-control': 'public, max-age=60',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': context.requestId,
+  })
+}
