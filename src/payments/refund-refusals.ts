@@ -53,6 +53,10 @@ export function unrecorded(
       return conflict(
         'You hold less than your share of this refund. Later sales fill your balance; until then the operator can refund it.',
       )
+    case 'many':
+      return conflict(
+        'This sale was refunded in ten parts already. What is left of it can be refunded by the operator.',
+      )
     case 'amount':
       return conflict(
         left === '0'

@@ -254,6 +254,27 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
     expect(await store.listRefunds(claim.id)).toHaveLength(1)
   })
 
+  it('lets a seller give a sale back in ten parts, since each costs the operator gas', async () => {
+    const seller = newSeller()
+    const claim = await sell(store, BOOT, saleOf(seller))
+    for (let i = 0; i < 10; i++) await record(claim.id, '1', { asker: seller })
+    expect(await store.recordRefund(asked(claim.id, null, { asker: seller }))).toEqual({
+      ok: false,
+      reason: 'many',
+    })
+    expect(await record(claim.id, null)).toMatchObject({ amount: '990' })
+  })
+
+  it('proves itself: sums, what is under way, and no balance that is not the one after its last entry', async () => {
+    const { sums, underWay, unbalanced } = await store.proveMarketLedger(NETWORK)
+    expect(Object.values(sums).reduce((total, sum) => total + sum, 0)).toBe(0)
+    expect(underWay).toBe(sums.transit)
+    expect(underWay).toBeGreaterThan(0)
+    expect(unbalanced).toBe(0)
+    const retained = await store.listMarketBalances({ prefix: 'retained:', limit: 100 })
+    expect(sums.retained).toBe(retained.reduce((total, { balance }) => total + balance, 0))
+  })
+
   it('of 16 refunds by a seller at once spends what it holds and not a unit more', async () => {
     const seller = newSeller()
     const claims = await Promise.all(times(16, () => sell(store, BOOT, saleOf(seller))))

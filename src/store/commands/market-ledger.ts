@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, type SqlValue } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type {
+  LedgerProof,
   MarketAccount,
   MarketBalance,
   MarketEntry,
@@ -123,21 +124,16 @@ export const marketBalancesOf = command({ kind: 'read' })(function* (
   return rows.map((row) => ({ ...row }))
 })
 
+type Sums = LedgerProof['sums']
+const KIND = `CASE WHEN account IN ('cash', 'fees') THEN account WHEN account < 'seller' THEN 'retained'
+  WHEN account < 'transit' THEN 'seller' ELSE 'transit' END`
+/** One statement, so that no transaction is seen in part. */
+const SUMS = `SELECT ${KIND} AS kind, CAST(sum(balance) AS BIGINT) AS sum FROM market_balances WHERE network = $1 GROUP BY ${KIND}`
 /** Sums of a network by kind of account; every balance is read, as a proof of the ledger has to. */
-export const sumMarketBalances = command({ kind: 'read' })(function* (
-  network: string,
-): Command<Readonly<Record<'cash' | 'fees' | 'seller' | 'retained' | 'transit', number>>> {
+export const sumMarketBalances = command({ kind: 'read' })(function* (network: string): Command<Sums> {
+  const rows = yield* all<{ kind: keyof Sums; sum: number }>(SUMS, network)
   const sums = { cash: 0, fees: 0, seller: 0, retained: 0, transit: 0 }
-  for (const name of ['cash', 'fees', 'seller', 'retained', 'transit'] as const) {
-    const row = yield* first<{ sum: number }>(
-      `SELECT CAST(COALESCE(sum(balance), 0) AS BIGINT) AS sum FROM market_balances
-       WHERE network = $1 AND account >= $2 AND account < $3`,
-      network,
-      name,
-      `${name};`,
-    )
-    sums[name] = row?.sum ?? 0
-  }
+  for (const { kind, sum } of rows) sums[kind] = sum
   return sums
 })
 
@@ -177,15 +173,6 @@ export const listMarketEntries = command({ kind: 'read' })(function* (input: {
   )
   return rows.map((row) => ({ ...row }))
 })
-
-export interface LedgerProof {
-  /** Of each kind of account; all of them sum to zero. */
-  readonly sums: Readonly<Record<'cash' | 'fees' | 'seller' | 'retained' | 'transit', number>>
-  /** What open payouts and refunds of sales are bound to: as much as `transit` holds. */
-  readonly underWay: number
-  /** Accounts whose balance is not the one after their last entry. */
-  readonly unbalanced: number
-}
 
 const UNDER_WAY = `SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) AS sum FROM (
     SELECT amount FROM market_payouts WHERE state IN ('recorded', 'submitted') AND network = $1

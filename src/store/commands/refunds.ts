@@ -33,6 +33,9 @@ const beginning = [
 const REFUND = `${columns([...beginning, 'tries', 'failure', 'receiptId', 'submittedAt', 'finishedAt'])}, tx AS "transaction"`
 const INSERT = insertInto('refunds', [...beginning, 'creditsAccount'])
 
+/** Each transfer costs the operator gas, whatever it moves: a seller gives a sale back in so many parts at most. */
+const MOST_OF_SELLER = 10
+
 /** Word for word what the index of open refunds holds: SQLite recognises it by that alone. */
 const OPEN = `state IN ('recorded', 'submitted')`
 
@@ -40,11 +43,11 @@ export type Recorded =
   | { readonly ok: true; readonly refund: Refund; readonly repeated: boolean }
   /**
    * `claim`: there is none, or it is not the asking seller's. `state`: it is not settled. `amount`: more than is left. `credits`:
-   * they are spent. `balance`: the seller who asks does not hold as much.
+   * they are spent. `balance`: the seller who asks does not hold as much. `many`: it has refunded this sale so often before.
    */
   | {
       readonly ok: false
-      readonly reason: 'claim' | 'state' | 'amount' | 'credits' | 'reference' | 'balance'
+      readonly reason: 'claim' | 'state' | 'amount' | 'credits' | 'reference' | 'balance' | 'many'
       /** Atomic units that may still be refunded; of `amount` and `credits`. */
       readonly left?: string
       /** Credits that had to go back; of `credits`. */
@@ -69,6 +72,7 @@ export const recordRefund = command({ kind: 'transaction', touches: 'records', s
     return isSame ? { ok: true, refund: before, repeated: true } : { ok: false, reason: 'reference' }
   }
   if (claim.state !== 'settled') return { ok: false, reason: 'state' }
+  if (refund.asker !== undefined && refunds.length >= MOST_OF_SELLER) return { ok: false, reason: 'many' }
   const bound = sumOf(refunds.filter(({ state }) => state !== 'failed'))
   const left = BigInt(claim.amount) - bound.amount
   const amount = refund.amount === null ? left : BigInt(refund.amount)

@@ -144,3 +144,13 @@ export interface Owed {
   readonly sellerId: SellerId
   readonly owed: number
 }
+
+/** What must be true of the ledger of a network. */
+export interface LedgerProof {
+  /** Of each kind of account; all of them sum to zero. */
+  readonly sums: Readonly<Record<'cash' | 'fees' | 'seller' | 'retained' | 'transit', number>>
+  /** What open payouts and refunds of sales are bound to: as much as `transit` holds. */
+  readonly underWay: number
+  /** Accounts whose balance is not the one after their last entry. */
+  readonly unbalanced: number
+}
