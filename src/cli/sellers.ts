@@ -11,6 +11,7 @@ import { connect } from './client.ts'
 import { Exit } from './exit.ts'
 import { addConnectionOptions, collect, type ConnectionOptions } from './options.ts'
 import { formatTable, formatValue, printJson, printLine, printRecord } from './output.ts'
+import { addSellerMoneyCommands } from './seller-money.ts'
 import { addOutOption, deliverToken } from './token-file.ts'
 
 interface Registration extends ConnectionOptions {
@@ -23,7 +24,7 @@ interface Registration extends ConnectionOptions {
   readonly out?: string
 }
 
-/** `sellers register|show|host|verify|key|get|suspend|reinstate`. */
+/** `sellers register|show|host|verify|key|get|statement|refund|suspend|reinstate`. */
 export function addSellerCommands(program: Command): void {
   const sellers = program
     .command('sellers')
@@ -109,6 +110,8 @@ Example:
       const client = await connect(options)
       await deliverToken(options, 'key', () => client.call(marketplaceSellerKey, {}))
     })
+
+  addSellerMoneyCommands(sellers)
 
   addConnectionOptions(sellers.command('get <seller>'))
     .description('what everybody may know of a seller')

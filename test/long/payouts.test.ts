@@ -204,6 +204,17 @@ describe.each(ENGINES)('payouts (%s)', (engine) => {
     const env = { ...world.env, GATEWAY_BASE_URL: gateway.baseUrl }
     const shown = await runCli(['payouts', 'show', '--seller', 'ada'], env)
     expect(shown.stdout).toContain('2910')
+    const keyFile = join(world.dataDir, 'ada.key')
+    await writeFile(keyFile, keyOf(0), { mode: 0o600 })
+    const csv = await runCli(['sellers', 'statement', '--csv', '--key-file', keyFile], env)
+    expect(csv.stdout.trimEnd().split('\r\n'), csv.stderr).toHaveLength(6)
+    const said = await runCli(['sellers', 'statement', '--key-file', keyFile], env)
+    expect(said.stdout).toMatch(/^opening 0\n.*\nclosing -970\n$/s)
+    const refused = await runCli(
+      ['sellers', 'refund', claimOf(0, 1), '--reason', 'x', '--key-file', keyFile],
+      env,
+    )
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('state_conflict') })
     const again = await runCli(['payouts', 'run', '--minimum-atomic', '1'], env)
     expect(again).toMatchObject({ code: 0 })
     const good = await runCli(['payouts', 'verify', '--json'], env)

@@ -218,6 +218,16 @@ describe('who is paid', () => {
   })
 })
 
+it('keeps owed what gas is too dear for, and pays it when it is not', async () => {
+  await world.earn('ada')
+  world.upstream.answer = { state: 'refused', reason: 'gas_price_above_cap' }
+  await world.run()
+  expect([await owed('ada'), await held('ada')]).toEqual([970, 'gas_price_above_cap'])
+  world.upstream.answer = world.mine
+  await world.run()
+  expect([await owed('ada'), await held('ada')]).toEqual([0, undefined])
+})
+
 describe('the schedule', () => {
   it('is one batch a day from the hour on, whoever asks, and nothing where nobody is owed anything', async () => {
     world.settings.payouts = { minimum_atomic: 500, schedule: 'daily', hour: 3 }
