@@ -43,7 +43,7 @@ ${table(
 )}
 
 Policies are files in the data directory, or rows of the \`documents\` table with PostgreSQL. They are read while the gateway runs:
-\`egress-policy.json\` and \`payment-policy.json\` ([operating](operating.md)), \`transaction-policy.json\` ([inspection](guides/inspection.md)) and
+\`egress-policy.json\` and \`payment-policy.json\` ([operating](operating.md)), \`transaction-policy.json\` ([inspection](guides/inspection.md)), \`market.json\` ([selling](guides/selling.md)) and
 \`email-domains.json\` ([email](guides/email.md)).
 `
 

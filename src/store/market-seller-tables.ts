@@ -1,6 +1,11 @@
 // Tables of those who sell: sellers, the hosts they have proven, what they offer, and what they are told.
 import type { Dialect } from './dialects.ts'
 
+/** Versions of a day, of one seller. */
+export const marketVersionIndex = (): readonly string[] => [
+  `CREATE INDEX market_listing_versions_day ON market_listing_versions (seller_id, created_at)`,
+]
+
 /**
  * A host belongs to one seller at a time: `market_host_holders` decides between two that prove it. Skeletons are what names look like,
  * so that no name imitates another. The address that registered a seller is forgotten after a day: it bounds how many it makes.

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Input, Store } from '../../src/store/ports.ts'
 import { listingDocument, newSeller, PAYOUT, registration } from '../support/market-sellers.ts'
-import { addAccount, createPlace, ENGINES, NOW, type Place } from '../support/store.ts'
+import { addAccount, createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 
 const A_DAY_MS = 24 * 3600 * 1000
 describe.each(ENGINES)('sellers in %s', (engine) => {
@@ -188,6 +188,25 @@ describe.each(ENGINES)('sellers in %s', (engine) => {
     ).toMatchObject([{ version: 2 }])
   })
 
+  it('change their listings as often together as ten of them may', async () => {
+    await register('acme')
+    for (const id of times(12, (i) => `s-${i}`))
+      await offer('acme', id, { limit: 20, now: NOW - 2 * A_DAY_MS })
+    const revise = (serviceId: string) =>
+      store.reviseListing({
+        sellerId: 'acme',
+        serviceId,
+        fromVersion: 1,
+        host: 'api.example.com',
+        document: listingDocument(),
+        maxRevisionsADay: 1,
+        event: event('listing.changed'),
+        now: NOW,
+      })
+    for (const id of times(10, (i) => `s-${i}`)) expect(await revise(id)).toMatchObject({ ok: true })
+    expect(await revise('s-10')).toEqual({ ok: false, reason: 'number' })
+  })
+
   it('have as many listings as they may, and no two that look alike', async () => {
     await register('acme')
     await offer('acme', 'one')
@@ -212,6 +231,11 @@ describe.each(ENGINES)('sellers in %s', (engine) => {
       approvedAt: null,
     })
     expect(await store.listPendingListings(9)).toMatchObject([{ serviceId: 'weather' }])
+    const stop = (state: 'active' | 'suspended') =>
+      store.setSellerState({ id: 'acme', state, reason: 'spam', event: event(), now: NOW + 1 })
+    await stop('suspended')
+    expect(await store.listPendingListings(9)).toEqual([])
+    await stop('active')
     expect(await move('weather', { to: 'active' })).toBeUndefined()
     const approve = { from: ['pending'], to: 'active', approvedAt: NOW + 2, now: NOW + 2 } as const
     expect(await move('weather', approve)).toMatchObject({ state: 'active', approvedAt: NOW + 2 })

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { proveHost, registerSeller } from '../support/onboarding.ts'
 import type { DnsZone } from '../support/dns-server.ts'
+import { MAX_EVENTS } from '../../src/store/commands/market-events.ts'
+import { openTempStore } from '../support/temp-store.ts'
 
 const HOUR = 3600_000
 const RECORD = '_agent-gateway.api.example.com'
@@ -150,4 +152,29 @@ it('events arrive signed, are sent again until they are taken, and are sent to n
     expect((await seller('/events')).body.events[0]).toMatchObject({ problem: 'private' }),
   )
   expect(received).toHaveLength(2)
+})
+
+it('a seller that steps to and fro all day fills no table with what it is told', async () => {
+  const temp = await openTempStore()
+  try {
+    const tell = (i: number) =>
+      temp.store.addMarketEvent({ sellerId: 'acme', event: { id: `evt_${i}`, type: 'x', data: {} }, now: 1 })
+    await Promise.all(Array.from({ length: MAX_EVENTS + 50 }, (_, i) => tell(i)))
+    await temp.store.addMarketEvent({
+      sellerId: 'other',
+      event: { id: 'evt_other', type: 'x', data: {} },
+      now: 1,
+    })
+    let kept = 0
+    for (let before: string | undefined; ;) {
+      const page = await temp.store.listMarketEvents('acme', { limit: 1000, before })
+      kept += page.items.length
+      if (page.next === null) break
+      before = page.next
+    }
+    expect(kept).toBe(MAX_EVENTS)
+    expect((await temp.store.listMarketEvents('other', { limit: 9 })).items).toHaveLength(1)
+  } finally {
+    await temp.close()
+  }
 })

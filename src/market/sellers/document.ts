@@ -15,6 +15,7 @@ const MAX_EXAMPLE_BYTES = 16 * 1024
 /** A segment of a route: literal, or one parameter. Nothing that a proxy reads differently. */
 const SEGMENT = /^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_][A-Za-z0-9_]{0,39}\})$/
 const MAX_SEGMENTS = 12
+const MAX_PATH_CHARS = 256
 const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export interface DocumentRules {
@@ -170,6 +171,7 @@ function readRoute(given: RouteInput, at: string): ListingRoute {
 
 function readPath(text: string, at: string): string {
   if (text === '/') return text
+  if (text.length > MAX_PATH_CHARS) throw refuse(at, `is longer than ${MAX_PATH_CHARS} characters`)
   const segments = text.slice(1).replace(/\/$/, '').split('/')
   if (segments.length > MAX_SEGMENTS || segments.some((one) => !SEGMENT.test(one) || /^\.+$/.test(one)))
     throw refuse(at, 'must be segments of A-Z a-z 0-9 . _ ~ - or {name}, without dot segments and escapes')

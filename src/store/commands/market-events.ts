@@ -1,5 +1,5 @@
 // What sellers are told: written in the transaction of the change that it tells of, delivered later.
-import { all, columns, type Command, command, insertInto } from '../command.ts'
+import { all, columns, type Command, command } from '../command.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import { selectPage } from '../page.ts'
 import type { MarketEvent, NewMarketEvent } from '../ports/market.ts'
@@ -23,16 +23,21 @@ const toEvent = (row: EventRow): MarketEvent => ({
   data: JSON.parse(row.data) as MarketEvent['data'],
 })
 
-const INSERT = `${insertInto('market_events', ['id', 'sellerId', 'type', 'data', 'state', 'nextAt', 'createdAt'])}
+/** What a seller does is told to it, too: whoever steps to and fro all day fills no table with it. */
+export const MAX_EVENTS = 5_000
+const INSERT = `INSERT INTO market_events (id, seller_id, type, data, state, next_at, created_at)
+  SELECT $1, $2, $3, $4, $5, CAST($6 AS BIGINT), CAST($6 AS BIGINT) WHERE (
+    SELECT count(*) FROM (SELECT 1 FROM market_events WHERE seller_id = $2 LIMIT ${MAX_EVENTS}) AS kept
+  ) < ${MAX_EVENTS}
   ON CONFLICT (id) DO NOTHING`
 
-/** For commands: tells a seller of the change that they make. The same id is told once. */
+/** For commands: tells a seller of the change that they make. The same id is told once; beyond `MAX_EVENTS` that are kept, nothing. */
 export function* tellSeller(
   sellerId: string,
   { id, type, data }: NewMarketEvent,
   now: Millis,
 ): Command<void> {
-  yield* all(INSERT, id, sellerId, type, JSON.stringify(data), 'pending', now, now)
+  yield* all(INSERT, id, sellerId, type, JSON.stringify(data), 'pending', now)
 }
 
 /** Tells a seller of something that no row of the market changes with. */

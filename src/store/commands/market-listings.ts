@@ -51,6 +51,8 @@ const INSERT_VERSION = insertInto('market_listing_versions', [
   'createdAt',
 ])
 const A_DAY_MS = 24 * 3600 * 1000
+/** As many listings may be changed as often as one may, in a day: versions stay, and each is as large as its document. */
+const LISTINGS_A_DAY = 10
 
 export type ListingCreated =
   | { readonly ok: true; readonly listing: Listing }
@@ -133,14 +135,17 @@ export const reviseListing = command({ kind: 'transaction', touches: 'records' }
   now: Millis
 }): Command<ListingRevised> {
   const { sellerId, serviceId, fromVersion, host, state, event, now } = input
-  const today = yield* first<{ revisions: number }>(
-    `SELECT count(*) AS revisions FROM market_listing_versions
-     WHERE seller_id = $1 AND service_id = $2 AND version > 1 AND created_at >= $3`,
+  const today = yield* first<{ revisions: number; all: number }>(
+    `SELECT (SELECT count(*) FROM market_listing_versions
+        WHERE seller_id = $1 AND service_id = $2 AND version > 1 AND created_at >= $3) AS revisions,
+      (SELECT count(*) FROM market_listing_versions WHERE seller_id = $1 AND created_at >= $3) AS "all"`,
     sellerId,
     serviceId,
     now - A_DAY_MS,
   )
-  if (today && today.revisions >= input.maxRevisionsADay) return { ok: false, reason: 'number' }
+  const { maxRevisionsADay } = input
+  if (today && (today.revisions >= maxRevisionsADay || today.all >= maxRevisionsADay * LISTINGS_A_DAY))
+    return { ok: false, reason: 'number' }
   const document = JSON.stringify(input.document)
   const row = yield* first<ListingRow>(
     `UPDATE market_listings SET version = version + 1, document = $1, host = $2, state = COALESCE($3, state), updated_at = $4
@@ -277,12 +282,13 @@ export const listListingsSince = command({ kind: 'read' })(function* (input: {
   return rows.map(toListing)
 })
 
-/** Listings that wait for the operator, the longest first. */
+/** Listings that wait for the operator, the longest first; those of suspended sellers wait for nobody. */
 export const listPendingListings = command({ kind: 'read' })(function* (
   limit: number,
 ): Command<readonly Listing[]> {
   const rows = yield* all<ListingRow>(
-    `SELECT ${LISTING} FROM market_listings WHERE state = 'pending' ORDER BY updated_at, seller_id, service_id LIMIT $1`,
+    `SELECT ${LISTING} FROM market_listings WHERE state = 'pending'
+       AND seller_id IN (SELECT id FROM market_sellers WHERE state = 'active') ORDER BY updated_at, seller_id, service_id LIMIT $1`,
     limit,
   )
   return rows.map(toListing)
