@@ -10,6 +10,7 @@ import { marketplaceModerationDecide } from '../../../tools/marketplace-moderati
 import { marketplacePayoutsRun } from '../../../tools/marketplace-payouts-run.ts'
 import { marketplacePayoutsVerify } from '../../../tools/marketplace-payouts-verify.ts'
 import { marketplacePayouts } from '../../../tools/marketplace-payouts.ts'
+import { marketplaceSearch } from '../../../tools/marketplace-search.ts'
 import { marketplaceSellerState } from '../../../tools/marketplace-seller-state.ts'
 import { marketplaceSellersRegister } from '../../../tools/marketplace-sellers-register.ts'
 import { SANDBOX_HOST } from '../../egress/target.ts'
@@ -32,19 +33,18 @@ export interface MarketStep {
 const SELLER = 'demo-tea'
 const SERVICE = 'tea'
 const ORIGIN = `https://${SANDBOX_HOST}`
-const PATH = `/p/${SELLER}/${SERVICE}/brew/sencha?cups=2`
 /** A change of the market reaches every replica within a second; a payout is in a block within a few. */
 const WAIT_MS = 20_000
 const POLL_MS = 250
 
 /** @throws {CommandFailure} also where the sale or the payout does not come about */
 export async function sellAndBuy(gateway: Client, buyer: Buyer): Promise<MarketStep> {
-  const { seller, isSold } = await findSeller(gateway)
-  if (!isSold) await offer(gateway, seller)
+  const { seller, service } = (await findOffered(gateway)) ?? (await bringToMarket(gateway))
+  const path = `/p/${seller}/${service}/brew/sencha?cups=2`
   await until('the service to be offered', async () =>
-    (await fetch(gateway.url + PATH)).status === 402 ? true : undefined,
+    (await fetch(gateway.url + path)).status === 402 ? true : undefined,
   )
-  const bought = await buyer.pay({ method: 'GET', url: gateway.url + PATH, headers: {} })
+  const bought = await buyer.pay({ method: 'GET', url: gateway.url + path, headers: {} })
   await gateway.call(marketplacePayoutsRun, { minimum_atomic: 1 })
   const payout = await until('the payout', async () => {
     const { payouts } = await gateway.call(marketplacePayouts, { seller, limit: 1 }, null)
@@ -53,8 +53,8 @@ export async function sellAndBuy(gateway: Client, buyer: Buyer): Promise<MarketS
   const proof = await gateway.call(marketplacePayoutsVerify, { limit: 1 })
   return {
     seller,
-    service: SERVICE,
-    path: PATH,
+    service,
+    path,
     paid: bought.amountAtomic,
     answer: bought.body,
     payout: {
@@ -64,6 +64,21 @@ export async function sellAndBuy(gateway: Client, buyer: Buyer): Promise<MarketS
     },
     verifies: proof.ok,
   }
+}
+
+/** The sample API where somebody sells it already: it is one seller's, and who read the guide has brought it to the market. */
+async function findOffered(gateway: Client) {
+  const { services } = await gateway.call(marketplaceSearch, { limit: 100 }, null)
+  const found = services.find(
+    ({ proof, availability }) => proof?.host === SANDBOX_HOST && availability === 'available',
+  )
+  return found && { seller: found.seller, service: found.service_id }
+}
+
+async function bringToMarket(gateway: Client) {
+  const { seller, isSold } = await findSeller(gateway)
+  if (!isSold) await offer(gateway, seller)
+  return { seller, service: SERVICE }
 }
 
 /** The seller of the operator's own account, made where there is none. */
