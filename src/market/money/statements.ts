@@ -40,7 +40,8 @@ export async function readStatement(
     opening_atomic: opening.toString(),
     closing_atomic: closing.toString(),
     minimum_payout_atomic: query.minimumAtomic.toString(),
-    kept_because: holds.find((hold) => hold.network === network)?.reason ?? null,
+    // Where nothing is owed any more nothing is kept.
+    kept_because: closing > 0 ? (holds.find((hold) => hold.network === network)?.reason ?? null) : null,
     lines,
     ...(format === 'csv' && { csv: toCsv(lines) }),
     next: entries.length > limit && last ? `${last.at}.${last.seq}` : null,
