@@ -163,6 +163,8 @@ export type AuthorizationStatus =
 /** One transfer of the asset to an account. Hex is lower-case. */
 export interface IncomingTransfer {
   readonly from: string
+  /** Atomic units. */
+  readonly amount: bigint
   readonly block: number
   readonly transactionHash: string
 }
@@ -219,7 +221,7 @@ export interface Chain {
   /** What stands at an address, and whether the token refuses to move anything to it. @throws {ChainError} */
   accountFacts(address: string): Promise<AccountFacts>
   /**
-   * Transfers of the asset to an account in about the last week of blocks; at most 200, newest ranges first.
+   * Transfers of the asset to an account in about the last week of blocks; at most 200, newest first.
    * @throws {ChainError}
    */
   incomingTransfers(account: string): Promise<readonly IncomingTransfer[]>

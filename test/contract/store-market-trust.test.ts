@@ -164,14 +164,14 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
       paid({ sellerId: 'other', payer: '0xa' }),
     ])
     expect(await store.listUncheckedPayers(9)).toEqual([
-      { payer: '0xa', sellerIds: ['acme', 'other'] },
-      { payer: '0xb', sellerIds: ['acme'] },
-      { payer: '0xc', sellerIds: ['acme'] },
+      { payer: '0xa', sellerIds: ['acme', 'other'], paid: 2000 },
+      { payer: '0xb', sellerIds: ['acme'], paid: 1000 },
+      { payer: '0xc', sellerIds: ['acme'], paid: 1000 },
     ])
     const from = (funder: string) => [{ funder, block: 7, transactionHash: '0x1' }]
     await store.noteFunders({ payer: '0xa', funders: from('0xf'), now: NOW })
     await store.noteFunders({ payer: '0xb', funders: from('0xf'), now: NOW })
-    expect(await store.listUncheckedPayers(9)).toEqual([{ payer: '0xc', sellerIds: ['acme'] }])
+    expect(await store.listUncheckedPayers(9)).toEqual([{ payer: '0xc', sellerIds: ['acme'], paid: 1000 }])
     expect(await store.listFunders('0xa')).toEqual([{ payer: '0xa', ...from('0xf')[0] }])
     expect(await store.listPayersFundedBy({ funder: '0xf', sellerId: 'acme', limit: 9 })).toEqual([
       '0xa',

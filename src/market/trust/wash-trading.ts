@@ -4,12 +4,18 @@ import type { Logger } from '../../lib/log.ts'
 import type { Store } from '../../store/ports.ts'
 import { OWN_SELLER_ID } from '../own-listing.ts'
 
+interface Transfer {
+  readonly from: string
+  /** Atomic units. */
+  readonly amount: bigint
+  readonly block: number
+  readonly transactionHash: string
+}
+
 /** The transfers of the asset to an account, as its chain tells. */
 export interface TransferReader {
   /** @throws when the chain does not answer; it is tried again later */
-  incoming(
-    account: string,
-  ): Promise<readonly { readonly from: string; readonly block: number; readonly transactionHash: string }[]>
+  incoming(account: string): Promise<readonly Transfer[]>
 }
 
 export interface WashTradingParts {
@@ -44,13 +50,15 @@ export function createWashTrading(parts: WashTradingParts): { check(): Promise<n
   const { store, transfers, now, log } = parts
   const own = new Set(parts.ownAddresses)
 
-  async function fundersOf(
-    account: string,
-  ): Promise<Map<string, { block: number; transactionHash: string }>> {
-    const funders = new Map<string, { block: number; transactionHash: string }>()
-    for (const { from, block, transactionHash } of await transfers.incoming(account))
-      if (from !== account && from !== MINT && !own.has(from) && !funders.has(from))
-        funders.set(from, { block, transactionHash })
+  /** Each with all that it sent; the place is that of the newest transfer. */
+  async function fundersOf(account: string): Promise<Map<string, Transfer>> {
+    const funders = new Map<string, Transfer>()
+    for (const transfer of await transfers.incoming(account)) {
+      const { from } = transfer
+      if (from === account || from === MINT || own.has(from)) continue
+      const known = funders.get(from)
+      funders.set(from, known ? { ...known, amount: known.amount + transfer.amount } : transfer)
+    }
     return funders
   }
 
@@ -66,7 +74,7 @@ export function createWashTrading(parts: WashTradingParts): { check(): Promise<n
       const { sharedFunders, ringSize } = await parts.readRules()
       const shared = new Set(sharedFunders.map((address) => address.toLowerCase()))
       let excluded = 0
-      for (const { payer, sellerIds } of await store.listUncheckedPayers(AT_ONCE)) {
+      for (const { payer, sellerIds, paid } of await store.listUncheckedPayers(AT_ONCE)) {
         let funders
         let second
         try {
@@ -78,7 +86,10 @@ export function createWashTrading(parts: WashTradingParts): { check(): Promise<n
           log.warn({ err }, 'market: whose money buyers pay with could not be looked up; it is tried again')
           return excluded
         }
-        const noted = [...funders].map(([funder, at]) => ({ funder, ...at }))
+        // Dust is no funding: who wants to make somebody's buyers look made up has to give each as much as it paid.
+        const noted = [...funders.values()]
+          .filter(({ amount }) => amount >= BigInt(paid))
+          .map(({ from, block, transactionHash }) => ({ funder: from, block, transactionHash }))
         await store.noteFunders({ payer, funders: noted, now: now() })
         for (const sellerId of sellerIds) {
           const addresses = await addressesOf(sellerId)
@@ -89,7 +100,7 @@ export function createWashTrading(parts: WashTradingParts): { check(): Promise<n
           else if ([...funders.keys(), ...[...second.values()].flatMap((ones) => [...ones])].some(isOfSeller))
             excluded += Number((await exclude(payer, 'funded')) > 0)
           else
-            for (const funder of funders.keys()) {
+            for (const { funder } of noted) {
               if (shared.has(funder)) continue
               const ring = await store.listPayersFundedBy({ funder, sellerId, limit: MAX_RING })
               if (ring.length < ringSize) continue

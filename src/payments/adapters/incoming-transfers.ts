@@ -2,7 +2,7 @@
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { IncomingTransfer } from '../ports.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
-import { isHash, readLog, readQuantity, topic, TRANSFER } from './usdc-abi.ts'
+import { isHash, readLog, readQuantity, readWord, topic, TRANSFER } from './usdc-abi.ts'
 
 interface Parts {
   readonly rpc: { ask(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> }
@@ -18,7 +18,7 @@ const RANGES = 30
 /** An account that gets more than so many transfers in a range is nobody's sock puppet. */
 const MAX_TRANSFERS = 200
 
-/** @throws {ChainError} when the node does not answer, or answers with other events */
+/** @returns newest first. @throws {ChainError} when the node does not answer, or answers with other events */
 export async function findIncomingTransfers(
   { rpc, network, demand }: Parts,
   account: string,
@@ -37,7 +37,7 @@ export async function findIncomingTransfers(
     }
     const [reply] = await rpc.ask([{ method: 'eth_getLogs', params: [range] }])
     const events = demand(reply, (result) => readTransfers(result, address, account))
-    found.push(...events.slice(-MAX_TRANSFERS))
+    found.push(...events.toReversed().slice(0, MAX_TRANSFERS))
     if (first === 0n) break
     last = first - 1n
   }
@@ -56,8 +56,11 @@ function readTransfers(result: unknown, asset: string, account: string): Incomin
     if (!log || !isHash(transactionHash) || block === undefined || removed === true) return undefined
     if (log.address !== asset.toLowerCase() || event !== TRANSFER || to !== topic(account)) return undefined
     if (from === undefined || !/^0x0{24}[0-9a-f]{40}$/.test(from)) return undefined
+    const amount = readWord(log.data)
+    if (amount === undefined) return undefined
     transfers.push({
       from: `0x${from.slice(26)}`,
+      amount,
       block: Number(block),
       transactionHash: transactionHash.toLowerCase(),
     })

@@ -114,14 +114,15 @@ export const listSellerAddresses = command({ kind: 'read' })(function* (
 export const listUncheckedPayers = command({ kind: 'read' })(function* (
   limit: number,
 ): Command<readonly UncheckedPayer[]> {
-  const rows = yield* all<{ payer: string; sellerId: string }>(
-    `SELECT payer, seller_id AS "sellerId" FROM market_payers
+  const rows = yield* all<{ payer: string; sellerId: string; volume: number }>(
+    `SELECT payer, seller_id AS "sellerId", volume FROM market_payers
      WHERE environment = 'live' AND exclusion IS NULL AND checked_at = 0 ORDER BY payer LIMIT $1`,
     limit,
   )
   return [...Map.groupBy(rows, ({ payer }) => payer)].map(([payer, those]) => ({
     payer,
     sellerIds: [...new Set(those.map(({ sellerId }) => sellerId))].sort(),
+    paid: those.reduce((sum, { volume }) => sum + volume, 0),
   }))
 })
 

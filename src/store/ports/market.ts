@@ -242,6 +242,8 @@ export interface ServiceDay extends ServiceDays {
 export interface UncheckedPayer {
   readonly payer: string
   readonly sellerIds: readonly SellerId[]
+  /** Atomic units that it paid all of them. */
+  readonly paid: number
 }
 
 export interface Funder {

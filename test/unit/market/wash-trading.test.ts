@@ -12,7 +12,7 @@ const [EXCHANGE, BOSS] = [address(8), address(9)]
 
 let place: Place
 let store: Store
-let transfers: Map<string, string[]>
+let transfers: Map<string, { from: string; amount: bigint }[]>
 let isDown: boolean
 beforeEach(async () => {
   place = await createPlace('sqlite', 'wash')
@@ -36,16 +36,17 @@ const pay = (...payers: string[]) =>
     })),
     now: NOW,
   })
-const fund = (from: string, ...to: string[]) => {
-  for (const account of to) transfers.set(account, [...(transfers.get(account) ?? []), from])
+const send = (amount: bigint, from: string, ...to: string[]) => {
+  for (const account of to) transfers.set(account, [...(transfers.get(account) ?? []), { from, amount }])
 }
+const fund = (from: string, ...to: string[]) => send(100n, from, ...to)
 const check = () =>
   createWashTrading({
     store,
     transfers: {
       async incoming(account) {
         if (isDown) throw new Error('no chain')
-        return (transfers.get(account) ?? []).map((from) => ({ from, block: 1, transactionHash: '0x1' }))
+        return (transfers.get(account) ?? []).map((one) => ({ ...one, block: 1, transactionHash: '0x1' }))
       },
     },
     ownAddresses: [GATEWAY],
@@ -95,6 +96,14 @@ describe('wash trading', () => {
   it('is not what buyers do whom an exchange, the token itself or a refund of ours gave money', async () => {
     const buyers = times(12, (n) => address(100 + n))
     for (const everybody of [EXCHANGE, address(0), GATEWAY]) fund(everybody, ...buyers)
+    await pay(...buyers)
+    expect(await check()).toBe(0)
+    expect(await standing()).toMatchObject({ payers: 12 })
+  })
+
+  it('is not what somebody else makes of a competitor’s buyers with dust', async () => {
+    const buyers = times(12, (n) => address(100 + n))
+    send(9n, BOSS, ...buyers)
     await pay(...buyers)
     expect(await check()).toBe(0)
     expect(await standing()).toMatchObject({ payers: 12 })
