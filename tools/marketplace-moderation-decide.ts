@@ -16,6 +16,11 @@ export const marketplaceModerationDecide = defineTool({
       .max(64)
       .optional()
       .describe('Left out: the seller with everything it offers'),
+    version: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Of the service, as you looked at it; needed to approve or reinstate one that was changed'),
     decision: z.enum(['approve', 'suspend', 'reinstate']),
     reason: z.string().trim().min(1).max(500).describe('The seller reads it'),
   }),
@@ -31,8 +36,11 @@ export const marketplaceModerationDecide = defineTool({
       input: { seller: 'acme-weather', service_id: 'weather', decision: 'approve', reason: 'Looked at.' },
     },
   ],
-  handle: async function marketplaceModerationDecide({ seller, service_id, decision, reason }, { sellers }) {
-    await sellers.decide({ seller, serviceId: service_id }, decision, reason)
+  handle: async function marketplaceModerationDecide(
+    { seller, service_id, version, decision, reason },
+    { sellers },
+  ) {
+    await sellers.decide({ seller, serviceId: service_id, version }, decision, reason)
     return { decided: true as const }
   },
 })

@@ -203,7 +203,7 @@ function addModeration(listings: Command): void {
       printLine(
         services.length === 0
           ? 'Nothing waits.'
-          : formatTable(services, ['seller', 'service_id', 'name', 'origin', 'updated_at']),
+          : formatTable(services, ['seller', 'service_id', 'version', 'name', 'origin', 'updated_at']),
       )
     })
 
@@ -216,8 +216,15 @@ function addModeration(listings: Command): void {
     addConnectionOptions(listings.command(`${decision} <seller/service>`))
       .description(description)
       .requiredOption('--reason <text>', 'the seller reads it')
-      .action(async (service: string, options: ConnectionOptions & { reason: string }) => {
-        const input = { ...parseService(service), decision, reason: options.reason }
+      .option('--looked-at <version>', 'that you looked at: needed for a service that was changed', Number)
+      .action(async (service: string, options: ConnectionOptions & { reason: string; lookedAt?: number }) => {
+        const { reason, lookedAt: version } = options
+        const input = {
+          ...parseService(service),
+          ...(version !== undefined && { version }),
+          decision,
+          reason,
+        }
         printRecord(await (await connect(options)).call(marketplaceModerationDecide, input), options)
       })
 }

@@ -92,3 +92,11 @@ export const marketSellerTables = ({ id, int, clustered, plain }: Dialect): read
   `CREATE INDEX market_events_due ON market_events (next_at, id) WHERE state = 'pending'`,
   `CREATE INDEX market_events_seller ON market_events (seller_id, id)`,
 ]
+
+/** A version that nobody could buy, as those of a draft, is no offer: neither its price nor where it leads is honoured later. */
+export const offeredVersions = ({ int }: Dialect): readonly string[] => [
+  `ALTER TABLE market_listing_versions ADD COLUMN is_offered ${int} NOT NULL DEFAULT 0`,
+  `UPDATE market_listing_versions SET is_offered = 1 WHERE EXISTS (SELECT 1 FROM market_listings l
+    WHERE l.seller_id = market_listing_versions.seller_id AND l.service_id = market_listing_versions.service_id
+      AND l.version = market_listing_versions.version AND l.approved_at IS NOT NULL)`,
+]

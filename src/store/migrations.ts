@@ -9,7 +9,7 @@ import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { finalTransfers, marketMoneyTables } from './market-money-tables.ts'
-import { marketSellerTables, marketVersionIndex } from './market-seller-tables.ts'
+import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
@@ -343,6 +343,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   marketEvidenceTables,
   finalTransfers,
   marketVersionIndex,
+  offeredVersions,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -207,6 +207,35 @@ describe.each(ENGINES)('sellers in %s', (engine) => {
     expect(await revise('s-10')).toEqual({ ok: false, reason: 'number' })
   })
 
+  it('offer a version from when it can be bought, and no other', async () => {
+    await register('acme')
+    await offer('acme', 'weather')
+    const of = { sellerId: 'acme', serviceId: 'weather' }
+    const revise = (fromVersion: number, fromState: 'draft' | 'pending' | 'active') =>
+      store.reviseListing({
+        ...of,
+        fromVersion,
+        fromState,
+        host: 'api.example.com',
+        document: listingDocument(),
+        maxRevisionsADay: 9,
+        event: event('listing.changed'),
+        now: NOW + fromVersion,
+      })
+    await revise(1, 'draft')
+    // Whoever approves one says which; what is changed in another state than its seller saw is not changed.
+    expect(await move('weather', { from: ['draft'], to: 'active', version: 1 })).toBeUndefined()
+    expect(await revise(2, 'pending')).toEqual({ ok: false, reason: 'version' })
+    expect(await move('weather', { from: ['draft'], to: 'active', version: 2 })).toMatchObject({ version: 2 })
+    await revise(2, 'active')
+    const versions = await store.listVersions({ ...of, limit: 9 })
+    expect(versions.map(({ version, isOffered }) => [version, isOffered])).toEqual([
+      [3, true],
+      [2, true],
+      [1, false],
+    ])
+  })
+
   it('have as many listings as they may, and no two that look alike', async () => {
     await register('acme')
     await offer('acme', 'one')

@@ -17,6 +17,8 @@ interface Version {
   readonly version: number
   readonly document: ListingDocument
   readonly createdAt: Millis
+  /** Whether it could be bought. */
+  readonly isOffered: boolean
 }
 
 export interface ListingRows {
@@ -142,11 +144,11 @@ export function createListings({ rows, readFee, now }: ListingParts): Listings {
   }
 }
 
-/** Those that were current a moment ago: each ends when the next one begins. @param versions newest first, with the current one */
+/** Those that could be bought a moment ago: each ends when the next one begins. @param versions newest first, with the current one */
 function openVersions(versions: readonly Version[], now: number): readonly Version[] {
-  return versions.filter((_version, at) => {
+  return versions.filter((version, at) => {
     const next = versions[at - 1]
-    return next !== undefined && next.createdAt > now - OFFER_LIFE_MS
+    return version.isOffered && next !== undefined && next.createdAt > now - OFFER_LIFE_MS
   })
 }
 

@@ -76,11 +76,13 @@ export async function describeService(parts: DetailParts, query: DetailQuery): P
     network,
     price_history: entry.offer.isOurs
       ? [{ version: entry.offer.version, since: null, prices: pricesOf(entry.offer.document.routes) }]
-      : versions.map(({ version, createdAt, document }) => ({
-          version,
-          since: toTimestamp(createdAt),
-          prices: pricesOf(document.routes),
-        })),
+      : versions
+          .filter(({ isOffered }) => isOffered)
+          .map(({ version, createdAt, document }) => ({
+            version,
+            since: toTimestamp(createdAt),
+            prices: pricesOf(document.routes),
+          })),
     days: days.map(describeDay),
     calls: page.map(describeSale),
     calls_cursor: last ? encodeCursor([0, 0, last.claimId], what) : null,

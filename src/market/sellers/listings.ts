@@ -98,6 +98,7 @@ export function createListings(parts: SellerParts): Listings {
       sellerId: seller.id,
       serviceId: listing.serviceId,
       fromVersion: listing.version,
+      fromState: listing.state,
       host: hostOf(document.origin),
       document,
       ...(approval === 'always' && isOffered && { state: 'pending' as const }),
@@ -158,7 +159,7 @@ export function createListings(parts: SellerParts): Listings {
     }
     const { approval } = await settings()
     const others = approval === 'first' ? await store.listListingsOf(seller.id) : []
-    const isTrusted = approval === 'never' || others.some(({ approvedAt }) => approvedAt !== null)
+    const isTrusted = approval === 'never' || isTrustworthy(others)
     if (!isTrusted) return move(listing, 'pending', ['draft'], { reason: 'It waits for the operator.' })
     return move(listing, 'active', ['draft'], { approvedAt: now() })
   }
@@ -282,6 +283,11 @@ export function createListings(parts: SellerParts): Listings {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Who had a service approved brings others by itself, unless the operator has stopped one since. */
+const isTrustworthy = (listings: readonly Listing[]) =>
+  listings.some(({ approvedAt }) => approvedAt !== null) &&
+  !listings.some(({ state }) => state === 'suspended')
 
 function ignoreGone(thrown: unknown): void {
   if (!(thrown instanceof GatewayError && thrown.code === 'credential_not_found')) throw thrown

@@ -30,7 +30,13 @@ export function createModeration(parts: SellerParts): Moderation {
     { sellerId, serviceId }: Listing,
     from: readonly ListingState[],
     to: ListingState,
-    more: { reason: string | null; pausedBy?: Listing['pausedBy']; approvedAt?: number; type: string },
+    more: {
+      reason: string | null
+      pausedBy?: Listing['pausedBy']
+      approvedAt?: number
+      version?: number
+      type: string
+    },
   ): Promise<void> {
     const { type, ...rest } = more
     const at = now()
@@ -44,7 +50,10 @@ export function createModeration(parts: SellerParts): Moderation {
       now: at,
     })
     if (!moved)
-      throw new GatewayError('state_conflict', `The service is in none of these states: ${from.join(', ')}.`)
+      throw new GatewayError(
+        'state_conflict',
+        `The service is in none of these states, or was changed meanwhile: ${from.join(', ')}.`,
+      )
   }
 
   /** Lets a service be sold, or wait for the proof of its host. */
@@ -54,14 +63,16 @@ export function createModeration(parts: SellerParts): Moderation {
     type: string,
     approvedAt: number,
   ): Promise<void> {
+    const { version } = listing
     const seller = await store.findSeller(listing.sellerId)
     const host = await store.findHost(listing.sellerId, hostOf(listing.document.origin))
     if (seller && isHostProven(host, seller))
-      return move(listing, [from], 'active', { reason: null, approvedAt, type })
+      return move(listing, [from], 'active', { reason: null, approvedAt, version, type })
     return move(listing, [from], 'paused', {
       reason: 'The host is not proven to be the seller’s.',
       pausedBy: 'proof',
       approvedAt,
+      version,
       type,
     })
   }
@@ -72,7 +83,7 @@ export function createModeration(parts: SellerParts): Moderation {
       return pending.map((listing) => toOwnListing(listing, addresses.baseUrl))
     },
 
-    async decide({ seller: sellerId, serviceId }, decision, words) {
+    async decide({ seller: sellerId, serviceId, version }, decision, words) {
       const reason = readReason(words)
       if (reason === '')
         throw new GatewayError('input_invalid', '/reason: say why, in words that the seller sees.')
@@ -80,6 +91,7 @@ export function createModeration(parts: SellerParts): Moderation {
       if (!seller) throw new GatewayError('seller_not_found', `There is no seller ${sellerId}.`)
       if (serviceId === undefined) return decideSeller(seller, decision, reason)
       const listing = await listingOf(parts, sellerId, serviceId)
+      if (decision !== 'suspend') assertLookedAt(listing, version)
       switch (decision) {
         case 'approve':
           return release(listing, 'pending', 'listing.approved', now())
@@ -93,4 +105,19 @@ export function createModeration(parts: SellerParts): Moderation {
       }
     },
   }
+}
+
+/**
+ * What is let go is what the operator has seen: its seller may change it while it waits.
+ * @throws {GatewayError} state_conflict
+ */
+function assertLookedAt(listing: Listing, version: number | undefined): void {
+  if (version === listing.version || (version === undefined && listing.version === 1)) return
+  throw new GatewayError(
+    'state_conflict',
+    version === undefined
+      ? `The service was changed: it is version ${listing.version} now. Look at it, and name it as \`version\`.`
+      : `Version ${version} is not what would be sold: it is version ${listing.version} now. Look at that one.`,
+    { extras: { version: listing.version } },
+  )
 }

@@ -66,7 +66,7 @@ export interface Sellers {
   events(key: SellerKey, page: PageRequest): Promise<Page<MarketEvent>>
   queue(limit: number): Promise<OwnListing[]>
   decide(
-    target: { seller: string; serviceId?: string | undefined },
+    target: { seller: string; serviceId?: string | undefined; version?: number | undefined },
     decision: Decision,
     reason: string,
   ): Promise<void>

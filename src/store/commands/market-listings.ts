@@ -49,6 +49,7 @@ const INSERT_VERSION = insertInto('market_listing_versions', [
   'version',
   'document',
   'createdAt',
+  'isOffered',
 ])
 const A_DAY_MS = 24 * 3600 * 1000
 /** As many listings may be changed as often as one may, in a day: versions stay, and each is as large as its document. */
@@ -90,7 +91,7 @@ export const createListing = command({ kind: 'transaction', touches: 'records' }
   }
   const row = yield* first<ListingRow>(INSERT, ...BEGINNING.map((name) => values[name]))
   if (!row) return { ok: false, reason: 'name' }
-  yield* all(INSERT_VERSION, sellerId, serviceId, 1, document, now)
+  yield* all(INSERT_VERSION, sellerId, serviceId, 1, document, now, 0)
   return { ok: true, listing: toListing(row) }
 })
 
@@ -122,11 +123,15 @@ export type ListingRevised =
   /** `version`: it is of another one by now, or retired, or not there; `number`: it changed too often today. */
   | { readonly ok: false; readonly reason: 'version' | 'number' }
 
-/** Makes the document the next version. `state`, where it is given, is where the change leads: `pending` for a new look. */
+/**
+ * Makes the document the next version. `state`, where it is given, is where the change leads: `pending` for a new look. Where
+ * `fromState` is given, nothing is changed once the listing is in another state: who approved or suspended it meanwhile did not see this.
+ */
 export const reviseListing = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   sellerId: string
   serviceId: string
   fromVersion: number
+  fromState?: ListingState | undefined
   host: string
   document: ListingDocument
   state?: Extract<ListingState, 'draft' | 'pending'>
@@ -134,7 +139,7 @@ export const reviseListing = command({ kind: 'transaction', touches: 'records' }
   event: NewMarketEvent
   now: Millis
 }): Command<ListingRevised> {
-  const { sellerId, serviceId, fromVersion, host, state, event, now } = input
+  const { sellerId, serviceId, fromVersion, fromState, host, state, event, now } = input
   const today = yield* first<{ revisions: number; all: number }>(
     `SELECT (SELECT count(*) FROM market_listing_versions
         WHERE seller_id = $1 AND service_id = $2 AND version > 1 AND created_at >= $3) AS revisions,
@@ -149,7 +154,8 @@ export const reviseListing = command({ kind: 'transaction', touches: 'records' }
   const document = JSON.stringify(input.document)
   const row = yield* first<ListingRow>(
     `UPDATE market_listings SET version = version + 1, document = $1, host = $2, state = COALESCE($3, state), updated_at = $4
-     WHERE seller_id = $5 AND service_id = $6 AND version = $7 AND state <> 'retired' RETURNING ${LISTING}`,
+     WHERE seller_id = $5 AND service_id = $6 AND version = $7 AND state <> 'retired'
+       AND state = COALESCE($8, state) RETURNING ${LISTING}`,
     document,
     host,
     state,
@@ -157,9 +163,11 @@ export const reviseListing = command({ kind: 'transaction', touches: 'records' }
     sellerId,
     serviceId,
     fromVersion,
+    fromState,
   )
   if (!row) return { ok: false, reason: 'version' }
-  yield* all(INSERT_VERSION, sellerId, serviceId, row.version, document, now)
+  const isOffered = row.state === 'active' ? 1 : 0
+  yield* all(INSERT_VERSION, sellerId, serviceId, row.version, document, now, isOffered)
   yield* tellSeller(sellerId, event, now)
   return { ok: true, listing: toListing(row) }
 })
@@ -181,7 +189,7 @@ export const noteListingCheck = command({ kind: 'statement', touches: 'records' 
   )
 })
 
-/** Moves a listing from one of the states in `from`. Undefined where it is in another, or not there. */
+/** Moves a listing from one of the states in `from`. Undefined where it is in another, of another `version`, or not there. */
 export const setListingState = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   sellerId: string
   serviceId: string
@@ -191,14 +199,17 @@ export const setListingState = command({ kind: 'transaction', touches: 'records'
   pausedBy?: Listing['pausedBy']
   /** Set once: the first time that it is approved. */
   approvedAt?: Millis
+  /** The one that was looked at; left out: whichever. */
+  version?: number | undefined
   event: NewMarketEvent
   now: Millis
 }): Command<Listing | undefined> {
-  const { sellerId, serviceId, from, to, reason, pausedBy = null, approvedAt, event, now } = input
-  const states = from.map((_, i) => `$${i + 8}`).join(', ')
+  const { sellerId, serviceId, from, to, reason, pausedBy = null, approvedAt, version, event, now } = input
+  const states = from.map((_, i) => `$${i + 9}`).join(', ')
   const row = yield* first<ListingRow>(
     `UPDATE market_listings SET state = $1, state_reason = $2, paused_by = $3, approved_at = COALESCE(approved_at, $4), updated_at = $5
-     WHERE seller_id = $6 AND service_id = $7 AND state IN (${states}) RETURNING ${LISTING}`,
+     WHERE seller_id = $6 AND service_id = $7 AND version = COALESCE($8, version) AND state IN (${states})
+     RETURNING ${LISTING}`,
     to,
     reason,
     pausedBy,
@@ -206,12 +217,23 @@ export const setListingState = command({ kind: 'transaction', touches: 'records'
     now,
     sellerId,
     serviceId,
+    version,
     ...from,
   )
   if (!row) return undefined
+  if (to === 'active') yield* noteOffer(row)
   yield* tellSeller(sellerId, event, now)
   return toListing(row)
 })
+
+/** From now on this version can be bought. */
+const noteOffer = ({ sellerId, serviceId, version }: Pick<Listing, 'sellerId' | 'serviceId' | 'version'>) =>
+  all(
+    'UPDATE market_listing_versions SET is_offered = 1 WHERE seller_id = $1 AND service_id = $2 AND version = $3',
+    sellerId,
+    serviceId,
+    version,
+  )
 
 interface OfHost {
   readonly sellerId: string
@@ -237,27 +259,30 @@ export function* resumeListingsOf(of: OfHost): Command<number> {
     from: `state = 'paused' AND paused_by = 'proof'`,
     values: [],
     type: 'listing.resumed',
+    isOffer: true,
   })
 }
 
 function* moveListingsOf(
   { sellerId, host, eventId, now }: OfHost,
-  move: { assignments: string; from: string; values: readonly SqlValue[]; type: string },
+  move: { assignments: string; from: string; values: readonly SqlValue[]; type: string; isOffer?: boolean },
 ): Command<number> {
-  const rows = yield* all<{ serviceId: string }>(
+  const rows = yield* all<{ serviceId: string; version: number }>(
     `UPDATE market_listings SET ${move.assignments}, updated_at = $1
-     WHERE seller_id = $2 AND host = $3 AND ${move.from} RETURNING service_id AS "serviceId"`,
+     WHERE seller_id = $2 AND host = $3 AND ${move.from} RETURNING service_id AS "serviceId", version`,
     now,
     sellerId,
     host,
     ...move.values,
   )
-  for (const { serviceId } of rows)
+  for (const { serviceId, version } of rows) {
+    if (move.isOffer) yield* noteOffer({ sellerId, serviceId, version })
     yield* tellSeller(
       sellerId,
       { id: `${eventId}.${serviceId}`, type: move.type, data: { service_id: serviceId, host } },
       now,
     )
+  }
   return rows.length
 }
 
@@ -302,13 +327,19 @@ export const listVersions = command({ kind: 'read' })(function* (input: {
   limit: number
 }): Command<readonly ListingVersion[]> {
   const { sellerId, serviceId, before, limit } = input
-  const rows = yield* all<Omit<ListingVersion, 'document'> & { document: string }>(
-    `SELECT ${columns(['version', 'document', 'createdAt'])} FROM market_listing_versions
+  const rows = yield* all<
+    Omit<ListingVersion, 'document' | 'isOffered'> & { document: string; isOffered: number }
+  >(
+    `SELECT ${columns(['version', 'document', 'createdAt', 'isOffered'])} FROM market_listing_versions
      WHERE seller_id = $1 AND service_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4`,
     sellerId,
     serviceId,
     before ?? Number.MAX_SAFE_INTEGER,
     limit,
   )
-  return rows.map((row) => ({ ...row, document: JSON.parse(row.document) as ListingDocument }))
+  return rows.map((row) => ({
+    ...row,
+    document: JSON.parse(row.document) as ListingDocument,
+    isOffered: row.isOffered === 1,
+  }))
 })

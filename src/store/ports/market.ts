@@ -96,6 +96,8 @@ export interface ListingVersion {
   readonly version: number
   readonly document: ListingDocument
   readonly createdAt: Millis
+  /** Whether anybody could buy it: no version of a draft is an offer. */
+  readonly isOffered: boolean
 }
 
 /** `claimed`: not proven yet; `lapsed`: was proven, and the proof is gone or another seller has proven the host since. */

@@ -90,7 +90,13 @@ describe('what is sold', () => {
   const seller = { id: 'acme', accountId: 'acct_1', state: 'active' } as Seller
 
   function open(
-    over: { fee?: () => FeeTerms; listing?: Partial<Listing>; first?: ListingDocument; proven?: string } = {},
+    over: {
+      fee?: () => FeeTerms
+      listing?: Partial<Listing>
+      first?: ListingDocument
+      proven?: string
+      wasOffered?: boolean
+    } = {},
   ) {
     const world = { now: 1_000_000, reads: 0, fails: false }
     const listings = createListings({
@@ -108,13 +114,23 @@ describe('what is sold', () => {
           return { ...listing, updatedAt: 900_000, ...over.listing }
         },
         listVersions: async () => [
-          { version: 2, document, createdAt: 900_000 },
-          { version: 1, document: over.first ?? document, createdAt: 100 },
+          { version: 2, document, createdAt: 900_000, isOffered: true },
+          {
+            version: 1,
+            document: over.first ?? document,
+            createdAt: 100,
+            isOffered: over.wasOffered ?? true,
+          },
         ],
       },
     })
     return { world, listings }
   }
+
+  it('has no version that nobody could buy, as one of its draft', async () => {
+    const { listings } = open({ wasOffered: false })
+    expect((await listings.find('acme', 'weather'))?.earlier).toEqual([])
+  })
 
   it('is read once a second, and again at once after a failure', async () => {
     const { world, listings } = open()
