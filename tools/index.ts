@@ -70,6 +70,7 @@ import { marketplaceGet } from './marketplace-get.ts'
 import { marketplaceRate } from './marketplace-rate.ts'
 import { marketplaceSellersRegister } from './marketplace-sellers-register.ts'
 import { marketplaceSellersGet } from './marketplace-sellers-get.ts'
+import { marketplaceSellersRecover } from './marketplace-sellers-recover.ts'
 import { marketplaceSellerState } from './marketplace-seller-state.ts'
 import { marketplaceSellerEdit } from './marketplace-seller-edit.ts'
 import { marketplaceSellerKey } from './marketplace-seller-key.ts'
@@ -156,6 +157,7 @@ export const tools: readonly AnyTool[] = [
   marketplaceRate,
   marketplaceSellersRegister,
   marketplaceSellersGet,
+  marketplaceSellersRecover,
   marketplaceSellerState,
   marketplaceSellerEdit,
   marketplaceSellerKey,

@@ -128,7 +128,7 @@ const HOLDERS: Readonly<Record<AnyTool['caller'], string>> = {
   email: 'Email key or service key',
   operator: 'Service key (POST, paths below /v1)',
   admin: 'Administrator key (same)',
-  seller: "Seller's key (POST /v1/marketplace/sellers gives one)",
+  seller: "Seller's key",
 }
 const CALLERS = Object.keys(HOLDERS) as AnyTool['caller'][]
 

@@ -93,6 +93,52 @@ describe('the key of a seller', () => {
   })
 })
 
+describe('a lost key', () => {
+  const ask = (id: string, at: number, signature: string) =>
+    gw.rest(
+      'POST',
+      '/v1/marketplace/sellers/recover',
+      { seller: id, signed_at: new Date(at).toISOString(), signature },
+      '',
+    )
+  const sign = (id: string, at: number, host = new URL(gw.baseUrl).host) =>
+    sellerAccount.signMessage({
+      message: `${host}: a new key for the seller ${id} at ${new Date(at).toISOString()}`,
+    })
+
+  it('is replaced by whoever signs as the payout account, once', async () => {
+    const old = await registerSeller(gw, 'forgetful')
+    const at = Date.now() + 1000
+    const signature = await sign('forgetful', at)
+    const given = await ask('forgetful', at, signature)
+    expect(given.status).toBe(201)
+    expect((await seller('', undefined, given.body.key)).body.seller.seller).toBe('forgetful')
+    expect((await seller('', undefined, old)).body.code).toBe('key_invalid')
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, at - Date.now()) + 5))
+    const next = Date.now()
+    const again = await ask('forgetful', next, await sign('forgetful', next))
+    expect(again.status).toBe(201)
+    expect((await ask('forgetful', next, await sign('forgetful', next))).body.code).toBe('sign_in_refused')
+  })
+
+  it.each([
+    ['another seller', () => sign('acme-weather', Date.now())],
+    ['another gateway', () => sign('short-lived', Date.now(), 'other.example.com')],
+    ['nobody', async () => `0x${'11'.repeat(65)}`],
+  ])('is not replaced by a signature for %s', async (_, signing) => {
+    const refused = await ask('short-lived', Date.now(), await signing())
+    expect(refused.body).toMatchObject({
+      code: 'sign_in_refused',
+      detail: expect.stringContaining('a new key for the seller'),
+    })
+  })
+
+  it('is not replaced by an old signature', async () => {
+    const at = Date.now() - 700_000
+    expect((await ask('short-lived', at, await sign('short-lived', at))).body.code).toBe('sign_in_refused')
+  })
+})
+
 describe('registration', () => {
   it.each([
     ['acme-vveather', 'state_conflict'],

@@ -50,6 +50,11 @@ export interface Sellers {
   state(key: SellerKey): Promise<{ seller: OwnSeller; hosts: OwnHost[]; listings: OwnListing[] }>
   edit(key: SellerKey, edit: SellerEdit): Promise<OwnSeller>
   replaceKey(key: SellerKey): Promise<{ keyId: string; token: Secret<string> }>
+  /** A new key for whoever signs as the payout account; every other seller key of it ends. `signedAt` is in the text that is signed. */
+  recover(
+    sellerId: string,
+    proof: { signedAt: number; signature: string },
+  ): Promise<{ keyId: string; token: Secret<string> }>
   profile(sellerId: string): Promise<PublicSeller>
   claimHost(key: SellerKey, origin: string): Promise<OwnHost>
   verifyHost(key: SellerKey, origin: string, proofs: readonly string[]): Promise<HostVerified>

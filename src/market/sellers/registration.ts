@@ -19,7 +19,7 @@ import { lookForProof } from './proof.ts'
 import { toOwnHost, toOwnListing, toOwnSeller } from './wire.ts'
 import { cleanLine, cleanText } from './words.ts'
 
-type Registration = Pick<Sellers, 'register' | 'state' | 'edit' | 'replaceKey' | 'profile'>
+type Registration = Pick<Sellers, 'register' | 'state' | 'edit' | 'replaceKey' | 'recover' | 'profile'>
 
 const refuse = (pointer: string, message: string) =>
   new GatewayError('input_invalid', `${pointer}: ${message}`, { extras: { fields: [{ pointer, message }] } })
@@ -36,6 +36,14 @@ const REFUSED = {
     'As many sellers as a day allows were registered. Try again tomorrow, or ask the operator.',
   ],
 } as const
+
+const RECOVERY_MS = 600_000
+/** The clocks of wallets differ. */
+const SKEW_MS = 30_000
+
+/** Names this gateway, the seller and the moment: signed for one, it is worth nothing for another. */
+export const recoveryText = (host: string, sellerId: string, at: number): string =>
+  `${host}: a new key for the seller ${sellerId} at ${toTimestamp(at)}`
 
 /** Registration, state and edits of sellers. */
 export function createRegistration(parts: SellerParts): Registration {
@@ -66,6 +74,12 @@ export function createRegistration(parts: SellerParts): Registration {
       createdAt: now(),
     })
     return { key, keyHash: hashToken(token), token: new Secret(token) }
+  }
+
+  async function replaceKeys({ accountId }: Seller) {
+    const { key, keyHash, token } = mint(accountId)
+    await store.replaceSellerKeys({ key, keyHash, now: now() })
+    return { keyId: key.id, token }
   }
 
   return {
@@ -170,10 +184,38 @@ export function createRegistration(parts: SellerParts): Registration {
     },
 
     async replaceKey(key) {
-      const seller = await sellerOf(parts, key)
-      const minted = mint(seller.accountId)
-      await store.replaceSellerKeys({ key: minted.key, keyHash: minted.keyHash, now: now() })
-      return { keyId: minted.key.id, token: minted.token }
+      return replaceKeys(await sellerOf(parts, key))
+    },
+
+    async recover(sellerId, { signedAt, signature }) {
+      const seller = await store.findSeller(sellerId)
+      if (!seller) throw new GatewayError('seller_not_found', `There is no seller ${sellerId}.`)
+      const { host } = new URL(addresses.baseUrl)
+      const refused = (why: string) =>
+        new GatewayError(
+          'sign_in_refused',
+          `${why} Sign this with ${seller.payoutAddress}, with the time of now: ${recoveryText(host, sellerId, now())}`,
+        )
+      const age = now() - signedAt
+      if (!(age < RECOVERY_MS && age >= -SKEW_MS))
+        throw refused('The signature is not of the last ten minutes.')
+      const verdict = await verifyOwnership(
+        recoveryText(host, sellerId, signedAt),
+        seller.payoutAddress,
+        [signature],
+        payoutChain,
+      )
+      if (!verdict.ok && verdict.reason === 'unknown')
+        throw new GatewayError(
+          'payments_unavailable',
+          'The chain did not answer whether the contract accepts it. Try again.',
+        )
+      if (!verdict.ok) throw refused('The payout account did not sign this.')
+      // A signature is taken once: it has to be newer than the key that it replaces.
+      const { items } = await store.listKeys(seller.accountId, { limit: 100 })
+      if (items.some(({ role, createdAt }) => role === 'seller' && createdAt >= signedAt))
+        throw refused('A key was made since this was signed.')
+      return replaceKeys(seller)
     },
 
     async profile(sellerId) {
