@@ -24,6 +24,7 @@ export const marketplaceGet = defineTool({
     method: 'GET',
     path: '/v1/marketplace/services/{seller}/{service_id}',
     operationId: 'getMarketplaceService',
+    isValidated: true,
   },
   skill: {
     id: 'marketplace-get',

@@ -13,7 +13,12 @@ export const marketplaceSearch = defineTool({
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
-  rest: { method: 'GET', path: '/v1/marketplace/services', operationId: 'listMarketplaceServices' },
+  rest: {
+    method: 'GET',
+    path: '/v1/marketplace/services',
+    operationId: 'listMarketplaceServices',
+    isValidated: true,
+  },
   skill: {
     id: 'marketplace-search',
     name: 'Marketplace: find a paid service',

@@ -17,6 +17,8 @@ export interface RestRoute {
   readonly operationId: string
   /** Status of success; 200 unless something was created. */
   readonly status?: 200 | 201
+  /** The answer is the same for everybody and changes seldom: it has an `ETag`, and 304 says that it is still the same. */
+  readonly isValidated?: boolean
   /** Members that this route sets, e.g. `{testnet: true}`; a caller may repeat but not change them. */
   readonly fixed?: Readonly<Record<string, unknown>>
   /**

@@ -1,6 +1,8 @@
 // What is counted of each service; on every engine.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ServiceOutcome, ServiceRef, Store } from '../../src/store/ports.ts'
+import { saleOf, sell } from '../support/market-money.ts'
+import { newSeller, PAYOUT, registration } from '../support/market-sellers.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 
 const A_DAY_MS = 24 * 3600 * 1000
@@ -190,5 +192,47 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
     expect(await standing()).toMatchObject({ challengeScore: 88 })
     await store.noteChallengeScore({ ...KEY, score: null, now: NOW })
     expect(await standing()).toMatchObject({ challengeScore: null })
+  })
+
+  it('read what changed of sellers and proofs page by page, and the paid calls of a service with their transactions', async () => {
+    for (const [n, id] of ['acme', 'beta'].entries())
+      await store.createSeller(
+        registration(newSeller(id, { createdAt: NOW + n, updatedAt: NOW + n }), Buffer.alloc(32, n + 1)),
+      )
+    const sellers = await store.listSellersSince({ updatedAt: 0, limit: 1 })
+    expect(sellers.map(({ id }) => id)).toEqual(['acme'])
+    const next = await store.listSellersSince({ updatedAt: NOW, after: 'acme', limit: 9 })
+    expect(next.map(({ id }) => id)).toEqual(['beta'])
+
+    const host = 'api.example.com'
+    await store.claimHost({ sellerId: 'acme', host, challenge: 'c', limit: 2, now: NOW })
+    expect(await store.listProofsSince({ checkedAt: 0, limit: 9 })).toEqual([])
+    await store.proveHost({
+      sellerId: 'acme',
+      host,
+      method: 'dns',
+      signature: { kind: 'eip191', text: '0xab', address: PAYOUT },
+      event: { id: 'evt_1', type: 'host.proven', data: {} },
+      now: NOW + 1,
+    })
+    expect(await store.listProofsSince({ checkedAt: 0, limit: 9 })).toMatchObject([
+      { sellerId: 'acme', host, method: 'dns', provenAt: NOW + 1, checkedAt: NOW + 1 },
+    ])
+
+    const of = { sellerId: 'acme', serviceId: 'weather', network: 'eip155:84532', limit: 9 }
+    const claims = [await sell(store, 'boot-1', saleOf('acme')), await sell(store, 'boot-1', saleOf('acme'))]
+    await sell(store, 'boot-1', saleOf('beta'))
+    const sales = await store.listServiceSales(of)
+    expect(sales.map(({ claimId }) => claimId)).toEqual(
+      claims
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed(),
+    )
+    expect(sales[0]).toMatchObject({ amount: 1000, route: 'GET /', exclusion: null })
+    expect(sales[0]?.transaction).toMatch(/^0x/)
+    const [newest] = sales
+    expect(await store.listServiceSales({ ...of, before: newest?.claimId ?? '' })).toHaveLength(1)
+    expect(await store.listServiceSales({ ...of, network: 'eip155:8453' })).toEqual([])
   })
 })

@@ -84,6 +84,17 @@ describe('GET /v1/marketplace/services', () => {
     expect(service.words_of_seller).toBe(false)
   })
 
+  it('is not sent again to who has it', async () => {
+    const url = `${gw.baseUrl}/v1/marketplace/services`
+    const first = await fetch(url)
+    const etag = first.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[\w-]{43}"$/)
+    const again = await fetch(url, { headers: { 'if-none-match': `"other", W/${etag}` } })
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    const other = await fetch(`${url}?limit=1`, { headers: { 'if-none-match': etag } })
+    expect(other.status).toBe(200)
+  })
+
   it('needs no key, and finds by words', async () => {
     expect((await list('?q=feed&limit=10')).services).toHaveLength(1)
   })

@@ -1,4 +1,6 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isPaid } from '../../core/price.ts'
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
@@ -99,6 +101,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
         ...paidHeaders(req, result.paid.settlement),
         ...(result.paid.replayed && REPLAYED),
       })
+    else if (route.isValidated === true) sendValidated(req, res, JSON.stringify(result.output), headers)
     else
       await sendJsonInTurns(res, status, result.output, {
         ...headers,
@@ -106,6 +109,21 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
         ...replayHeaders(result.output),
       })
   }
+}
+
+/** RFC 9110, 8.8.3 and 13.1.2. */
+function sendValidated(
+  { headers: asked }: IncomingMessage,
+  res: ServerResponse,
+  json: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const etag = `"${createHash('sha256').update(json).digest('base64url')}"`
+  const known = (asked['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  const all = { ...headers, etag, 'cache-control': 'no-cache' }
+  if (!known.includes(etag)) return sendText(res, 200, json, all)
+  res.writeHead(304, all)
+  res.end()
 }
 
 const REPLAYED = { 'idempotent-replayed': 'true' }

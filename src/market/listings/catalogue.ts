@@ -353,7 +353,7 @@ export function createCatalogue(parts: CatalogueParts) {
       const known = figures[environmentOf(network)].get(key)
       return figuresOf(known?.standing, known?.days, {
         network,
-        at: known?.at ?? (readAt > 0 ? readAt : null),
+        at: known?.at ?? null,
         ...(proof && { provenDaysAgo: Math.max(0, Math.floor((now() - proof.provenAt) / DAY_MS)) }),
       })
     },
