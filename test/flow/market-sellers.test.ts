@@ -1,5 +1,6 @@
 // A seller onboards a local HTTPS API: registration, proof, import, check, approval; and what a thief gets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { tools } from '../../tools/index.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { ownerships, proveHost, registerSeller, sellerAccount } from '../support/onboarding.ts'
@@ -264,6 +265,26 @@ describe('a host', () => {
       hosts: [{ shows_challenge: false, is_signed: false }, {}],
     })
     expect((await seller('')).body.seller.payout_address).toBe(sellerAccount.address.toLowerCase())
+  })
+
+  it('takes it there when every host shows the challenge of that address and the new account has signed', async () => {
+    const other = privateKeyToAccount(`0x${'6f'.repeat(32)}`)
+    const move = async (to: PrivateKeyAccount) => {
+      const origins = [origin, origin.replace('api.example.com', THIEF_HOST)]
+      const ownership_proofs = await Promise.all(origins.map((message) => to.signMessage({ message })))
+      const asked = { payout_address: to.address, ownership_proofs }
+      const { hosts } = (await seller('', asked)).body
+      expect(hosts).toMatchObject([{ shows_challenge: false, is_signed: true }, { shows_challenge: false }])
+      const { body } = await seller('')
+      for (const { host, dns } of hosts) {
+        const own = body.hosts.find((one: { host: string }) => one.host === host)
+        gw.dns.set(dns.name, { TXT: [own.dns.value, dns.value] })
+      }
+      return (await seller('', asked)).body
+    }
+    expect(await move(other)).toMatchObject({ payout_address: other.address.toLowerCase() })
+    expect((await seller('')).body.hosts).toMatchObject([{ state: 'proven' }, { state: 'proven' }])
+    expect(await move(sellerAccount)).toMatchObject({ payout_address: sellerAccount.address.toLowerCase() })
   })
 })
 
