@@ -424,6 +424,7 @@ describe('a service', () => {
   it.each([
     ['a price of nothing', { routes: [{ price_atomic: '0' }] }],
     ['a path that leads up', { routes: [{ path: '/a/../b', price_atomic: '9' }] }],
+    ['a parameter that every object has', { routes: [{ path: '/a/{__proto__}', price_atomic: '9' }] }],
     ['an escaped slash', { routes: [{ path: '/a%2fb', price_atomic: '9' }] }],
     [
       'two routes at one place',

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { type GatewayError, GatewayError as Refusal, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { HttpMessage } from '../../core/message.ts'
+import { MAX_BODY_BYTES } from '../../market/calls/input.ts'
 import { bytesOf } from '../../market/calls/shown-answer.ts'
 import type { MarketCallResult } from '../../../schemas/market-call.ts'
 import type { Receipt } from '../../../schemas/receipt.ts'
@@ -30,8 +31,6 @@ import {
 
 export const MARKET_PREFIX = '/p/'
 const TOOL = 'gateway.marketplace.call'
-/** As where every request goes out. */
-const MAX_BODY_BYTES = 128 * 1024
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const ALLOW = [...METHODS, 'OPTIONS'].join(', ')
 const NO_BODY = Buffer.alloc(0)

@@ -13,7 +13,7 @@ import { cleanJson, cleanLine, cleanText } from './words.ts'
 const MAX_DOCUMENT_BYTES = 160 * 1024
 const MAX_EXAMPLE_BYTES = 16 * 1024
 /** A segment of a route: literal, or one parameter. Nothing that a proxy reads differently. */
-const SEGMENT = /^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_][A-Za-z0-9_]{0,39}\})$/
+const SEGMENT = /^(?:[A-Za-z0-9._~-]+|\{(?!__)[A-Za-z_][A-Za-z0-9_]{0,39}\})$/
 const MAX_SEGMENTS = 12
 const MAX_PATH_CHARS = 256
 const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
