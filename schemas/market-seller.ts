@@ -67,6 +67,11 @@ export const listingFields = {
   max_requests_per_minute: z.int().min(1).max(100_000).describe('Of all buyers together'),
   refund_policy: z.string().max(1000).nullable(),
   terms_url: HttpsUrl.nullable(),
+  takes_test_money: z
+    .boolean()
+    .describe(
+      'Whether it answers below /p/testnet/ for test money, which is free, while it is sold; drafts always do',
+    ),
 }
 
 export const ListingEdit = z.strictObject({
@@ -79,6 +84,7 @@ export const ListingEdit = z.strictObject({
   max_requests_per_minute: listingFields.max_requests_per_minute.optional(),
   refund_policy: listingFields.refund_policy.optional(),
   terms_url: listingFields.terms_url.optional(),
+  takes_test_money: listingFields.takes_test_money.optional(),
 })
 export type ListingEdit = z.infer<typeof ListingEdit>
 
@@ -120,8 +126,11 @@ export const OwnListing = z.strictObject({
     .describe('Whether a credential of yours goes along to the upstream; never shown'),
   refund_policy: z.string().nullable(),
   terms_url: z.string().nullable(),
+  takes_test_money: z.boolean(),
   endpoint: z.string(),
-  test_endpoint: z.string().describe('Takes test money on eip155:84532, drafts too'),
+  test_endpoint: z
+    .string()
+    .describe('Takes test money on eip155:84532 of drafts, and of what is sold where you allow it'),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

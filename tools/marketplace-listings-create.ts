@@ -20,6 +20,7 @@ export const marketplaceListingsCreate = defineTool({
     max_requests_per_minute: listingFields.max_requests_per_minute.default(60),
     refund_policy: listingFields.refund_policy.default(null),
     terms_url: listingFields.terms_url.default(null),
+    takes_test_money: listingFields.takes_test_money.default(false),
   }),
   output: OwnListing,
   price: free,

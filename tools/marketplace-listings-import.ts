@@ -26,6 +26,7 @@ export const marketplaceListingsImport = defineTool({
     max_requests_per_minute: listingFields.max_requests_per_minute.optional(),
     refund_policy: listingFields.refund_policy.optional(),
     terms_url: listingFields.terms_url.optional(),
+    takes_test_money: listingFields.takes_test_money.optional(),
   }),
   output: z.strictObject({
     service: OwnListing,

@@ -56,6 +56,7 @@ export const OWN_LISTING: OwnListing = {
     maxRequestsPerMinute: 30,
     refundPolicy: 'A call that fails is not charged.',
     termsUrl: null,
+    takesTestMoney: true,
   },
 }
 

@@ -215,6 +215,8 @@ describe('with test money', () => {
     sandbox = await startTestGateway({ env: test.env })
     const draft = seedMarket(sandbox)
     draft.list('draft', {}, 'draft')
+    draft.list('sold')
+    draft.list('open', { takesTestMoney: true })
   })
   afterAll(async () => {
     await sandbox?.close()
@@ -229,5 +231,30 @@ describe('with test money', () => {
     expect(await test.usdcOf(test.payTo)).toBe(before + PRICE)
     expect((await buyer.send(`/p/${SELLER}/draft/`)).status).toBe(404)
     expect((await buyer.send('/p/testnet/testnet/draft/')).status).toBe(404)
+  })
+
+  it('what is sold for real money gives its answers for none, unless its seller says so', async () => {
+    const buyer = createMarketBuyer(sandbox.baseUrl, test.payers[0]!)
+    const challenge = await buyer.send(`/p/testnet/${SELLER}/open/`)
+    const url = `${sandbox.baseUrl}/p/testnet/${SELLER}/sold/`
+    const asked = sandbox.upstream.requests.length
+    for (const answer of [
+      await buyer.send(`/p/testnet/${SELLER}/sold/`),
+      await buyer.send(`/p/testnet/${SELLER}/sold/`, {
+        headers: await buyer.sign(challenge, { resource: { url }, extensions: {} }),
+      }),
+    ])
+      expect([answer.status, answer.body?.detail]).toEqual([
+        503,
+        expect.stringContaining('takes no test money'),
+      ])
+    expect(sandbox.upstream.requests).toHaveLength(asked)
+    expect((await buyer.buy(`/p/testnet/${SELLER}/open/`)).status).toBe(200)
+    const listed = await sandbox.rest('GET', `/v1/marketplace/services?network=eip155:84532&seller=${SELLER}`)
+    const shown = listed.body.services.map((one: { service_id: string; availability: string }) => [
+      one.service_id,
+      one.availability,
+    ])
+    expect(Object.fromEntries(shown)).toEqual({ sold: 'unavailable', open: 'available' })
   })
 })

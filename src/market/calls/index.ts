@@ -222,12 +222,19 @@ const isShown = ({ state }: Sold, network: MarketNetwork) =>
   network === TEST_NETWORK ? state !== 'retired' : state !== 'draft' && state !== 'pending'
 
 function findUnavailability(
-  { state, stateReason, isProven, sellerId, serviceId }: Sold,
+  { state, stateReason, isProven, sellerId, serviceId, current }: Sold,
   network: MarketNetwork,
 ) {
   const isOpen =
     isProven &&
     (state === 'active' || (network === TEST_NETWORK && (state === 'draft' || state === 'pending')))
+  // Whoever has test money would have the answers that others pay for.
+  if (isOpen && network === TEST_NETWORK && state === 'active' && current.document.takesTestMoney !== true)
+    return new GatewayError(
+      'service_unavailable',
+      `The service ${sellerId}/${serviceId} is sold for real money, and its seller takes no test money for it. Nothing was charged.`,
+      { reason: 'test_money', extras: { state } },
+    )
   if (isOpen) return undefined
   if (!isProven)
     return new GatewayError(

@@ -52,7 +52,14 @@ export interface OfferedVersion {
   readonly version: number
   readonly document: Pick<
     ListingDocument,
-    'name' | 'description' | 'routes' | 'maxRequestsPerMinute' | 'origin' | 'basePath' | 'credentialId'
+    | 'name'
+    | 'description'
+    | 'routes'
+    | 'maxRequestsPerMinute'
+    | 'origin'
+    | 'basePath'
+    | 'credentialId'
+    | 'takesTestMoney'
   >
 }
 

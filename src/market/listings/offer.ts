@@ -66,6 +66,10 @@ export function offerOf(
   }
 }
 
+/** Why it cannot be called for test money, though it is sold; null where it can. */
+export const whyNotTested = ({ document }: Offer): string | null =>
+  document.takesTestMoney === true ? null : 'Its seller takes no test money for it.'
+
 /** A seller's own reason, or that of the operator, keeps it from being sold; a free moment does not. */
 export const isSold = ({ state, stateReason, isOurs }: Offer): boolean =>
   state === 'active' && !(isOurs && stateReason !== null)

@@ -4,7 +4,7 @@ import type { Addresses } from '../../core/config.ts'
 import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { FeeTerms, ListingRoute } from '../../store/ports.ts'
 import { allocate } from '../fee.ts'
-import { isSold, type Offer } from './offer.ts'
+import { isSold, type Offer, whyNotTested } from './offer.ts'
 
 export const LIVE: MarketNetwork = 'eip155:8453'
 export const TEST: MarketNetwork = 'eip155:84532'
@@ -25,7 +25,8 @@ export function describeOffer(
   const endpoint = endpointOf(offer, baseUrl, network)
   const self = `${baseUrl}/v1/marketplace/services/${sellerId}/${serviceId}`
   const route = priceRoute(document.routes)
-  const sold = isSold(offer)
+  const untested = network === TEST && isSold(offer) ? whyNotTested(offer) : null
+  const sold = isSold(offer) && untested === null
   return {
     seller: sellerId,
     service_id: serviceId,
@@ -51,7 +52,7 @@ export function describeOffer(
     capabilities: [...CAPABILITIES],
     availability: sold ? 'available' : 'unavailable',
     status: offer.state,
-    unavailable_reason: sold ? null : (offer.stateReason ?? `The service is ${offer.state}.`),
+    unavailable_reason: sold ? null : (untested ?? offer.stateReason ?? `The service is ${offer.state}.`),
     max_requests_per_minute: document.maxRequestsPerMinute,
     created_at: toTimestampOrNull(offer.createdAt),
     authentication: AUTHENTICATION,

@@ -61,6 +61,7 @@ export function applyEdit(
     refundPolicy:
       edit.refund_policy === undefined ? base.refundPolicy : cleanOrNull(edit.refund_policy, 1000),
     termsUrl: edit.terms_url === undefined ? base.termsUrl : readUrl(edit.terms_url, '/terms_url'),
+    takesTestMoney: edit.takes_test_money ?? base.takesTestMoney ?? false,
   }
   for (const [i, { priceAtomic }] of document.routes.entries())
     checkPrice(priceAtomic, `/routes/${i}/price_atomic`, rules)

@@ -71,6 +71,7 @@ export function toOwnListing(listing: Listing, baseUrl: string): OwnListing {
     has_credential: document.credentialId !== null,
     refund_policy: document.refundPolicy,
     terms_url: document.termsUrl,
+    takes_test_money: document.takesTestMoney === true,
     endpoint: `${baseUrl}/p/${sellerId}/${serviceId}/`,
     test_endpoint: `${baseUrl}/p/testnet/${sellerId}/${serviceId}/`,
     created_at: toTimestamp(listing.createdAt),

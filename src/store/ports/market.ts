@@ -71,6 +71,11 @@ export interface ListingDocument {
   readonly credentialId: string | null
   readonly refundPolicy: string | null
   readonly termsUrl: string | null
+  /**
+   * Whether it answers for test money while it is sold, as drafts do. Its answers are the real ones, and test money is free: that is the
+   * seller's to allow. Missing in documents of before: false.
+   */
+  readonly takesTestMoney?: boolean | undefined
 }
 
 export interface Listing {
