@@ -148,8 +148,19 @@ describe('a service of a seller', () => {
         'input_invalid',
       ])
     }
+    const own = await buyer.sign(await buyer.send(at('quotes', 'quotes/ACME?days=0&x=1')))
+    expect((await buyer.send(at('quotes', 'quotes/ACME?days=0&x=1'), { headers: own })).body).toMatchObject({
+      detail: expect.stringContaining('The path or the query does not fit'),
+      fields: [
+        { pointer: '/days', message: 'does not fit' },
+        { pointer: '/x', message: 'is not known' },
+      ],
+    })
     expect(challenge.status).toBe(402)
     expect(gw.upstream.requests).toHaveLength(asked)
+    expect((await buyer.send(at('quotes'))).body.detail).toBe(
+      'The service has no such route. It has GET /quotes/{symbol}, GET /quotes/all.',
+    )
     for (const below of ['', 'quotes', 'quotes/', 'quotes/ACME/', 'Quotes/ACME'])
       expect(codeOf(await buyer.send(at('quotes', below))), below).toEqual(
         below.endsWith('/') ? [400, 'request_invalid'] : [404, 'not_found'],

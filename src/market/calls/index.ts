@@ -259,10 +259,19 @@ function findRoute({ current }: Sold, asked: AskedCall, segments: readonly Segme
   const matched = matchRoute(current.document.routes, asked.method, segments)
   if (matched.ok) return matched
   if (matched.allow.length === 0)
-    throw new GatewayError('not_found', 'The service has no such route. Its listing names those that it has.')
+    throw new GatewayError('not_found', `The service has no such route. It has ${namesOfRoutes(current)}.`)
   throw new GatewayError('method_not_allowed', `Use ${matched.allow.join(' or ')} at this route.`, {
     extras: { allow: matched.allow.includes('GET') ? [...matched.allow, 'HEAD'] : [...matched.allow] },
   })
+}
+
+const MAX_NAMED_ROUTES = 8
+
+/** Whoever asks the bare endpoint of a service without a route there learns where to go on. Paths are percent-encoded ASCII or `{names}`. */
+function namesOfRoutes({ document: { routes } }: OfferedVersion): string {
+  const named = routes.slice(0, MAX_NAMED_ROUTES).map(({ method, path }) => `${method} ${path}`)
+  const others = routes.length - named.length
+  return `${named.join(', ')}${others > 0 ? ` and ${others} more: its listing has them all` : ''}`
 }
 
 /**

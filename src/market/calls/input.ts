@@ -7,6 +7,7 @@ import { createSchemaChecker, type SchemaChecker } from '../../lib/json-schema.t
 import { hasRepeatedMember, isObject, parseJson } from '../../lib/json.ts'
 import { decodeUtf8Document } from '../../lib/utf8.ts'
 import type { ListingRoute } from '../../store/ports.ts'
+import { findMisfits } from './misfits.ts'
 import type { AskedCall } from './ports.ts'
 import type { MatchedRoute } from './routes.ts'
 
@@ -98,23 +99,30 @@ export function judgeInput({ route, params }: MatchedRoute, { values, body }: Ca
   if (!bodyChecker && body !== undefined) throw refuse('/body', 'this route takes no body')
   if (bodyChecker && body === undefined) throw refuse('/body', 'this route takes a JSON body')
   const defaulted = withDefaults(route.inputSchema, values)
-  demand(input, defaulted, 'The query', route.inputSchema)
-  demand(bodyChecker, body, 'The body', route.bodySchema)
+  const what = Object.keys(params).length > 0 ? 'The path or the query' : 'The query'
+  demand(input, defaulted, { what, schema: route.inputSchema, at: '' })
+  demand(bodyChecker, body, { what: 'The body', schema: route.bodySchema, at: '/body' })
 }
 
 function demand(
   checker: SchemaChecker | null,
   value: unknown,
-  what: string,
-  schema: ListingRoute['inputSchema'],
+  {
+    what,
+    schema,
+    at,
+  }: { readonly what: string; readonly schema: ListingRoute['inputSchema']; readonly at: string },
 ): void {
   const verdict = checker?.check(value)
   if (!verdict || verdict.ok) return
   const why = verdict.reason === 'costly' ? 'is too large to be judged by' : 'does not fit'
+  const fields = verdict.reason === 'invalid' ? findMisfits(schema, value, at) : []
+  const [first] = fields
+  const named = first ? ` (${first.pointer} ${first.message})` : ''
   throw new GatewayError(
     'input_invalid',
-    `${what} ${why} the schema of this route, which is in \`schema\`. Nothing was charged, and the payment was not used.`,
-    { reason: `schema_${verdict.reason}`, extras: { schema } },
+    `${what} ${why} the schema of this route, which is in \`schema\`${named}. Nothing was charged, and the payment was not used.`,
+    { reason: `schema_${verdict.reason}`, extras: { schema, ...(fields.length > 0 && { fields }) } },
   )
 }
 
