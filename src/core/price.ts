@@ -38,6 +38,8 @@ export interface X402Price<
   readonly networksFrom: N
   /** CAIP-2 ids; none where the plan says them. */
   readonly networks: readonly string[]
+  /** What the price of a call depends on, in words, where it has no bound: `the price of its listing`. Then `amountAtomic` is an example. */
+  readonly setBy: string | undefined
   /** Words for the jobs that cost nothing; their plan says `charge: null`. Undefined where no job is free. */
   readonly mayBeFree: F
 }
@@ -71,6 +73,7 @@ export function credits(
  * up to `upTo`; without them the tool's plan says the charge of each call.
  * @param given.networks CAIP-2 ids on which it may be paid; a test network alone, never beside production ones
  * @param given.upTo of the dearest call, where the plan prices each by its input
+ * @param given.setBy what the price depends on, where a plan names any amount
  * @param given.mayBeFree which jobs cost nothing, in words: without it `charge: null` is refused
  */
 export function x402(given: {
@@ -81,6 +84,7 @@ export function x402(given: {
 export function x402(given: {
   readonly amount: Amount
   readonly upTo?: Amount
+  readonly setBy?: string
 }): X402Price<'planned', undefined>
 export function x402(given: {
   readonly amount: Amount
@@ -91,6 +95,7 @@ export function x402(given: {
   readonly amount: Amount
   readonly upTo?: Amount
   readonly networks?: readonly string[]
+  readonly setBy?: string
   readonly mayBeFree?: string
 }): X402Price {
   const { networks } = given
@@ -108,6 +113,7 @@ export function x402(given: {
     upToAtomic,
     networksFrom: networks ? 'known' : 'planned',
     networks: networks ?? [],
+    setBy: given.setBy,
     mayBeFree: given.mayBeFree,
   })
 }

@@ -49,6 +49,7 @@ export function priceWords(price: Price): string {
         ? `free up to an allowance, then ${creditWords(price.credits)}`
         : creditWords(price.credits)
     case 'x402':
+      if (price.setBy !== undefined) return `${price.setBy}, in USDC`
       return `${price.mayBeFree === undefined ? '' : 'free, or '}${amountWords(price)} USDC`
   }
 }

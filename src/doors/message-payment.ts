@@ -51,6 +51,8 @@ export function priceSentence({
   if (price.kind === 'credits' && price.taken === 'allowance')
     return ` Free up to an allowance, then ${price.credits} credit a call.`
   if (price.kind !== 'x402') return ''
+  if (price.setBy !== undefined)
+    return ` Costs money: ${price.setBy}, in USDC a call, paid with x402. ${HOW_TO_PAY}`
   const amount = amountWords(price)
   if (price.mayBeFree !== undefined || price.upToAtomic !== undefined)
     return ` Some calls cost ${amount} USDC, paid with x402. ${HOW_TO_PAY}`

@@ -194,6 +194,7 @@ const costOf = (price: Price): Json => {
         : { kind: 'credits', credits: price.credits }
     case 'x402': {
       const amount = price.amountAtomic.toString()
+      if (price.setBy !== undefined) return { kind: 'x402', set_by: price.setBy }
       if (price.mayBeFree === undefined) return { kind: 'x402', amount_atomic: amount }
       const upTo = (price.upToAtomic ?? price.amountAtomic).toString()
       return { kind: 'free', sometimes: { from_atomic: amount, to_atomic: upTo } }

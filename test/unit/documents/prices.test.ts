@@ -55,6 +55,15 @@ describe('a price', () => {
     expect(agentText(registry, addresses)).toContain('/v1/credits/purchase | 0.100000 USDC')
   })
 
+  it('of a marketplace call is that of its listing, and no figure', () => {
+    const call = describedBy(registry).find(({ name }) => name === 'gateway.marketplace.call')
+    expect(call?.description).toContain('Costs money: the price of its listing, in USDC a call')
+    expect(call?.description).not.toMatch(/\d USDC/)
+    expect(agentText(registry, addresses)).toContain(
+      'POST /v1/marketplace/call | the price of its listing, in USDC |',
+    )
+  })
+
   it('of settling is not called free without its allowance', () => {
     const settle = describedBy(registry).find(({ name }) => name === 'gateway.facilitator.settle')
     expect(settle?.description).toMatch(/Free up to an allowance, then 1 credit a call\.$/)
