@@ -6,7 +6,11 @@ export interface SellingStep {
   readonly words: string
   readonly method: 'GET' | 'POST'
   readonly url: string
+  /** An example of what is sent. */
+  readonly body?: Readonly<Record<string, unknown>>
 }
+
+const ORIGIN = 'https://api.acme-weather.com'
 
 /** The way from nothing to a service that is sold, in order. */
 export const sellingSteps = ({ baseUrl }: Pick<Addresses, 'baseUrl'>): readonly SellingStep[] => [
@@ -17,6 +21,12 @@ export const sellingSteps = ({ baseUrl }: Pick<Addresses, 'baseUrl'>): readonly 
       'along with every further request as `Authorization: Bearer`.',
     method: 'POST',
     url: `${baseUrl}/v1/marketplace/sellers`,
+    body: {
+      seller: 'acme-weather',
+      name: 'Acme Weather',
+      description: 'Forecasts for every town.',
+      payout_address: '0x00000000000000000000000000000000000acade',
+    },
   },
   {
     title: 'Claim the host of your API',
@@ -25,18 +35,25 @@ export const sellingSteps = ({ baseUrl }: Pick<Addresses, 'baseUrl'>): readonly 
       'looked at again every day.',
     method: 'POST',
     url: `${baseUrl}/v1/marketplace/seller/hosts`,
+    body: { origin: ORIGIN },
   },
   {
     title: 'Have the proof looked at',
-    words: 'Once the record or the file is there.',
+    words:
+      'Once the record or the file is there. `ownership_proofs` has the signature of the text by the payout account, EIP-191 or ' +
+      'ERC-1271, in hexadecimal.',
     method: 'POST',
     url: `${baseUrl}/v1/marketplace/seller/hosts/verify`,
+    body: { origin: ORIGIN, ownership_proofs: ['0x00'] },
   },
   {
     title: 'List services from an OpenAPI document',
-    words: 'Prices come from `x-payment-info`. One by one: POST /v1/marketplace/seller/services.',
+    words:
+      'Prices come from `x-payment-info`, and from `default_price_atomic` where there is none; `document` takes the OpenAPI document itself instead of ' +
+      '`url`. One by one: POST /v1/marketplace/seller/services.',
     method: 'POST',
     url: `${baseUrl}/v1/marketplace/seller/services/import`,
+    body: { service_id: 'weather', origin: ORIGIN, url: `${ORIGIN}/openapi.json` },
   },
   {
     title: 'Submit',
@@ -45,6 +62,7 @@ export const sellingSteps = ({ baseUrl }: Pick<Addresses, 'baseUrl'>): readonly 
       'with test money, below /p/testnet/.',
     method: 'POST',
     url: `${baseUrl}/v1/marketplace/seller/services/submit`,
+    body: { service_id: 'weather' },
   },
   {
     title: 'See money and calls',

@@ -108,7 +108,7 @@ export function llmsOfSeller(seller: SellerPages, { baseUrl }: Pick<Addresses, '
   return `# ${seller.isOurs ? seller.name : seller.sellerId}
 
 > Services sold through ${baseUrl}, paid per call with x402, no account. A call that fails is not charged.
-${seller.isOurs ? '' : `\n${NOTICE} They stand in quotation marks.\n\nThe seller calls itself ${quoted(seller.name)} and says: ${quoted(seller.description)}\n`}
+${seller.isOurs ? '' : `\n${NOTICE} They stand in quotation marks.\n\nThe seller calls itself ${quoted(seller.name)}${seller.description === '' ? '.' : ` and says: ${quoted(seller.description)}`}\n`}
 ## Services
 
 ${services.length === 0 ? 'None is sold right now.' : services.join('\n')}

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SellingStep } from '../../src/documents/market.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 const PAY_TO = '0x1111111111111111111111111111111111111111'
@@ -111,6 +112,22 @@ describe('GET /v1/marketplace/services', () => {
     })
   })
 
+  it('shows sellers with each step a body that its address takes', async () => {
+    const { seller_onboarding } = await list()
+    const { steps } = (await (await fetch(seller_onboarding)).json()) as { steps: SellingStep[] }
+    const page = await (await fetch(seller_onboarding, { headers: { accept: 'text/html' } })).text()
+    const { body } = await gw.rest('POST', new URL(steps[0]!.url).pathname, steps[0]!.body, '')
+    expect(body).toMatchObject({ seller: 'acme-weather', key: expect.stringMatching(/^agw_sk_/) })
+    const sent = steps.slice(1).filter((step) => step.method === 'POST')
+    expect(sent).toHaveLength(4)
+    for (const step of sent) {
+      expect(page).toContain(JSON.stringify(step.body).replaceAll('"', '&quot;'))
+      const answer = await gw.rest('POST', new URL(step.url).pathname, step.body, body.key)
+      // Nobody is there in this test: what matters is that nothing is wrong with the request.
+      expect([400, 401, 405], `${step.url} ${answer.text}`).not.toContain(answer.status)
+    }
+  })
+
   it('has a command that runs when pasted, and names that very endpoint', async () => {
     const [service] = (await list()).services
     expect(service.curl).toBe(`curl -sS -i '${gw.baseUrl}/p/gateway/feed-digest/?limit=5'`)
@@ -152,6 +169,9 @@ describe('what is sold on the market', () => {
     expect([llms.status, llms.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     expect(llms.text).toContain(`\`GET ${endpoint()}\`: 0.100000 USDC`)
     for (const name of ['openapi.json', 'llms.txt'])
-      expect((await gw.rest('GET', `/p/nobody/${name}`)).status).toBe(404)
+      expect(await gw.rest('GET', `/p/nobody/${name}`)).toMatchObject({
+        status: 404,
+        body: { code: 'seller_not_found' },
+      })
   })
 })

@@ -46,8 +46,11 @@ const sellingPage = (parts: PageParts): string =>
     html`<h1>Sell an HTTP API to agents</h1>
       <ol>
         ${sellingSteps(parts.addresses).map(
-          ({ title, words, method, url }) =>
-            html`<li><strong>${title}</strong>. ${prose(words)}<br /><code>${method} ${url}</code></li> `,
+          ({ title, words, method, url, body }) =>
+            html`<li>
+              <strong>${title}</strong>. ${prose(words)}<br /><code>${method} ${url}</code
+              >${body ? html`<br /><code>${JSON.stringify(body)}</code>` : ''}
+            </li> `,
         )}
       </ol>
       <h2>Rules</h2>

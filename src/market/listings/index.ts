@@ -87,7 +87,7 @@ export function createMarketplace(parts: MarketplaceParts): Marketplace {
       const seller = catalogue.seller(sellerId)
       if (!isOurs && (!seller || seller.state === 'suspended'))
         throw new GatewayError(
-          'not_found',
+          'seller_not_found',
           'There is no such seller. GET /v1/marketplace/services lists all services.',
         )
       return {

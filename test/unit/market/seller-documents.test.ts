@@ -53,6 +53,11 @@ describe('the documents of a seller', () => {
     expect(text.match(/”/g)?.length).toBe(text.match(/“/g)?.length)
   })
 
+  it('say nothing where the seller says nothing of itself', async () => {
+    const text = llmsOfSeller({ ...(await evilSeller()), name: 'Quiet', description: '' }, ADDRESSES)
+    expect(text).toContain('The seller calls itself “Quiet”.\n')
+  })
+
   it('describe every route with its parameters, and say whose words these are', async () => {
     const document = openApiOfSeller(await evilSeller(), ADDRESSES)
     expect(document).toMatchObject({
