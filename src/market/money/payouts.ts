@@ -225,13 +225,20 @@ export function createPayouts(parts: PayoutParts): Payouts {
     return work_
   }
 
+  /** The same, behind what this process is at already: housekeeping's look is over in a moment. */
+  async function afterOthers<R>(work: () => Promise<R>): Promise<R | undefined> {
+    if (!running) return alone(work)
+    await running.catch(() => undefined)
+    return afterOthers(work)
+  }
+
   return {
     account: account?.address,
     async run({ minimum, patienceMs }) {
       if (!account) return []
       const { payouts } = await parts.readSettings()
       const begun: PayoutBatch[] = []
-      const work = alone(async () => {
+      const work = afterOthers(async () => {
         for (const { network } of paidNetworks()) {
           const batch = await openBatch(network, minimum ?? payouts.minimum_atomic, undefined)
           begun.push(batch)

@@ -246,6 +246,14 @@ describe('the schedule', () => {
 })
 
 describe('nobody is paid twice', () => {
+  it('by a run that is asked for while housekeeping is at work: it waits, and is run', async () => {
+    world.settings.payouts = { minimum_atomic: 900, schedule: 'daily', hour: 3 }
+    await world.earn('ada')
+    const [, begun] = await Promise.all([world.payouts.keep(), world.run(), world.run()])
+    expect(begun).toHaveLength(1)
+    expect(world.upstream.settled).toHaveLength(1)
+  })
+
   it('by two processes that run at once', async () => {
     const other = open({ bootId: 'boot_other', chain: world.chain })
     for (const id of ['ada', 'bob', 'eve']) {
