@@ -90,6 +90,19 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
     expect(await attempt(970, EVER)).toEqual({ ok: false, reason: 'open' })
   })
 
+  it('leave what was earned too lately as owed, also where what was there before is paid already', async () => {
+    const seller = newSeller()
+    await sell(store, BOOT, saleOf(seller), { at: NOW + 1 })
+    const attempt = (createdAt: number) =>
+      store.recordPayout({ payout: payoutOf(seller, { createdAt }), minimum: 1, before: NOW + 1000 })
+    const first = await attempt(NOW + 1500)
+    if (!first.ok) throw new Error(first.reason)
+    await settle(first.payout.id)
+    await sell(store, BOOT, saleOf(seller), { at: NOW + 2000 })
+    expect(await attempt(NOW + 2001)).toEqual({ ok: false, reason: 'owed' })
+    expect(await held(`seller:${seller}`)).toBe(970)
+  })
+
   it('pay nobody what is owed to nobody', async () => {
     expect(await store.recordPayout({ payout: payoutOf('stranger'), minimum: 0, before: EVER })).toEqual({
       ok: false,

@@ -97,6 +97,17 @@ export const marketBalanceBefore = command({ kind: 'lookup' })(function* (input:
   return row?.balance ?? 0
 })
 
+const EARNED_SINCE = `SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) AS earned FROM market_entries
+  WHERE account = $1 AND network = $2 AND at >= $3 AND kind IN ('sale', 'sale_restored')`
+/**
+ * For commands: what sales brought an account since then. What was taken back meanwhile is in it: the rest waits a little longer, where
+ * the balance of that moment would pay new sales out for old ones that were paid since.
+ */
+export function* earnedSince(account: MarketAccount, network: string, since: Millis): Command<number> {
+  const row = yield* first<{ earned: number }>(EARNED_SINCE, account, network, since)
+  return row?.earned ?? 0
+}
+
 const BALANCES = `SELECT ${columns(['account', 'network', 'balance', 'entries'])} FROM market_balances`
 /** What accounts hold on every network, of those whose names begin so, in order of name; `after` goes on behind an account. */
 export const listMarketBalances = command({ kind: 'read' })(function* (input: {

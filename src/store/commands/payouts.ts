@@ -7,7 +7,7 @@ import type { StoredReceipt } from '../ports/attempts.ts'
 import type { MarketEntryKind, NewPayout, Payout } from '../ports/market-money.ts'
 import { insertReceipt } from './attempts.ts'
 import { tellSeller } from './market-events.ts'
-import { holdBalance, marketBalanceBefore, post } from './market-ledger.ts'
+import { earnedSince, holdBalance, post } from './market-ledger.ts'
 
 const beginning = [
   'id',
@@ -50,7 +50,7 @@ export const recordPayout = command({ kind: 'transaction', touches: 'records', s
       network,
     )
     if (open) return { ok: false, reason: 'open' }
-    const amount = Math.min(held, yield* marketBalanceBefore({ account, network, before }))
+    const amount = held - (yield* earnedSince(account, network, before))
     if (amount < Math.max(1, minimum)) return { ok: false, reason: 'owed' }
     const values = { ...payout, amount, state: 'recorded' as const }
     yield* all(INSERT, ...beginning.map((name) => values[name]))
