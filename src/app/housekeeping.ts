@@ -19,7 +19,7 @@ export interface Housekeeping {
   readonly settlements: Pick<Settlements, 'reconcile'>
   readonly refunds: Pick<Refunds, 'reconcile'>
   readonly payouts: Pick<Payouts, 'keep'>
-  readonly figures: Pick<TrustUpkeep, 'keep'>
+  readonly figures: Pick<TrustUpkeep, 'begin' | 'keep'>
   readonly email: Pick<EmailService, 'prepare' | 'settle'>
   readonly sellers: SellerUpkeep
 }
@@ -36,6 +36,7 @@ export function startHousekeeping(
   })
   void refunds.reconcile()
   void payouts.keep()
+  void figures.begin()
   void audit.settle().catch((thrown: unknown) => {
     if (!isStopped) log.error({ err: thrown }, 'the audit log could not be signed')
   })

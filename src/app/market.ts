@@ -10,6 +10,7 @@ import { LIVE } from '../market/listings/shape.ts'
 import { createProbes } from '../market/trust/probes.ts'
 import { createTrustUpkeep } from '../market/trust/upkeep.ts'
 import { createWashTrading } from '../market/trust/wash-trading.ts'
+import { createRecount } from '../market/trust/recount.ts'
 import { createRatings } from '../market/trust/ratings.ts'
 import { createReadPublic } from '../market/sellers/read-public.ts'
 import { createSellers } from '../market/sellers/index.ts'
@@ -83,6 +84,7 @@ export function openMarket(
   const webhooks = createWebhooks({ ...platform, targets, target, sign: platform.signer.signText })
   const figures = createTrustUpkeep({
     ...platform,
+    recount: createRecount(platform),
     washTrading: createWashTrading({
       ...platform,
       transfers: { incoming: async (account) => (await chains.get(LIVE)?.incomingTransfers(account)) ?? [] },

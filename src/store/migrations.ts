@@ -8,7 +8,7 @@ import { marketEvidenceTables, marketTrustTables } from './market-trust-tables.t
 import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
-import { finalTransfers, marketMoneyTables } from './market-money-tables.ts'
+import { countedSales, finalTransfers, marketMoneyTables } from './market-money-tables.ts'
 import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -344,6 +344,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   finalTransfers,
   marketVersionIndex,
   offeredVersions,
+  countedSales,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -1,7 +1,7 @@
 // What is counted of each service; on every engine.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ServiceOutcome, ServiceRef, Store } from '../../src/store/ports.ts'
-import { saleOf, sell } from '../support/market-money.ts'
+import { saleOf, sell, sold } from '../support/market-money.ts'
 import { newSeller, PAYOUT, registration } from '../support/market-sellers.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 
@@ -12,6 +12,7 @@ const KEY: ServiceRef = { sellerId: 'acme', serviceId: 'quotes', environment: 'l
 const paid = (over: Partial<Extract<ServiceOutcome, { kind: 'settled' }>> = {}): ServiceOutcome => ({
   ...KEY,
   kind: 'settled',
+  claimId: '',
   at: NOW,
   payer: '0xa',
   amount: 1000,
@@ -29,8 +30,11 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
   })
   afterEach(() => place.remove())
 
-  const record = (outcomes: readonly ServiceOutcome[], to = store) =>
-    to.recordServiceOutcomes({ outcomes, now: Math.max(...outcomes.map(({ at }) => at)) })
+  const record = async (outcomes: readonly ServiceOutcome[], to = store) =>
+    to.recordServiceOutcomes({
+      outcomes: await sold(store, 'boot-1', outcomes),
+      now: Math.max(...outcomes.map(({ at }) => at)),
+    })
   const standing = (key = KEY) => store.findServiceStanding(key)
 
   it('count calls, payers and payers that came again, in whatever batches they come', async () => {

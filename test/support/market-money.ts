@@ -1,6 +1,6 @@
 // What must hold of the market's ledger at any moment.
 import type { CommandName, Commands } from '../../src/store/commands/index.ts'
-import type { NewPaymentClaim, Sale, Store } from '../../src/store/ports.ts'
+import type { NewPaymentClaim, Sale, ServiceOutcome, Store } from '../../src/store/ports.ts'
 import { newClaim, NOW, type Place, receiptFor, settling, submission } from './store.ts'
 
 /** Everything that is wrong with the market's ledger: nothing, or money was made or lost. */
@@ -51,6 +51,23 @@ export async function sell(
   await store.submitClaim(submission(claim.id, bootId))
   if (!(await store.settleClaim({ ...settling(claim.id), now: at }))) throw new Error('not settled')
   return claim
+}
+
+/** Sells what the paid calls among these outcomes bought. @returns the outcomes, which name their sales */
+export async function sold(
+  store: Store,
+  bootId: string,
+  outcomes: readonly ServiceOutcome[],
+): Promise<ServiceOutcome[]> {
+  const name = async (outcome: ServiceOutcome): Promise<ServiceOutcome> => {
+    if (outcome.kind !== 'settled') return outcome
+    const { sellerId, serviceId, environment, payer, amount, at } = outcome
+    const shares = { serviceId, feeAtomic: '0', proceedsAtomic: String(amount) }
+    const network = environment === 'live' ? 'eip155:8453' : 'eip155:84532'
+    const { id: claimId } = await sell(store, bootId, saleOf(sellerId, shares), { payer, network, at })
+    return { ...outcome, claimId }
+  }
+  return Promise.all(outcomes.map(name))
 }
 
 /** Every command of payouts that writes, once. */

@@ -103,11 +103,12 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
               },
             )
         },
-        onSettled({ payer, amount }: PaymentClaim) {
+        onSettled({ id: claimId, payer, amount }: PaymentClaim) {
           const isSelf = payer === sold.payoutAddress
           parts.recorder.record({
             ...service,
             kind: 'settled',
+            claimId,
             payer,
             amount: Number(amount),
             latencyMs,

@@ -9,7 +9,10 @@ export interface RecorderParts {
 }
 
 export interface Recorder {
-  /** Never throws and never waits. Outcomes that a crash loses were paid and are in the ledger: figures err on the small side. */
+  /**
+   * Never throws and never waits. A paid call that a crash loses is in the ledger, and recount.ts counts it from there; a failed one is
+   * written nowhere else.
+   */
   record(outcome: DistributiveOmit<ServiceOutcome, 'at'>): void
   /** Writes what is held. */
   flush(): Promise<void>

@@ -19,6 +19,7 @@ import * as marketLedger from './market-ledger.ts'
 import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
 import * as marketEvidence from './market-evidence.ts'
+import * as marketRecount from './market-recount.ts'
 import * as marketTrust from './market-trust.ts'
 import * as marketEvents from './market-events.ts'
 import * as marketHosts from './market-hosts.ts'
@@ -70,6 +71,7 @@ export const commands = definitionsOf({
   ...marketLedger,
   ...marketSales,
   ...marketEvidence,
+  ...marketRecount,
   ...marketTrust,
   ...marketEvents,
   ...marketHosts,

@@ -228,8 +228,8 @@ function* moveToExcluded(
     serviceId,
   )
   yield* all(
-    `UPDATE market_standings SET settled = settled - $1, volume = volume - $2, payers = payers - 1,
-       repeat_payers = repeat_payers - $3, ${exclusion}_payers = ${exclusion}_payers + 1,
+    `UPDATE market_standings SET settled = settled - $1, volume = volume - $2, payers = payers - $11,
+       repeat_payers = repeat_payers - $3, ${exclusion}_payers = ${exclusion}_payers + $11,
        ${exclusion}_calls = ${exclusion}_calls + $4, ${exclusion}_volume = ${exclusion}_volume + $5,
        ratings = ratings - $6, rating_sum = rating_sum - $7, changed_at = $8
      WHERE seller_id = $9 AND service_id = $10 AND environment = 'live'`,
@@ -243,6 +243,8 @@ function* moveToExcluded(
     now,
     sellerId,
     serviceId,
+    // Of whom a chain took every payment back, nothing is counted as it is.
+    calls > 0 ? 1 : 0,
   )
 }
 

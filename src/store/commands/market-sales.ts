@@ -7,7 +7,8 @@ import type { MarketAccount, StoredSale } from '../ports/market-money.ts'
 import type { Sale } from '../ports/market.ts'
 import type { NewPaymentClaim } from '../ports/payments.ts'
 import { holdBalance, post } from './market-ledger.ts'
-import { type CountedService, countRefund } from './market-trust.ts'
+import { countRefundOnce, uncountRefund, uncountSale } from './market-recount.ts'
+import type { CountedService } from './market-trust.ts'
 
 const INSERT = insertInto('market_sales', [
   'claimId',
@@ -120,6 +121,7 @@ export function* unbookSale(claimId: string, now: Millis): Command<void> {
   const { network, amount, fee, proceeds } = sale
   const amounts = { [accountOf(sale)]: -proceeds, fees: -fee, cash: amount }
   yield* post({ network, kind: 'sale_reversed', reference: claimId, now, amounts })
+  yield* uncountSale(claimId, now)
 }
 
 export interface RefundOfSale {
@@ -206,8 +208,8 @@ export function* concludeRefund(
     refund_failed: { [account]: proceeds, fees: fee, [transit]: -amount },
   }[kind]
   yield* post({ network, kind, reference: refundId, now, amounts })
-  if (kind !== 'refund_failed')
-    yield* countRefund(shares, { amount, sign: kind === 'refund_settled' ? 1 : -1, now })
+  if (kind === 'refund_settled') yield* countRefundOnce(shares, { refundId, amount, now })
+  if (kind === 'refund_reopened') yield* uncountRefund(shares, { refundId, amount, now })
 }
 
 /** How a refund of a sale was shared; undefined for one of another claim. */

@@ -13,8 +13,8 @@ import type {
   ServiceStanding,
 } from '../ports/market.ts'
 import type { Millis } from '../model.ts'
+import { bucketOf, DAY_MS, dayOf, markCounted } from './market-counted.ts'
 
-export const DAY_MS = 24 * 3600 * 1000
 const EXCLUSIONS: readonly PayerExclusion[] = ['self', 'funded', 'ring']
 const BUCKETS = LATENCY_BOUNDS_MS.map((_, at) => `b${at}`)
 const DAY_COUNTERS = [
@@ -31,17 +31,24 @@ const KEY = ['seller_id', 'service_id', 'environment']
 /** Rows of one page of standings. */
 const MAX_PAGE = 500
 
-type Settled = Extract<ServiceOutcome, { kind: 'settled' }>
-type Counters = Map<string, number>
+export type Settled = Extract<ServiceOutcome, { kind: 'settled' }>
+export type Counters = Map<string, number>
 
-/** Adds the outcomes to days, payers and standings, which change at `now`, however late an outcome is written. */
-export const recordServiceOutcomes = command({ kind: 'transaction', touches: 'records' })(function* ({
-  outcomes,
-  now,
-}: {
+/**
+ * Adds the outcomes to days, payers and standings, which change at `now`, however late an outcome is written. A paid call counts if its
+ * sale is booked and nobody has counted it, so that the same outcomes again change nothing of those.
+ */
+export const recordServiceOutcomes = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   outcomes: readonly ServiceOutcome[]
   now: Millis
 }): Command<void> {
+  const sold = yield* markCounted(input.outcomes.filter(isSettled))
+  yield* countOutcomes([...input.outcomes.filter((outcome) => !isSettled(outcome)), ...sold], input.now)
+})
+const isSettled = (outcome: ServiceOutcome): outcome is Settled => outcome.kind === 'settled'
+
+/** For commands: counts what is marked, or needs no mark. */
+export function* countOutcomes(outcomes: readonly ServiceOutcome[], now: Millis): Command<void> {
   yield* addToDays(outcomes)
   const standings = new Map<string, { key: ServiceRef; counters: Counters }>()
   const standingOf = (outcome: ServiceOutcome) => {
@@ -55,13 +62,12 @@ export const recordServiceOutcomes = command({ kind: 'transaction', touches: 're
     if (outcome.kind === 'up' || outcome.kind === 'down')
       counters.set('probed_at', Math.max(outcome.at, counters.get('probed_at') ?? 0))
   }
-  const settled = outcomes.filter((outcome): outcome is Settled => outcome.kind === 'settled')
-  for (const [, calls] of byName(settled, (one) => `${nameOf(one)} ${one.payer}`)) {
+  for (const [, calls] of byName(outcomes.filter(isSettled), (one) => `${nameOf(one)} ${one.payer}`)) {
     const [one] = calls
     if (one) yield* addToPayer(one, calls, standingOf(one))
   }
   for (const [, { key, counters }] of [...standings].sort(byText)) yield* addToStanding(key, now, counters)
-})
+}
 
 function* addToDays(outcomes: readonly ServiceOutcome[]): Command<void> {
   for (const [, those] of byName(outcomes, (one) => `${nameOf(one)} ${dayOf(one.at)}`)) {
@@ -85,8 +91,8 @@ function countInDay(outcome: ServiceOutcome, count: (name: string, by: number) =
     case 'settled': {
       count('settled', 1)
       count('volume', outcome.amount)
-      const bucket = LATENCY_BOUNDS_MS.findIndex((bound) => outcome.latencyMs <= bound)
-      count(BUCKETS.at(bucket) ?? 'b15', 1)
+      const bucket = bucketOf(outcome.latencyMs)
+      if (bucket !== null) count(`b${bucket}`, 1)
       return
     }
     case 'refunded':
@@ -144,7 +150,7 @@ const LATEST_CHANGE = `changed_at = CASE WHEN excluded.changed_at > market_stand
   ELSE market_standings.changed_at END`
 
 /** `probed_at` is a time and not a count: it is set. */
-function* addToStanding(key: ServiceRef, at: Millis, counters: Counters): Command<void> {
+export function* addToStanding(key: ServiceRef, at: Millis, counters: Counters): Command<void> {
   const names = [...counters.keys()]
   const values = [...keyOf(key), at, ...counters.values()]
   const next = (name: string) =>
@@ -166,23 +172,30 @@ export interface CountedService {
   readonly network: string
 }
 
-/** For commands: a refund of a sale that left, or (`sign` -1) that its chain took back. */
+/** For commands: a refund of a sale that left on a day, or (`sign` -1) that its chain took back. */
 export function* countRefund(
-  { sellerId, serviceId, network }: CountedService,
-  { amount, sign, now }: { amount: number; sign: 1 | -1; now: Millis },
+  service: CountedService,
+  { amount, sign, day, now }: { amount: number; sign: 1 | -1; day: number; now: Millis },
 ): Command<void> {
-  const key = { sellerId, serviceId, environment: network === TEST_NETWORK ? 'test' : 'live' } as const
+  const key = refOf(service)
   yield* all(
     `INSERT INTO market_day_stats (${KEY.join(', ')}, day, refunds, refunded) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (${KEY.join(', ')}, day) DO UPDATE SET refunds = market_day_stats.refunds + excluded.refunds,
        refunded = market_day_stats.refunded + excluded.refunded`,
     ...keyOf(key),
-    dayOf(now),
+    day,
     sign,
     sign * amount,
   )
   yield* addToStanding(key, now, new Map())
 }
+
+/** Whose figures a sale counts in. */
+export const refOf = ({ sellerId, serviceId, network }: CountedService): ServiceRef => ({
+  sellerId,
+  serviceId,
+  environment: network === TEST_NETWORK ? 'test' : 'live',
+})
 const TEST_NETWORK = 'eip155:84532'
 
 const STANDING = columns([
@@ -301,23 +314,21 @@ function toDays(row: Readonly<Record<string, unknown>>): ServiceDays {
       ServiceFailure,
       number
     >,
-    // A chain may take a refund back on another day.
-    refunds: Math.max(0, count('refunds')),
-    refunded: Math.max(0, count('refunded')),
+    refunds: count('refunds'),
+    refunded: count('refunded'),
     probesUp: count('probes_up'),
     probesDown: count('probes_down'),
     latencies: BUCKETS.map(count),
   }
 }
 
-const keyOf = ({ sellerId, serviceId, environment }: ServiceRef) => [sellerId, serviceId, environment]
+export const keyOf = ({ sellerId, serviceId, environment }: ServiceRef) => [sellerId, serviceId, environment]
 const nameOf = (key: ServiceRef) => keyOf(key).join(' ')
-export const dayOf = (at: Millis): number => Math.floor(at / DAY_MS)
 const placeholders = (values: readonly SqlValue[]) => values.map((_, at) => `$${at + 1}`).join(', ')
 const byText = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) =>
   a < b ? -1 : a > b ? 1 : 0
 
-function add(counters: Counters, name: string, by: number): void {
+export function add(counters: Counters, name: string, by: number): void {
   if (by !== 0) counters.set(name, (counters.get(name) ?? 0) + by)
 }
 

@@ -191,12 +191,14 @@ export interface ServiceRef {
 export type ServiceOutcome = ServiceRef & { readonly at: Millis } & (
     | {
         readonly kind: 'settled'
+        /** Of the sale: it is counted once, whoever counts it. */
+        readonly claimId: string
         /** Lower-case address. */
         readonly payer: string
         /** Atomic units. */
         readonly amount: number
-        /** From the request to the upstream to the last byte of its answer. */
-        readonly latencyMs: number
+        /** From the request to the upstream to the last byte of its answer; null where the process that knew it died. */
+        readonly latencyMs: number | null
         /** Known at once: the payer is an address of the seller. */
         readonly isSelf: boolean
       }

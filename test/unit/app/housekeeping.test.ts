@@ -25,14 +25,14 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       },
       refunds: { reconcile: note('refunds') },
       payouts: { keep: note('payouts') },
-      figures: { keep: note('figures') },
+      figures: { begin: note('missed sales'), keep: note('figures') },
       email: { prepare: note('email'), settle: note('quota') },
       sellers: { round: () => void done.push('sellers'), settled: async () => {} },
     },
   )
-  expect(done).toEqual(['payments', 'refunds', 'payouts', 'audit', 'email'])
+  expect(done).toEqual(['payments', 'refunds', 'payouts', 'missed sales', 'audit', 'email'])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(done.slice(5)).toEqual([
+  expect(done.slice(6)).toEqual([
     'audit',
     'sweep',
     'attempts',
@@ -46,5 +46,5 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
   ])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(15)
+  expect(done).toHaveLength(16)
 })

@@ -8,6 +8,7 @@ const call = {
   serviceId: 'quotes',
   environment: 'live',
   kind: 'settled',
+  claimId: 'clm_1',
   payer: '0xa',
   amount: 1,
   latencyMs: 5,

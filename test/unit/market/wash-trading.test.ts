@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWashTrading } from '../../../src/market/trust/wash-trading.ts'
 import type { ServiceOutcome, Store } from '../../../src/store/ports.ts'
+import { sold } from '../../support/market-money.ts'
 import { newSeller, PAYOUT, registration } from '../../support/market-sellers.ts'
 import { createPlace, log, NOW, type Place, times } from '../../support/store.ts'
 
@@ -23,19 +24,19 @@ beforeEach(async () => {
 })
 afterEach(() => place.remove())
 
-const pay = (...payers: string[]) =>
-  store.recordServiceOutcomes({
-    outcomes: payers.map((payer): ServiceOutcome => ({
-      ...KEY,
-      kind: 'settled',
-      at: NOW,
-      payer,
-      amount: 10,
-      latencyMs: 1,
-      isSelf: false,
-    })),
-    now: NOW,
-  })
+const pay = async (...payers: string[]) => {
+  const calls = payers.map((payer): ServiceOutcome => ({
+    ...KEY,
+    kind: 'settled',
+    claimId: '',
+    at: NOW,
+    payer,
+    amount: 10,
+    latencyMs: 1,
+    isSelf: false,
+  }))
+  await store.recordServiceOutcomes({ outcomes: await sold(store, 'boot-1', calls), now: NOW })
+}
 const send = (amount: bigint, from: string, ...to: string[]) => {
   for (const account of to) transfers.set(account, [...(transfers.get(account) ?? []), { from, amount }])
 }

@@ -6,7 +6,7 @@ import { type CommandName, commandNames, type Commands, traitsOf } from '../../.
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
-import { runPayoutCommands } from '../../support/market-money.ts'
+import { runPayoutCommands, saleOf } from '../../support/market-money.ts'
 import { runSellerCommands } from '../../support/market-sellers.ts'
 import {
   addCapability,
@@ -116,9 +116,23 @@ beforeAll(async () => {
     run('noteSettledListing', { ...listing, payer, limits: { perPayee: 1, total: 1, payers: 1 } })
   run('forgetSettledListings', { notSettledSince: NOW + 1, limit: 9 })
   const service = { sellerId: 'acme', serviceId: 'quotes', environment: 'live', at: NOW } as const
-  const sold = { ...service, kind: 'settled', payer: '0xa', amount: 1, latencyMs: 5, isSelf: false } as const
-  run('recordServiceOutcomes', { outcomes: [sold, { ...service, kind: 'up' }], now: NOW })
   const { sellerId, serviceId } = service
+  const [counted, missed] = [newClaim({ payer: '0xa' }), newClaim({ payer: '0xb' })]
+  for (const claim of [counted, missed]) {
+    run('claimPayment', { claim, bootId: BOOT, sale: saleOf(sellerId, { serviceId }) })
+    run('submitClaim', submission(claim.id, BOOT))
+    run('settleClaim', settling(claim.id))
+  }
+  const [payer, amount] = ['0xa', 1000]
+  const sold = { ...service, kind: 'settled', payer, amount, latencyMs: 5, isSelf: false } as const
+  run('recordServiceOutcomes', {
+    outcomes: [
+      { ...sold, claimId: counted.id },
+      { ...service, kind: 'up' },
+    ],
+    now: NOW,
+  })
+  run('countMissedSales', { settledBefore: NOW + 3600_000, limit: 9, now: NOW })
   run('noteSellerAddress', { sellerId, address: '0xself', now: NOW })
   const funded = { funder: '0xf', block: 1, transactionHash: '0x1' }
   run('noteFunders', { payer: '0xa', funders: [funded], now: NOW })
