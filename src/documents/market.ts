@@ -109,18 +109,18 @@ export const FIGURE_METHODS: readonly FigureMethod[] = [
   { figure: 'volume_atomic', words: 'What those calls cost together, before refunds.' },
   {
     figure: 'excluded.self_payments',
-    words: 'Paid from the payout address, or from another address that the seller has shown to be theirs.',
+    words: "Paid from the payout address, or from any address that was the seller's before.",
   },
   {
     figure: 'excluded.funded_by_seller',
     words:
-      "Paid from a wallet that got USDC from one of the seller's addresses, directly or through one wallet between.",
+      "Paid from a wallet that got USDC from one of the seller's addresses, directly or by way of one wallet.",
   },
   {
     figure: 'excluded.one_funder',
     words:
-      'Paid from wallets of which ten or more that paid this service got their first USDC from one and the same wallet. Accounts that fund ' +
-      'everybody, which the operator names, are no such wallet.',
+      'Paid from wallets of which ten or more that paid this seller got USDC from one and the same wallet. Accounts that fund everybody, ' +
+      "which the operator names, are no such wallet, and how many make a ring is the operator's to say.",
   },
   {
     figure: 'last_30_days.success_rate',
@@ -148,7 +148,7 @@ export const FIGURE_METHODS: readonly FigureMethod[] = [
   },
   {
     figure: 'ratings',
-    words: 'One for each paid call, by whoever holds its receipt. Those of excluded payers do not count.',
+    words: 'One for each paid call, by whoever paid. Those of excluded payers are shown and do not count.',
   },
   {
     figure: 'days_since_proof',

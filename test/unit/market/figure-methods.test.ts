@@ -19,6 +19,12 @@ describe('the method of each figure', () => {
     }
   })
 
+  it('says of whose money counts, and of who rates, what the guide says', () => {
+    const same = FIGURE_METHODS.filter(({ figure }) => /^(?:excluded\.|ratings$)/.test(figure))
+    expect(same).toHaveLength(4)
+    for (const { words } of same) expect(guide).toContain(/^.*?\./.exec(words)?.[0])
+  })
+
   it('is left out of none', () => {
     const documented = FIGURE_METHODS.map(({ figure }) => figure.split('.')[0])
     const shown = Object.keys(MarketFigures.shape).filter(
