@@ -72,3 +72,27 @@ describe('what the operator looked at', () => {
     expect((await seller('/services/submit', { service_id: 'twin' })).body.state).toBe('pending')
   })
 })
+
+describe('a slow host', () => {
+  it('takes one of the places for looks and for documents, however often its seller asks', async () => {
+    let held: (() => void)[] = []
+    let arrived = () => {}
+    gw.upstream.respond((_request, res) => {
+      held.push(() => void res.writeHead(404).end())
+      arrived()
+    })
+    const imported = { service_id: 'slow', origin, url: `${origin}/openapi.json` }
+    for (const [path, body, code] of [
+      ['/hosts/verify', { origin, ownership_proofs: [] }, undefined],
+      ['/services/import', imported, 'upstream_unreachable'],
+    ] as const) {
+      held = []
+      const waiting = new Promise<void>((resolve) => (arrived = resolve))
+      const first = seller(path, body)
+      await waiting
+      expect((await seller(path, body)).body.code, path).toBe('overloaded')
+      for (const end of held) end()
+      expect((await first).body.code, path).toBe(code)
+    }
+  })
+})

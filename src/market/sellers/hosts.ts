@@ -30,6 +30,8 @@ export interface Hosts extends Pick<Sellers, 'claimHost' | 'verifyHost'> {
 export function createHosts(parts: SellerParts): Hosts {
   const { store, settings, proof, payoutChain, now, target } = parts
   const asked = createSemaphore(MAX_ASKED)
+  /** Sellers whose look is under way: nobody takes all the places with slow hosts of its own. */
+  const asking = new Set<string>()
 
   function readHost(origin: string): string {
     const host = hostOf(readOrigin(origin, target))
@@ -140,16 +142,18 @@ export function createHosts(parts: SellerParts): Hosts {
     async verifyHost(key, origin, proofs) {
       const seller = await activeSellerOf(parts, key)
       const host = await claim(seller, readHost(origin))
+      const busy = (what: string) =>
+        new GatewayError('overloaded', `${what} Try again shortly.`, { extras: { retry_after_seconds: 5 } })
+      if (asking.has(seller.id)) throw busy('A host of yours is being looked at.')
+      asking.add(seller.id)
       const release = await asked.acquire(2000)
-      if (!release)
-        throw new GatewayError('overloaded', 'Too many hosts are being looked at. Try again shortly.', {
-          extras: { retry_after_seconds: 5 },
-        })
       try {
+        if (!release) throw busy('Too many hosts are being looked at.')
         const verified = await verify(seller, host, proofs)
         return { ...verified, host: toOwnHost(verified.host, seller) }
       } finally {
-        release()
+        release?.()
+        asking.delete(seller.id)
       }
     },
 

@@ -23,16 +23,19 @@ export function createImport(
 ): Pick<Sellers, 'import'> {
   const { store, read, target } = parts
   const reads = createSemaphore(READS_AT_ONCE)
+  /** Sellers whose document is being read: nobody takes all the places with a slow host of its own. */
+  const reading = new Set<string>()
 
-  async function fetchDocument(url: string, origin: string): Promise<unknown> {
+  async function fetchDocument(sellerId: string, url: string, origin: string): Promise<unknown> {
     if (!URL.canParse(url) || new URL(url).host !== hostOf(origin) || !url.startsWith('https://'))
       throw new GatewayError('input_invalid', `/url: has to be on ${origin}: no other host is read for you.`)
+    const busy = (what: string) =>
+      new GatewayError('overloaded', `${what} Try again shortly.`, { extras: { retry_after_seconds: 5 } })
+    if (reading.has(sellerId)) throw busy('A document of yours is being read.')
+    reading.add(sellerId)
     const release = await reads.acquire(5000)
-    if (!release)
-      throw new GatewayError('overloaded', 'Too many documents are being read. Try again shortly.', {
-        extras: { retry_after_seconds: 5 },
-      })
     try {
+      if (!release) throw busy('Too many documents are being read.')
       const found = await read(url, { timeoutMs: READ_MS, maxBytes: MAX_BYTES })
       if (!found.ok)
         throw new GatewayError('upstream_unreachable', `${url} could not be read (${found.reason}).`)
@@ -45,7 +48,8 @@ export function createImport(
         throw new GatewayError('input_invalid', `/url: the document is larger than ${MAX_BYTES} bytes.`)
       return parseJson(found.text, MAX_DEPTH)
     } finally {
-      release()
+      release?.()
+      reading.delete(sellerId)
     }
   }
 
@@ -56,7 +60,8 @@ export function createImport(
       if ((request.url === undefined) === (request.document === undefined))
         throw new GatewayError('input_conflict', 'Send either `url` or `document`.')
       if (request.url !== undefined) await demandProof(parts, seller, origin)
-      const document = request.url === undefined ? request.document : await fetchDocument(request.url, origin)
+      const document =
+        request.url === undefined ? request.document : await fetchDocument(seller.id, request.url, origin)
       const reading = readOpenApi(document, request.default_price_atomic)
       if (!reading.ok) throw new GatewayError('input_invalid', `/document: ${reading.why}.`)
       const { api } = reading
