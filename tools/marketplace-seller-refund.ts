@@ -6,7 +6,7 @@ import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 export const marketplaceSellerRefund = defineTool({
-  name: 'gateway.marketplace.seller.refund',
+  name: 'gateway.seller.refund',
   title: 'Marketplace: refund a sale',
   summary:
     "Sends a sale of the key's seller back to its buyer, all of it or a part, from what the seller holds. Never more than was " +

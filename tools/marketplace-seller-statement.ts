@@ -5,7 +5,7 @@ import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 export const marketplaceSellerStatement = defineTool({
-  name: 'gateway.marketplace.seller.statement',
+  name: 'gateway.seller.statement',
   title: 'Marketplace: statement of a seller',
   summary:
     "Lists every sale, refund and payout of the key's seller with claim, receipt and transaction, between an opening and a closing " +
