@@ -236,6 +236,23 @@ describe.each(ENGINES)('sellers in %s', (engine) => {
     ])
   })
 
+  it('whose host takes no event wait with all of theirs, and keep nobody else waiting', async () => {
+    await register('acme')
+    await register('other')
+    const tell = (sellerId: string, id: string, now: number) =>
+      store.addMarketEvent({ sellerId, event: { id, type: 't', data: {} }, now })
+    for (const id of ['evt_a1', 'evt_a2', 'evt_a3']) await tell('acme', id, NOW)
+    await tell('other', 'evt_b1', NOW + 1)
+    const take = async (now: number) =>
+      (await store.takeMarketEvents({ now, busyUntil: now + 60, limit: 1 })).map(({ id }) => id)
+    expect(await take(NOW + 2)).toEqual(['evt_a1'])
+    const failed = { id: 'evt_a1', state: 'pending', problem: 'timeout' } as const
+    await store.finishMarketEvent({ ...failed, nextAt: NOW + 50, now: NOW + 3 })
+    expect(await take(NOW + 4)).toEqual(['evt_b1'])
+    expect(await take(NOW + 5)).toEqual([])
+    expect(await take(NOW + 50)).toEqual(['evt_a1'])
+  })
+
   it('have as many listings as they may, and no two that look alike', async () => {
     await register('acme')
     await offer('acme', 'one')

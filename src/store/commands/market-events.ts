@@ -77,8 +77,15 @@ export const takeMarketEvents = command({ kind: 'transaction', touches: 'records
   return taken
 })
 
-/** Ends a delivery: sent, given up, or to be tried again at `nextAt`. */
-export const finishMarketEvent = command({ kind: 'statement', touches: 'records' })(function* (input: {
+/** Locked in the order in which events are taken. */
+const PUT_OFF = `UPDATE market_events SET next_at = $1 WHERE id IN (
+  SELECT id FROM market_events WHERE state = 'pending' AND next_at < $1
+    AND seller_id = (SELECT seller_id FROM market_events WHERE id = $2) ORDER BY next_at, id FOR UPDATE)`
+/**
+ * Ends a delivery: sent, given up, or to be tried again at `nextAt`. Until then nothing else is sent to the same seller: one whose host is
+ * slow, with thousands of events, must not keep those of others waiting.
+ */
+export const finishMarketEvent = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
   state: MarketEvent['state']
   nextAt: Millis
@@ -94,6 +101,7 @@ export const finishMarketEvent = command({ kind: 'statement', touches: 'records'
     state === 'pending' ? null : now,
     id,
   )
+  if (state === 'pending') yield* all(PUT_OFF, nextAt, id)
 })
 
 /** The events of a seller, newest first. */
