@@ -40,7 +40,7 @@ describe('where a response is searched', () => {
   })
 })
 
-const DOUBLES = Array.from({ length: 6 }, () => adversarialBodies(1 << 17, SECRET))
+const DOUBLES = Array.from({ length: 6 }, () => adversarialBodies(1 << 15, SECRET))
 
 describe('a search', () => {
   it('that would cost more than its budget ends there, and is never called clean', () => {
@@ -54,7 +54,7 @@ describe('a search', () => {
   })
 
   // The bound of a turn of the event loop rests on this: nothing is done that is not paid for. `npm run bench -- leaks` times it.
-  it.each(Object.entries(adversarialBodies(1 << 16, SECRET)))(
+  it.each(Object.entries(adversarialBodies(1 << 14, SECRET)))(
     'of %s pays for each look at it, and costs twice as much where there is twice as much of it',
     (name, body) => {
       const search = createLeakSearch(sought)

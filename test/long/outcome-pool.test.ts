@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { GatewayError } from '../../../src/core/errors.ts'
-import { createAnalyserPool, type PoolOptions } from '../../../src/outcomes/adapters/pool.ts'
-import { analyses } from '../../../src/outcomes/analyses.ts'
-import type { Analyser, AnalysisResult } from '../../../src/outcomes/ports.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { createAnalyserPool, type PoolOptions } from '../../src/outcomes/adapters/pool.ts'
+import { analyses } from '../../src/outcomes/analyses.ts'
+import type { Analyser, AnalysisResult } from '../../src/outcomes/ports.ts'
 
-const hostileUrl = new URL('../../support/hostile-worker.ts', import.meta.url)
+const hostileUrl = new URL('../support/hostile-worker.ts', import.meta.url)
 const FOREVER_MS = 1_000_000
 /** Processes start slowly on a busy machine. */
 const POLL = { timeout: 20_000 }
@@ -172,7 +172,7 @@ describe('the life of a pool', () => {
   })
 
   it('leaves no process behind when the gateway itself is killed', async () => {
-    const pool = new URL('../../../src/outcomes/adapters/pool.ts', import.meta.url).href
+    const pool = new URL('../../src/outcomes/adapters/pool.ts', import.meta.url).href
     const code = `import { createAnalyserPool } from '${pool}'
       const pool = createAnalyserPool({ workerUrl: new URL('${hostileUrl.href}'), workers: 1 })
       const { value } = await pool.run('process', null)
