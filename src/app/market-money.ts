@@ -1,16 +1,17 @@
 // Composition of the market's money.
 import { createMarketMoney } from '../market/money/index.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
+import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
 import type { Platform } from './platform.ts'
 
 /** Composes payouts, sellers' refunds and statements. */
-export function openMarketMoney(platform: Platform, payments: Payments) {
+export function openMarketMoney(platform: Platform, payments: Payments, lifetime: Lifetime) {
   const { payoutAccount, refundAccount, payTo, readMarket } = payments
   const own = [payTo, payoutAccount?.address, refundAccount?.address].filter(
     (address) => address !== undefined,
   )
-  return createMarketMoney({
+  const opened = createMarketMoney({
     ...platform,
     ...platform.addresses,
     ...payments,
@@ -21,4 +22,6 @@ export function openMarketMoney(platform: Platform, payments: Payments) {
     findSeller: platform.store.findSeller,
     readSettings: readMarket,
   })
+  lifetime.onClose(() => opened.payouts.close())
+  return opened
 }

@@ -70,7 +70,7 @@ export async function openServices(
   })
   await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
-  const { money, payouts } = openMarketMoney(platform, payments)
+  const { money, payouts } = openMarketMoney(platform, payments, lifetime)
   // Discovery lists what the market sells, and the market's own service reads what discovery's neighbours read.
   let market: Marketplace | undefined
   const soldOnMarket = async () => (await market?.sold()) ?? []

@@ -51,6 +51,8 @@ export interface Payouts {
   }): Promise<readonly PayoutBatch[] | undefined>
   /** What is due, what was left open, and what became of what was sent. Never throws. */
   keep(): Promise<void>
+  /** Ends a run behind the page that it is at, and leaves the lead to others: the next process need not wait for the lease. */
+  close(): Promise<void>
   /** Lower-case; undefined where nothing is paid out. */
   readonly account: string | undefined
 }
@@ -85,12 +87,14 @@ export function createPayouts(parts: PayoutParts): Payouts {
   }
   const transfers = createTransfers({ ...parts, engine: store.engine }, book)
   let running: Promise<unknown> | undefined
+  let isClosed = false
 
   /** Test money is owed to nobody. */
   const paidNetworks = () => networks.all.filter(({ network, revenue }) => revenue && chains.has(network))
 
   /** @returns whether this process may go on for a while */
   const lead = async () =>
+    !isClosed &&
     store.takeLeadership({
       name: LEASE,
       holder: bootId,
@@ -216,13 +220,20 @@ export function createPayouts(parts: PayoutParts): Payouts {
 
   /** One run at a time in this process, and one process at a time. @returns undefined where another one is at it */
   async function alone<R>(work: () => Promise<R>): Promise<R | undefined> {
-    if (running || !(await lead()) || running) return undefined
-    const work_ = work().finally(() => {
-      running = undefined
-      return store.giveUpLeadership({ name: LEASE, holder: bootId })
-    })
-    running = work_
-    return work_
+    if (running) return undefined
+    // Nobody comes in between while the lease is asked for, nor before it is given back.
+    const lone = leading(work).finally(() => (running = undefined))
+    running = lone
+    return lone
+  }
+
+  async function leading<R>(work: () => Promise<R>): Promise<R | undefined> {
+    if (!(await lead())) return undefined
+    try {
+      return await work()
+    } finally {
+      await store.giveUpLeadership({ name: LEASE, holder: bootId })
+    }
   }
 
   /** The same, behind what this process is at already: housekeeping's look is over in a moment. */
@@ -234,6 +245,10 @@ export function createPayouts(parts: PayoutParts): Payouts {
 
   return {
     account: account?.address,
+    async close() {
+      isClosed = true
+      await running?.catch(() => undefined)
+    },
     async run({ minimum, patienceMs }) {
       if (!account) return []
       const { payouts } = await parts.readSettings()
@@ -261,7 +276,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
     async keep() {
       try {
         await transfers.reconcile()
-        if (account) await alone(() => runDue(account))
+        if (account && !isClosed) await alone(() => runDue(account))
       } catch (thrown) {
         log.error({ err: thrown }, 'payouts could not be run')
       }

@@ -254,6 +254,16 @@ describe('nobody is paid twice', () => {
     expect(world.upstream.settled).toHaveLength(1)
   })
 
+  it('and a process that ended begins nothing more, while the next one pays', async () => {
+    await world.earn('ada')
+    const next = open({ bootId: 'boot_next', chain: world.chain })
+    const begun = world.payouts.keep()
+    await world.payouts.close()
+    expect(await next.run()).toHaveLength(1)
+    await begun
+    expect(await world.run()).toBeUndefined()
+  })
+
   it('by two processes that run at once', async () => {
     const other = open({ bootId: 'boot_other', chain: world.chain })
     for (const id of ['ada', 'bob', 'eve']) {
