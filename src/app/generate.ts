@@ -4,7 +4,7 @@ import { glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tools } from '../../tools/index.ts'
 import { generatedFiles } from '../documents/generated.ts'
 import { withSources } from '../documents/pages.ts'
-import { configurationVariables } from './config.ts'
+import { configurationVariables } from './variables.ts'
 
 const root = new URL('../../', import.meta.url)
 const bench = JSON.parse(await readFile(new URL('bench/results.json', root), 'utf8'))

@@ -4,7 +4,8 @@ import { API_VERSION, CATALOGUE_VERSION, type Config, EGRESS_VERSION } from '../
 import type { Resolver } from '../egress/ports.ts'
 import { ResolveError } from '../egress/ports.ts'
 import type { AnalyserLoad } from '../outcomes/ports.ts'
-import type { Chain, Router } from '../payments/ports.ts'
+import type { Chain } from '../payments/chain-ports.ts'
+import type { Router } from '../payments/ports.ts'
 import type { Health } from '../../tools/services.ts'
 import type { Store } from '../store/ports.ts'
 

@@ -1,7 +1,7 @@
 // Decides which variables of the environment look like the gateway's and are read by nobody, so that a misspelled one is
 // not ignored in silence. Values are left to config.ts and never shown.
 import { distanceWithin } from '../lib/edit-distance.ts'
-import { CONFIGURATION_NAMES } from './config.ts'
+import { CONFIGURATION_NAMES } from './variables.ts'
 
 const PREFIX = 'GATEWAY_'
 /** Any chain may follow; a malformed one is refused by config.ts. */

@@ -7,8 +7,8 @@ import type {
   ChainBlock,
   ChainProbe,
   Eip3009Authorization,
-  Payment,
-} from './ports.ts'
+} from './chain-ports.ts'
+import type { Payment } from './ports.ts'
 
 /** What is looked for on a chain: an authorization, and since when. A claim is one. */
 export type Transfer = Pick<

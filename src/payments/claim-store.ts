@@ -3,7 +3,8 @@ import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { LOCAL, REVERTED } from './decision-table.ts'
-import type { ChainBlock, Settlement } from './ports.ts'
+import type { ChainBlock } from './chain-ports.ts'
+import type { Settlement } from './ports.ts'
 import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
 
 export interface ClaimStoreParts extends ReceiptParts {

@@ -1,6 +1,6 @@
 // Computes what the payer of an EIP-3009 transfer signs: the EIP-712 digest of TransferWithAuthorization. The structure is
 // fixed, so it is written into one buffer: verifying a payment computes it once, and must stay well below the signature.
-import type { Eip3009Authorization } from './ports.ts'
+import type { Eip3009Authorization } from './chain-ports.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
 
 /**

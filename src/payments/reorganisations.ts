@@ -4,7 +4,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { ClaimBlock, PaymentClaim, Store } from '../store/ports.ts'
 import type { EvidenceReader } from './chain-evidence.ts'
 import type { ClaimStore } from './claim-store.ts'
-import type { Chain } from './ports.ts'
+import type { Chain } from './chain-ports.ts'
 
 export interface ReorganisationParts {
   readonly store: Store

@@ -11,7 +11,7 @@ import { isObject } from '../lib/json.ts'
 import type { Millis } from '../store/model.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { decodeHeader } from './codec.ts'
-import { type Chain, ChainError } from './ports.ts'
+import { type Chain, ChainError } from './chain-ports.ts'
 import { loadSecp256k1 } from './secp256k1.ts'
 
 /** A person may have to find a phone. */

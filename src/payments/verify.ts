@@ -6,16 +6,8 @@ import type { DocumentStore, PayerStanding, PaymentClaim, Store } from '../store
 import { createEip3009Hasher, type Eip3009Hasher } from './eip3009.ts'
 import { checkPayment, notProven, type Refusal } from './firewall.ts'
 import { createPaymentPolicyReader, type PaymentPolicy } from './policy.ts'
-import {
-  type Chain,
-  ChainError,
-  type ChainProbe,
-  type Check,
-  type Payment,
-  type Router,
-  type Verdict,
-  type Verifier,
-} from './ports.ts'
+import { type Chain, ChainError, type ChainProbe } from './chain-ports.ts'
+import type { Check, Payment, Router, Verdict, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import { createRate } from './rates.ts'
 import { loadSecp256k1, type Secp256k1 } from './secp256k1.ts'

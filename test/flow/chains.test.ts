@@ -3,7 +3,7 @@ import { encodeFunctionData, keccak256, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { packTransfer } from '../../src/payments/adapters/usdc-abi.ts'
-import { type Chain, ChainError, type Eip3009Authorization } from '../../src/payments/ports.ts'
+import { type Chain, ChainError, type Eip3009Authorization } from '../../src/payments/chain-ports.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import {
   type ExactPayload,

@@ -2,7 +2,7 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createChain } from '../../src/payments/adapters/chain.ts'
-import { type Chain, ChainError } from '../../src/payments/ports.ts'
+import { type Chain, ChainError } from '../../src/payments/chain-ports.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 
 let chain: TestChain

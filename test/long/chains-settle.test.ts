@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noFault, parseFault } from '../../src/lib/fault-points.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
-import type { Chain, Payment, Upstream } from '../../src/payments/ports.ts'
+import type { Chain } from '../../src/payments/chain-ports.ts'
+import type { Payment, Upstream } from '../../src/payments/ports.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import {
   type ExactPayload,

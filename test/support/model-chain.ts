@@ -1,6 +1,7 @@
 // A chain of transfers that fits on a page: what the evidence reader and the transfers ask of one, with blocks that can be taken back.
 import type { PaymentNetwork } from '../../src/core/networks.ts'
-import type { Chain, Upstream, UpstreamRequest, UpstreamSettlement } from '../../src/payments/ports.ts'
+import type { Chain } from '../../src/payments/chain-ports.ts'
+import type { Upstream, UpstreamRequest, UpstreamSettlement } from '../../src/payments/ports.ts'
 import { exactKind, fakeChain, fakeUpstream } from './payment-fakes.ts'
 
 interface Mined {

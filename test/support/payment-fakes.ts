@@ -3,15 +3,13 @@ import { randomBytes } from 'node:crypto'
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { createNetworks } from '../../src/core/networks.ts'
-import {
-  type AuthorizationStatus,
-  type Chain,
-  ChainError,
-  type Payment,
-  type Upstream,
-  type UpstreamRequest,
-  type UpstreamSettlement,
-  type Verdict,
+import { type AuthorizationStatus, type Chain, ChainError } from '../../src/payments/chain-ports.ts'
+import type {
+  Payment,
+  Upstream,
+  UpstreamRequest,
+  UpstreamSettlement,
+  Verdict,
 } from '../../src/payments/ports.ts'
 import type { PaymentNetwork } from '../../src/core/networks.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'

@@ -1,7 +1,7 @@
 // The market's money as handlers see it.
 import type { Receipt } from '../../../schemas/receipt.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { type Chain, ChainError } from '../../payments/ports.ts'
+import { type Chain, ChainError } from '../../payments/chain-ports.ts'
 import type { Refunds } from '../../payments/refunds.ts'
 import { toReceipt } from '../../receipts/types.ts'
 import type { Payout, PayoutBatch, StoredReceipt } from '../../store/ports.ts'

@@ -2,7 +2,7 @@
 // Where the account is a contract, the contract is asked (ERC-1271). The signature moves no money and binds the host to an address:
 // shown by somebody else it pays that address and nobody else.
 import { isHexString, parseHex } from './hex.ts'
-import { type Chain, ChainError } from '../../payments/ports.ts'
+import { type Chain, ChainError } from '../../payments/chain-ports.ts'
 import { loadSecp256k1 } from '../../payments/secp256k1.ts'
 
 export type OwnershipVerdict =

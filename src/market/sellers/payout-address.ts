@@ -2,7 +2,7 @@
 // may change, and a payout that fails is kept as owed.
 import { GatewayError } from '../../core/errors.ts'
 import type { Networks } from '../../core/networks.ts'
-import { type AccountFacts, type Chain, ChainError } from '../../payments/ports.ts'
+import { type AccountFacts, type Chain, ChainError } from '../../payments/chain-ports.ts'
 import { toChecksum } from './hex.ts'
 
 export interface PayoutRules {

@@ -1,6 +1,6 @@
 // Finds out what became of one authorization, by the token's own events. A used nonce alone says nothing: a cancellation
 // uses it up too, and so does another authorization that the payer signed under the same nonce.
-import { type AuthorizationStatus, ChainError } from '../ports.ts'
+import { type AuthorizationStatus, ChainError } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {

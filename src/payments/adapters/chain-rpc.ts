@@ -2,7 +2,7 @@
 // failure. Questions that come within a millisecond travel in one HTTP request.
 import { createBatcher } from '../../lib/batcher.ts'
 import { must } from '../../lib/must.ts'
-import { ChainError } from '../ports.ts'
+import { ChainError } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
 

@@ -1,5 +1,5 @@
 // Shows one EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
-import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
+import { type Chain, ChainError, type ChainProbe } from '../chain-ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
 import { findIncomingTransfers } from './incoming-transfers.ts'

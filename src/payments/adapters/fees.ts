@@ -1,6 +1,6 @@
 // Decides what a transaction offers for gas: enough for the next blocks, never more than the operator would want to pay.
 import { isObject } from '../../lib/json.ts'
-import { ChainError } from '../ports.ts'
+import { ChainError } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import { readQuantity } from './usdc-abi.ts'

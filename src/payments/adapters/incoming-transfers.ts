@@ -1,6 +1,6 @@
 // Whose money an account holds: the token's own transfers to it, as far back as a node lets us look in a few questions.
 import type { PaymentNetwork } from '../../core/networks.ts'
-import type { IncomingTransfer } from '../ports.ts'
+import type { IncomingTransfer } from '../chain-ports.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import { isHash, readLog, readQuantity, readWord, topic, TRANSFER } from './usdc-abi.ts'
 

@@ -1,6 +1,6 @@
 // JSON-RPC 2.0 over HTTP: one POST per batch, kept connections, one deadline, a cap on the answer, no redirects.
 import { Pool } from 'undici'
-import { ChainError } from '../ports.ts'
+import { ChainError } from '../chain-ports.ts'
 
 export interface RpcCall {
   readonly method: string

@@ -5,14 +5,8 @@ import { within } from '../../lib/deadline.ts'
 import type { Fault } from '../../lib/fault-points.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
-import {
-  ChainError,
-  type Payment,
-  type Upstream,
-  type UpstreamRequest,
-  type UpstreamSettlement,
-  type Verdict,
-} from '../ports.ts'
+import { ChainError } from '../chain-ports.ts'
+import type { Payment, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { LOCAL, REVERTED } from '../decision-table.ts'
 import { receiptOf } from './authorization-status.ts'

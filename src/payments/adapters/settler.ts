@@ -3,7 +3,7 @@
 // nonce to somebody else gets another. An authorization moves money once, however often it is put out.
 import type { Logger } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { ChainError } from '../ports.ts'
+import { ChainError } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'

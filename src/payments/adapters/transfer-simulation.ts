@@ -1,7 +1,7 @@
 // Simulates a transfer by authorization under the very gas limit that its transaction will have: what could not be settled is
 // refused before any work is done for it. Verification and settlement both go through here, so that there is one rule.
 import type { Secret } from '../../lib/secret.ts'
-import type { Eip3009Authorization } from '../ports.ts'
+import type { Eip3009Authorization } from '../chain-ports.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import { packTransfer, readRevert } from './usdc-abi.ts'
 

@@ -1,6 +1,6 @@
 // The few calls and events of FiatTokenV2_2 that payments need, packed by hand: no ABI library on the fast path.
 import type { Secret } from '../../lib/secret.ts'
-import type { ChainBlock, Eip3009Authorization } from '../ports.ts'
+import type { ChainBlock, Eip3009Authorization } from '../chain-ports.ts'
 import type { RpcReply } from './json-rpc.ts'
 
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

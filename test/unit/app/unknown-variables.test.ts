@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CONFIGURATION_NAMES } from '../../../src/app/config.ts'
+import { CONFIGURATION_NAMES } from '../../../src/app/variables.ts'
 import { describeUnknownVariables } from '../../../src/app/unknown-variables.ts'
 
 const sentence = (name: string, advice: string) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
 import { AUTHORIZATION_USED, topic, TRANSFER } from '../../../src/payments/adapters/usdc-abi.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
-import type { Chain } from '../../../src/payments/ports.ts'
+import type { Chain } from '../../../src/payments/chain-ports.ts'
 import { type ChainProxy, startChainProxy } from '../../support/chain-proxy.ts'
 
 const network = createNetworks([84532]).all[0]!

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
-import { ChainError } from '../../../src/payments/ports.ts'
+import { ChainError } from '../../../src/payments/chain-ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { type ChainProxy, type Interception, startChainProxy } from '../../support/chain-proxy.ts'
 

@@ -3,7 +3,7 @@ import { type Hex, checksumAddress, hashTypedData, keccak256 as viemKeccak256 } 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createEip3009Hasher, type Eip3009Hasher, hasGoodChecksum } from '../../../src/payments/eip3009.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
-import type { Eip3009Authorization } from '../../../src/payments/ports.ts'
+import type { Eip3009Authorization } from '../../../src/payments/chain-ports.ts'
 import type { PaymentNetwork } from '../../../src/core/networks.ts'
 import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
 import { cites } from '../../requirements.ts'

@@ -1,6 +1,6 @@
 // What happens after what to a payment: the chain's word, the claim, the work; and what a copy changes in between.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ChainProbe } from '../../../src/payments/ports.ts'
+import type { ChainProbe } from '../../../src/payments/chain-ports.ts'
 import { callOf, type OpenGate, openGate, present, refusalOf } from '../../support/payment-gate.ts'
 
 let open: OpenGate

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { paymentFactsOf } from '../../../src/core/charging.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
-import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
+import { ChainError, type ChainProbe } from '../../../src/payments/chain-ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SignInChallenge } from '../../../schemas/sign-in.ts'
-import { ChainError } from '../../../src/payments/ports.ts'
+import { ChainError } from '../../../src/payments/chain-ports.ts'
 import { buyers, callOf, type OpenGate, openGate, present, refusalOf } from '../../support/payment-gate.ts'
 import { presentSignIn, signIn, signInAs } from '../../support/sign-in.ts'
 

@@ -2,13 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { noFault, parseFault } from '../../../src/lib/fault-points.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
-import {
-  type AuthorizationStatus,
-  ChainError,
-  type ChainProbe,
-  type Payment,
-  type UpstreamSettlement,
-} from '../../../src/payments/ports.ts'
+import { type AuthorizationStatus, ChainError, type ChainProbe } from '../../../src/payments/chain-ports.ts'
+import type { Payment, UpstreamSettlement } from '../../../src/payments/ports.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { createSettlements, type SettlementParts } from '../../../src/payments/settlements.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'

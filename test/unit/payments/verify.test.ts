@@ -5,15 +5,8 @@ import { GatewayError } from '../../../src/core/errors.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { type PaymentPolicyDocument, paymentPolicyDocument } from '../../../src/payments/policy.ts'
-import {
-  type Chain,
-  ChainError,
-  type ChainProbe,
-  CHECKS,
-  type Route,
-  type Upstream,
-  type Verdict,
-} from '../../../src/payments/ports.ts'
+import { type Chain, ChainError, type ChainProbe } from '../../../src/payments/chain-ports.ts'
+import { CHECKS, type Route, type Upstream, type Verdict } from '../../../src/payments/ports.ts'
 import {
   claimKeyOf,
   createVerifier,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { privateKeyToAccount } from 'viem/accounts'
 import { verifyOwnership } from '../../../../src/market/sellers/ownership.ts'
-import { ChainError } from '../../../../src/payments/ports.ts'
+import { ChainError } from '../../../../src/payments/chain-ports.ts'
 
 const ORIGIN = 'https://api.example.com'
 const account = privateKeyToAccount(`0x${'7a'.repeat(32)}`)

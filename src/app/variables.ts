@@ -1,0 +1,296 @@
+// The variables of the environment: how each is written, what it is when unset, and the words of docs/configuration.md. Whether they fit
+// each other is config.ts's.
+import { z } from 'zod'
+import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
+import { SETTLE_WITHOUT_KEY } from '../core/config.ts'
+import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
+import { parseToken } from '../lib/tokens.ts'
+import { hasUserinfo } from './addresses.ts'
+import { byChain } from './by-chain.ts'
+
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean),
+  )
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+/** Deeper than 256 blocks nothing is replaced. */
+const toDepth = (blocks: string) => (Number(blocks) <= 256 ? Number(blocks) : undefined)
+const flag = z
+  .enum(['0', '1'], { error: 'must be 0 or 1' })
+  .default('0')
+  .transform((value) => value === '1')
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .transform((text) => text.replace(/\/+$/, ''))
+
+export const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
+/** A host name without a port, as it stands in consent records. */
+const AllowedName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+    'must be a host name in lower-case ASCII, without a port',
+  )
+
+export const Environment = z.object({
+  PORT: integer(0, 65535)
+    .default(8402)
+    .meta({ description: 'Port of the listener. `0` picks a free port and prints it' }),
+  HOST: z.string().default('127.0.0.1').meta({ description: 'Address of the listener' }),
+  GATEWAY_MODE: z
+    .enum(['sandbox', 'production'], { error: 'must be sandbox or production' })
+    .default('sandbox')
+    .meta({
+      description:
+        '`sandbox` or `production`. Production needs `GATEWAY_BASE_URL` and refuses test hooks and test keys',
+    }),
+  GATEWAY_BASE_URL: httpUrl.optional().meta({
+    description: 'Public address of the HTTP API, in documents and receipts',
+    shownDefault: 'from `HOST` and `PORT`',
+  }),
+  GATEWAY_SITE_URL: httpUrl
+    .optional()
+    .meta({ description: 'Public address of the site, in documents', shownDefault: '`GATEWAY_BASE_URL`' }),
+  GATEWAY_MCP_URL: httpUrl.optional().meta({
+    description: 'Public address of the MCP endpoint, in documents',
+    shownDefault: '`GATEWAY_BASE_URL` and `/mcp`',
+  }),
+  GATEWAY_DATA_DIR: z
+    .string()
+    .default('./data')
+    .meta({ description: 'Directory of the embedded database, operator documents and key files (0600)' }),
+  GATEWAY_DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
+    .optional()
+    .meta({
+      description:
+        '`postgres://…`: all state in PostgreSQL, any number of replicas. They share the key files',
+      shownDefault: 'unset',
+    }),
+  GATEWAY_OPERATOR_KEY: z
+    .string()
+    // The checksum is judged too: a mistyped key would be stored, and then refused on every call.
+    .refine(
+      (text) => parseToken(text)?.kind === 'sk',
+      'must be a service key (agw_sk_…), as `keys create` prints it',
+    )
+    .optional()
+    .meta({ description: 'The first service key, read at the very first start', shownDefault: 'generated' }),
+  GATEWAY_AUTHORITY_KEY_FILE: z.string().optional().meta({
+    description: 'Private key that wraps the key of every credential',
+    shownDefault: '`authority.jwk` in the data directory',
+  }),
+  GATEWAY_PROVIDERS_FILE: z.string().optional().meta({
+    description: 'JSON file with providers of your own, read at start: `{"providers": [...]}`',
+    shownDefault: 'unset',
+  }),
+  GATEWAY_AUTHORITY: list.meta({
+    description:
+      'Comma-separated: what wraps the key of every credential, and after it what older ones are still under. `file`, ' +
+      '`aws-kms:<ARN>`, `gcp-kms:<key>` or `vault-transit:<URL of the key>`',
+    shownDefault: '`file`',
+  }),
+  GATEWAY_VAULT_TOKEN_FILE: z.string().optional().meta({
+    description: 'File with the token for `vault-transit`, read for each request',
+    shownDefault: 'unset',
+  }),
+  GATEWAY_VAULT_NAMESPACE: z
+    .string()
+    .regex(/^[\w/-]+$/, 'must be a namespace of Vault')
+    .optional()
+    .meta({ description: 'Namespace of Vault Enterprise for `vault-transit`', shownDefault: 'unset' }),
+  GATEWAY_PAY_TO: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
+    .optional()
+    .meta({
+      description: 'Account that is paid. In production, paid tools answer 503 until it is set',
+      shownDefault: 'an account of the sandbox',
+    }),
+  GATEWAY_FACILITATORS: list.meta({
+    description: 'Comma-separated facilitator URLs, instead of the one in this process',
+    shownDefault: 'in-process',
+  }),
+  GATEWAY_PAYMENT_ASSETS: list.meta({
+    description:
+      'Comma-separated tokens of further chains that payments to other sellers are verified and settled in: ' +
+      '`eip155:<chain id>/erc20:<address>=real` (or `=test` where it is test money), each with its `GATEWAY_RPC_<chain id>`',
+  }),
+  GATEWAY_SETTLER_KEY_FILE: list.meta({
+    description:
+      'Accounts that submit the settlements of the in-process facilitator: comma-separated files, each with 0x and 64 hex digits, 0600',
+    shownDefault: 'keys of the sandbox',
+  }),
+  GATEWAY_REFUND_KEY_FILE: z.string().optional().meta({
+    description:
+      'File (0600) with the key of the account that refunds leave from: it holds the asset and needs no gas',
+    shownDefault: 'unset; in a sandbox the account that is paid',
+  }),
+  GATEWAY_PAYOUT_KEY_FILE: z.string().optional().meta({
+    description:
+      'File (0600) with the key of the account that sellers of the market are paid from: it holds the asset and needs no gas',
+    shownDefault: 'the refund account; in a sandbox the account that is paid',
+  }),
+  GATEWAY_SETTLER_MAX_FEE_GWEI: list
+    .transform(byChain((gwei) => BigInt(gwei) * 1_000_000_000n, '<chain id>:<whole gwei>, e.g. 8453:5'))
+    .meta({
+      description:
+        'Comma-separated `<chain id>:<gwei>`: the most that a settlement offers for one unit of gas. Above it settlements are refused and stuck ones are not raised',
+      shownDefault: 'per chain: 10, Ethereum 200, Avalanche 500, Polygon 2000',
+    }),
+  GATEWAY_SETTLEMENT_GAS: integer(90_000, 1_000_000).default(120_000).meta({
+    description:
+      'The most gas that one settlement may burn. Contract wallets whose signature check needs more are refused when the payment is verified',
+  }),
+  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000).meta({
+    description:
+      'Free settlements a month: per account; without a key, per payee and per payer. Each further one costs 1 credit',
+  }),
+  GATEWAY_SETTLE_WITHOUT_KEY: z
+    .enum(SETTLE_WITHOUT_KEY, { error: 'must be anyone, known or nobody' })
+    .default('anyone')
+    .meta({
+      description:
+        'Who may use `/settle` without a service key: `anyone`, `known` (the `known_payees` of `payment-policy.json`) or `nobody`',
+    }),
+  GATEWAY_SETTLE_KEYLESS_ALLOWANCE: integer(0, 1_000_000_000).default(10_000).meta({
+    description: 'Settlements a month and network for everybody without a key, together',
+  }),
+  GATEWAY_SETTLE_MIN_ATOMIC: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be a whole number')
+    .default('1000')
+    .meta({ description: 'Smallest payment, in atomic USDC, that is settled without a key' }),
+  GATEWAY_CONFIRMATIONS: list.transform(byChain(toDepth, '<chain id>:<1 to 256 blocks>, e.g. 137:20')).meta({
+    shownDefault: '1 everywhere',
+    description:
+      'Blocks that a transfer must be deep before it counts, by chain: `1:12,137:20`. Settling waits for them, for 25 seconds at most',
+  }),
+  GATEWAY_PAYER_MAX_OPEN: integer(1, 10_000).default(128).meta({
+    description: 'Payments of one payer, asset and network that may be open (not settled yet) at once',
+  }),
+  GATEWAY_DISCOVERY_SOURCES: list.meta({
+    description: 'Comma-separated x402 catalogues that `/discovery` reads',
+  }),
+  GATEWAY_FEED_SOURCES: list.meta({
+    description: 'Comma-separated https URLs, at most three: what a feed digest without addresses reads',
+    shownDefault: 'two technology feeds',
+  }),
+  GATEWAY_DNS_SERVERS: list.meta({
+    description: 'Comma-separated `ip:port`, for egress, edge consent and email',
+    shownDefault: 'of the system',
+  }),
+  GATEWAY_EDGE_NAME: AllowedName.optional().meta({
+    description: 'The `gw=` of the TXT records with which merchants consent',
+    shownDefault: 'host of `GATEWAY_BASE_URL`',
+  }),
+  GATEWAY_EGRESS_PORTS: list.meta({
+    description: 'Comma-separated ports that outbound requests may use',
+    shownDefault: '`443`',
+  }),
+  GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list.meta({
+    description:
+      'Comma-separated private ranges in which an administrator may grant targets to single credentials; opens nothing by itself',
+  }),
+  GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000)
+    .default(100)
+    .meta({ description: 'Free credits of a new account' }),
+  GATEWAY_MCP_NAMES: z
+    .enum(['auto', 'dotted', 'portable'], { error: 'must be auto, dotted or portable' })
+    .default('auto')
+    .meta({
+      description: '`auto`, `dotted` or `portable`: which spelling of the tool names the MCP list shows',
+    }),
+  GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional().meta({
+    description:
+      'Calls a minute per key or address. `0` switches limits off. One merchant gets 3000 edge calls a minute, or this if it is more',
+    shownDefault: 'per tool',
+  }),
+  GATEWAY_TRUST_PROXY: z
+    .union([z.literal('off').transform(() => 0), integer(0, 10)], {
+      error: 'must be off or the number of proxies in front, at most 10',
+    })
+    .default(0)
+    .meta({ description: 'How many proxies in front may set the client address', shownDefault: '`off`' }),
+  GATEWAY_CREDIT_PRICE_ATOMIC: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be a whole number')
+    .default(DEFAULT_CREDIT_PRICE_ATOMIC.toString())
+    .meta({ description: 'Price of one credit, in atomic USDC' }),
+  GATEWAY_EMAIL_DAILY_QUOTA: integer(0, 1_000_000_000)
+    .default(1000)
+    .meta({ description: 'Addresses that a free key verifies in a UTC day. `0`: no limit' }),
+  // An address is personal: it is never sent in the clear.
+  GATEWAY_EMAIL_VERIFIER_URL: z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .refine((text) => !hasUserinfo(text), 'must not hold a user name or password')
+    .optional()
+    .meta({
+      description: 'https address that is asked whether a mailbox exists. It is sent the address',
+      shownDefault: 'unset',
+    }),
+  GATEWAY_TOKEN_FILE: z
+    .string()
+    .optional()
+    .meta({ description: 'File with the token that `agent-gateway stdio` sends', shownDefault: 'unset' }),
+  GATEWAY_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug, trace or silent',
+    })
+    .default('info')
+    .meta({ description: 'Least level that is logged; one JSON line a call, on stderr' }),
+  GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag.meta({
+    description: '`1` lets a sandbox listen on other addresses than loopback',
+  }),
+  GATEWAY_FAULT: z.string().optional().meta({ testHook: true }),
+})
+
+/** Every name of the fixed list, hooks of tests included. */
+export const CONFIGURATION_NAMES: readonly string[] = Object.keys(Environment.shape)
+
+/** One row of docs/configuration.md, in Markdown. */
+export interface ConfigurationVariable {
+  readonly name: string
+  readonly default: string
+  readonly description: string
+}
+
+/** Every variable that the gateway reads, in the order of the schema; hooks of tests are left out. */
+export function configurationVariables(): ConfigurationVariable[] {
+  const listed = Object.entries(Environment.shape).flatMap(([name, schema]) => {
+    const { testHook, shownDefault, description = '' } = schema.meta() ?? {}
+    if (testHook === true) return []
+    return { name, default: String(shownDefault ?? defaultInWords(schema.parse(undefined))), description }
+  })
+  return [...listed, ...OTHER_VARIABLES]
+}
+
+const defaultInWords = (value: unknown): string =>
+  Array.isArray(value) ? 'none' : `\`${typeof value === 'boolean' ? Number(value) : String(value)}\``
+
+/** The schema holds neither: one has any number of names, the other is read by Node itself. */
+const OTHER_VARIABLES: readonly ConfigurationVariable[] = [
+  {
+    name: 'GATEWAY_RPC_<chain id>',
+    default: 'chains of the sandbox',
+    description:
+      'JSON-RPC endpoint of a chain, for settling and for proof on chain: `GATEWAY_RPC_8453`, `GATEWAY_RPC_84532`. USDC is known ' +
+      `on ${KNOWN_CHAIN_IDS.join(', ')}; other chains need an entry in \`GATEWAY_PAYMENT_ASSETS\``,
+  },
+  {
+    name: 'NODE_EXTRA_CA_CERTS',
+    default: 'unset',
+    description: 'File with further authorities for outbound TLS',
+  },
+]
