@@ -11,21 +11,7 @@ import type {
   UncheckedPayer,
 } from '../ports/market.ts'
 import type { Millis } from '../model.ts'
-
-const SELLER = columns([
-  'id',
-  'accountId',
-  'name',
-  'description',
-  'payoutAddress',
-  'contact',
-  'webhookUrl',
-  'state',
-  'stateReason',
-  'version',
-  'createdAt',
-  'updatedAt',
-])
+import { SELLER } from './market-sellers.ts'
 
 /** Sellers by the time of their last change, the oldest first. `after` is the last one of the page before, of the same `updatedAt`. */
 export const listSellersSince = command({ kind: 'read' })(function* (input: {

@@ -21,7 +21,7 @@ const fields = [
   'createdAt',
   'updatedAt',
 ] as const
-const SELLER = columns(fields)
+export const SELLER = columns(fields)
 const INSERT = `${insertInto('market_sellers', [...fields, 'skeleton', 'registeredFrom'])}
   ON CONFLICT DO NOTHING RETURNING id`
 

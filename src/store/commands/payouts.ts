@@ -3,11 +3,10 @@
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import { selectPage } from '../page.ts'
-import type { StoredReceipt } from '../ports/attempts.ts'
 import type { MarketEntryKind, NewPayout, Payout } from '../ports/market-money.ts'
-import { insertReceipt } from './attempts.ts'
 import { tellSeller } from './market-events.ts'
 import { earnedSince, holdBalance, post } from './market-ledger.ts'
+import { NOTHING_YET, OPEN, transferRows } from './transfer-rows.ts'
 
 const beginning = [
   'id',
@@ -27,8 +26,7 @@ const beginning = [
 const PAYOUT = `${columns([...beginning, 'tries', 'failure', 'receiptId', 'submittedAt', 'finishedAt'])}, tx AS "transaction"`
 const INSERT = insertInto('market_payouts', beginning)
 
-/** Word for word what the index of open payouts holds: SQLite recognises it by that alone. */
-const OPEN = `state IN ('recorded', 'submitted')`
+const rows = transferRows<Payout>('market_payouts', PAYOUT)
 
 /** `owed`: less than the minimum, or nothing. `open`: another payout of the seller is under way. */
 export type RecordedPayout =
@@ -65,20 +63,8 @@ export const recordPayout = command({ kind: 'transaction', touches: 'records', s
   },
 )
 
-const NOTHING_YET = {
-  tries: 0,
-  transaction: null,
-  failure: null,
-  receiptId: null,
-  submittedAt: null,
-  finishedAt: null,
-} as const
-
 /** Undefined when there is no such payout. */
-export const getPayout = command({ kind: 'lookup' })(function* (id: string): Command<Payout | undefined> {
-  const row = yield* first<Payout>(`SELECT ${PAYOUT} FROM market_payouts WHERE id = $1`, id)
-  return row && { ...row }
-})
+export const getPayout = command({ kind: 'lookup' })(rows.get)
 
 /** A page of payouts, newest first. */
 export const listPayouts = command({ kind: 'read' })(function* (
@@ -104,61 +90,19 @@ export const listPayouts = command({ kind: 'read' })(function* (
 })
 
 /** Open payouts that nobody looked at since `before`, longest first; nothing is marked. */
-export const listOpenPayouts = command({ kind: 'read' })(function* (input: {
-  before: Millis
-  limit: number
-}): Command<readonly Payout[]> {
-  const rows = yield* all<Payout>(
-    `SELECT ${PAYOUT} FROM market_payouts WHERE ${OPEN} AND looked_at < $1 ORDER BY looked_at, id LIMIT $2`,
-    input.before,
-    input.limit,
-  )
-  return rows.map((row) => ({ ...row }))
-})
+export const listOpenPayouts = command({ kind: 'read' })(rows.listOpen)
 
 /** Payouts that settled and are not final: a chain may still replace their blocks. Oldest first. */
-export const listSettledPayouts = command({ kind: 'read' })(function* (
-  limit: number,
-): Command<readonly Payout[]> {
-  const rows = yield* all<Payout>(
-    `SELECT ${PAYOUT} FROM market_payouts WHERE state = 'settled' AND final_at IS NULL ORDER BY finished_at LIMIT $1`,
-    limit,
-  )
-  return rows.map((row) => ({ ...row }))
-})
+export const listSettledPayouts = command({ kind: 'read' })(rows.listSettled)
 
 /** A settled payout whose block nothing replaces any more: nobody looks again. */
-export const finalizePayout = command({ kind: 'statement', touches: 'records' })(function* (
-  id: string,
-  now: Millis,
-): Command<void> {
-  yield* all(`UPDATE market_payouts SET final_at = $1 WHERE id = $2 AND state = 'settled'`, now, id)
-})
+export const finalizePayout = command({ kind: 'statement', touches: 'records' })(rows.finalize)
 
 /** An open payout was looked at: others leave it for a while. */
-export const touchPayout = command({ kind: 'statement', touches: 'records' })(function* (
-  id: string,
-  now: Millis,
-): Command<void> {
-  yield* all(`UPDATE market_payouts SET looked_at = $1 WHERE id = $2 AND ${OPEN}`, now, id)
-})
+export const touchPayout = command({ kind: 'statement', touches: 'records' })(rows.touch)
 
 /** `recorded | submitted -> submitted`, durable before a byte leaves; see `submitRefund`. */
-export const submitPayout = command({ kind: 'statement', touches: 'records', startsWork: true })(
-  function* (input: { id: string; tries: number; now: Millis }): Command<Payout | undefined> {
-    const { id, tries, now } = input
-    const row = yield* first<Payout>(
-      `UPDATE market_payouts SET state = 'submitted', tries = tries + 1, looked_at = $1,
-         submitted_at = COALESCE(submitted_at, $2)
-       WHERE id = $3 AND tries = $4 AND ${OPEN} RETURNING ${PAYOUT}`,
-      now,
-      now,
-      id,
-      tries,
-    )
-    return row && { ...row }
-  },
-)
+export const submitPayout = command({ kind: 'statement', touches: 'records', startsWork: true })(rows.submit)
 
 type Conclusion = Extract<MarketEntryKind, 'payout_settled' | 'payout_failed' | 'payout_reopened'>
 
@@ -189,81 +133,49 @@ function* tell(payout: Payout, type: string, mark: string, now: Millis): Command
 }
 
 /** `recorded | submitted -> settled`, once, with its receipt. */
-export const settlePayout = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  transaction: string
-  receipt: StoredReceipt
-  now: Millis
-}): Command<Payout | undefined> {
-  const { id, transaction, receipt, now } = input
-  const row = yield* first<Payout>(
-    `UPDATE market_payouts SET state = 'settled', tx = $1, receipt_id = $2, finished_at = $3
-     WHERE id = $4 AND ${OPEN} RETURNING ${PAYOUT}`,
-    transaction,
-    receipt.id,
-    now,
-    id,
-  )
-  if (!row) return undefined
-  yield* insertReceipt(receipt)
-  yield* conclude(row, 'payout_settled', now)
-  yield* tell(row, 'payout.settled', receipt.id, now)
+export const settlePayout = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: Parameters<typeof rows.settle>[0],
+): Command<Payout | undefined> {
+  const { receipt, now } = input
+  const payout = yield* rows.settle(input)
+  if (!payout) return undefined
+  yield* conclude(payout, 'payout_settled', now)
+  yield* tell(payout, 'payout.settled', receipt.id, now)
   yield* all(
     'DELETE FROM market_payout_holds WHERE seller_id = $1 AND network = $2',
-    row.sellerId,
-    row.network,
+    payout.sellerId,
+    payout.network,
   )
-  return { ...row }
+  return payout
 })
 
 /**
  * `recorded | submitted -> failed`: the transfer never comes, and its amount is owed again.
  * @param input.tries where it failed because nothing left: undefined is answered when somebody else set out since
  */
-export const failPayout = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  failure: string
-  tries?: number | undefined
-  now: Millis
-}): Command<Payout | undefined> {
-  const { id, failure, tries, now } = input
-  const row = yield* first<Payout>(
-    `UPDATE market_payouts SET state = 'failed', failure = $1, finished_at = $2
-     WHERE id = $3 AND ${OPEN} ${tries === undefined ? '' : 'AND tries = $4'} RETURNING ${PAYOUT}`,
-    failure,
-    now,
-    id,
-    ...(tries === undefined ? [] : [tries]),
-  )
-  if (!row) return undefined
-  yield* conclude(row, 'payout_failed', now)
-  yield* tell(row, 'payout.failed', id, now)
-  yield* holdPayout({ sellerId: row.sellerId, network: row.network, reason: failure, now })
-  return { ...row }
+export const failPayout = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: Parameters<typeof rows.fail>[0],
+): Command<Payout | undefined> {
+  const { id, failure, now } = input
+  const payout = yield* rows.fail(input)
+  if (!payout) return undefined
+  const { sellerId, network } = payout
+  yield* conclude(payout, 'payout_failed', now)
+  yield* tell(payout, 'payout.failed', id, now)
+  yield* holdPayout({ sellerId, network, reason: failure, now })
+  return payout
 })
 
 /** `settled -> submitted`: its chain replaced the block. Its receipt is withdrawn. */
-export const reopenPayout = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  receiptId: string
-  now: Millis
-}): Command<Payout | undefined> {
-  const { id, receiptId, now } = input
-  const row = yield* first<Payout>(
-    `UPDATE market_payouts SET state = 'submitted', receipt_id = NULL, finished_at = NULL, looked_at = 0
-     WHERE id = $1 AND receipt_id = $2 AND state = 'settled' RETURNING ${PAYOUT}`,
-    id,
-    receiptId,
-  )
-  if (!row) return undefined
-  yield* all(
-    'INSERT INTO receipt_withdrawals (receipt_id, withdrawn_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    receiptId,
-    now,
-  )
-  yield* conclude(row, 'payout_reopened', now)
-  yield* tell(row, 'payout.reopened', `${receiptId}.gone`, now)
-  return { ...row }
+export const reopenPayout = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: Parameters<typeof rows.reopen>[0],
+): Command<Payout | undefined> {
+  const { receiptId, now } = input
+  const payout = yield* rows.reopen(input)
+  if (!payout) return undefined
+  yield* conclude(payout, 'payout_reopened', now)
+  yield* tell(payout, 'payout.reopened', `${receiptId}.gone`, now)
+  return payout
 })
 
 /** Why what is owed to a seller is not paid; the moment since when is kept while the reason is the same. */

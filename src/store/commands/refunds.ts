@@ -3,13 +3,12 @@
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, Undo } from '../command.ts'
 import type { Millis } from '../model.ts'
-import type { StoredReceipt } from '../ports/attempts.ts'
 import type { PaymentClaim } from '../ports/payments.ts'
 import type { NewRefund, Refund, Spend } from '../ports/refunds.ts'
 import { recordMovement } from './accounts.ts'
-import { insertReceipt } from './attempts.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
 import { concludeRefund, takeRefund } from './market-sales.ts'
+import { NOTHING_YET, transferRows } from './transfer-rows.ts'
 
 const beginning = [
   'id',
@@ -36,8 +35,7 @@ const INSERT = insertInto('refunds', [...beginning, 'creditsAccount'])
 /** Each transfer costs the operator gas, whatever it moves: a seller gives a sale back in so many parts at most. */
 const MOST_OF_SELLER = 10
 
-/** Word for word what the index of open refunds holds: SQLite recognises it by that alone. */
-const OPEN = `state IN ('recorded', 'submitted')`
+const rows = transferRows<Refund>('refunds', REFUND)
 
 export type Recorded =
   | { readonly ok: true; readonly refund: Refund; readonly repeated: boolean }
@@ -98,15 +96,6 @@ export const recordRefund = command({ kind: 'transaction', touches: 'records', s
   return { ok: true, refund: { ...values, ...NOTHING_YET }, repeated: false }
 })
 
-const NOTHING_YET = {
-  tries: 0,
-  transaction: null,
-  failure: null,
-  receiptId: null,
-  submittedAt: null,
-  finishedAt: null,
-} as const
-
 const sumOf = (refunds: readonly Refund[]) => ({
   amount: refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
   credits: refunds.reduce((sum, { credits }) => sum + credits, 0),
@@ -151,116 +140,47 @@ export const listRefunds = command({ kind: 'read' })(function* (claimId: string)
 })
 
 /** Undefined when there is no such refund. */
-export const getRefund = command({ kind: 'lookup' })(function* (id: string): Command<Refund | undefined> {
-  const row = yield* first<Refund>(`SELECT ${REFUND} FROM refunds WHERE id = $1`, id)
-  return row && { ...row }
-})
+export const getRefund = command({ kind: 'lookup' })(rows.get)
 
 /** Open refunds that nobody looked at since `before`, longest first; nothing is marked. */
-export const listOpenRefunds = command({ kind: 'read' })(function* (input: {
-  before: Millis
-  limit: number
-}): Command<readonly Refund[]> {
-  const rows = yield* all<Refund>(
-    `SELECT ${REFUND} FROM refunds WHERE ${OPEN} AND looked_at < $1 ORDER BY looked_at, id LIMIT $2`,
-    input.before,
-    input.limit,
-  )
-  return rows.map((row) => ({ ...row }))
-})
+export const listOpenRefunds = command({ kind: 'read' })(rows.listOpen)
 
 /** Refunds that settled and are not final: a chain may still replace their blocks. Oldest first. */
-export const listSettledRefunds = command({ kind: 'read' })(function* (
-  limit: number,
-): Command<readonly Refund[]> {
-  const rows = yield* all<Refund>(
-    `SELECT ${REFUND} FROM refunds WHERE state = 'settled' AND final_at IS NULL ORDER BY finished_at LIMIT $1`,
-    limit,
-  )
-  return rows.map((row) => ({ ...row }))
-})
+export const listSettledRefunds = command({ kind: 'read' })(rows.listSettled)
 
 /** A settled refund whose block nothing replaces any more: nobody looks again. */
-export const finalizeRefund = command({ kind: 'statement', touches: 'records' })(function* (
-  id: string,
-  now: Millis,
-): Command<void> {
-  yield* all(`UPDATE refunds SET final_at = $1 WHERE id = $2 AND state = 'settled'`, now, id)
-})
+export const finalizeRefund = command({ kind: 'statement', touches: 'records' })(rows.finalize)
 
 /** An open refund was looked at: others leave it for a while. */
-export const touchRefund = command({ kind: 'statement', touches: 'records' })(function* (
-  id: string,
-  now: Millis,
-): Command<void> {
-  yield* all(`UPDATE refunds SET looked_at = $1 WHERE id = $2 AND ${OPEN}`, now, id)
-})
+export const touchRefund = command({ kind: 'statement', touches: 'records' })(rows.touch)
 
 /**
  * `recorded | submitted -> submitted`, durable before a byte leaves. Undefined when somebody else has set out to send it since
  * it was read with so many tries, or it is decided: then do not send.
  */
-export const submitRefund = command({ kind: 'statement', touches: 'records', startsWork: true })(
-  function* (input: { id: string; tries: number; now: Millis }): Command<Refund | undefined> {
-    const { id, tries, now } = input
-    const row = yield* first<Refund>(
-      `UPDATE refunds SET state = 'submitted', tries = tries + 1, looked_at = $1, submitted_at = COALESCE(submitted_at, $2)
-       WHERE id = $3 AND tries = $4 AND ${OPEN} RETURNING ${REFUND}`,
-      now,
-      now,
-      id,
-      tries,
-    )
-    return row && { ...row }
-  },
-)
+export const submitRefund = command({ kind: 'statement', touches: 'records', startsWork: true })(rows.submit)
 
 /** `recorded | submitted -> settled`, once, with its receipt. */
-export const settleRefund = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  transaction: string
-  receipt: StoredReceipt
-  now: Millis
-}): Command<Refund | undefined> {
-  const { id, transaction, receipt, now } = input
-  const row = yield* first<Refund>(
-    `UPDATE refunds SET state = 'settled', tx = $1, receipt_id = $2, finished_at = $3
-     WHERE id = $4 AND ${OPEN} RETURNING ${REFUND}`,
-    transaction,
-    receipt.id,
-    now,
-    id,
-  )
-  if (row) {
-    yield* insertReceipt(receipt)
-    yield* concludeRefund(id, 'refund_settled', now)
-  }
-  return row && { ...row }
+export const settleRefund = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: Parameters<typeof rows.settle>[0],
+): Command<Refund | undefined> {
+  const refund = yield* rows.settle(input)
+  if (refund) yield* concludeRefund(input.id, 'refund_settled', input.now)
+  return refund
 })
 
 /**
  * `recorded | submitted -> failed`: the transfer never comes. The credits that were taken for it go back.
  * @param input.tries where it failed because nothing left: undefined is answered when somebody else set out since
  */
-export const failRefund = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  failure: string
-  tries?: number | undefined
-  now: Millis
-}): Command<Refund | undefined> {
-  const { id, failure, tries, now } = input
-  const row = yield* first<Refund>(
-    `UPDATE refunds SET state = 'failed', failure = $1, finished_at = $2
-     WHERE id = $3 AND ${OPEN} ${tries === undefined ? '' : 'AND tries = $4'} RETURNING ${REFUND}`,
-    failure,
-    now,
-    id,
-    ...(tries === undefined ? [] : [tries]),
-  )
-  if (!row) return undefined
-  if (row.credits > 0) yield* returnCredits(row, now)
-  yield* concludeRefund(id, 'refund_failed', now)
-  return { ...row }
+export const failRefund = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: Parameters<typeof rows.fail>[0],
+): Command<Refund | undefined> {
+  const refund = yield* rows.fail(input)
+  if (!refund) return undefined
+  if (refund.credits > 0) yield* returnCredits(refund, input.now)
+  yield* concludeRefund(input.id, 'refund_failed', input.now)
+  return refund
 })
 
 /** They go back to where they were taken from. */
@@ -275,27 +195,12 @@ function* returnCredits({ id, credits }: Refund, now: Millis): Command<void> {
 }
 
 /** `settled -> submitted`: its chain replaced the block. Its receipt is withdrawn. */
-export const reopenRefund = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  receiptId: string
-  now: Millis
-}): Command<Refund | undefined> {
-  const { id, receiptId, now } = input
-  const row = yield* first<Refund>(
-    `UPDATE refunds SET state = 'submitted', receipt_id = NULL, finished_at = NULL, looked_at = 0
-     WHERE id = $1 AND receipt_id = $2 AND state = 'settled' RETURNING ${REFUND}`,
-    id,
-    receiptId,
-  )
-  if (row) {
-    yield* all(
-      'INSERT INTO receipt_withdrawals (receipt_id, withdrawn_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-      receiptId,
-      now,
-    )
-    yield* concludeRefund(id, 'refund_reopened', now)
-  }
-  return row && { ...row }
+export const reopenRefund = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: Parameters<typeof rows.reopen>[0],
+): Command<Refund | undefined> {
+  const refund = yield* rows.reopen(input)
+  if (refund) yield* concludeRefund(input.id, 'refund_reopened', input.now)
+  return refund
 })
 
 const DAY_MS = 86_400_000

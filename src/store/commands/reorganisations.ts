@@ -10,6 +10,7 @@ import { insertReceipt } from './attempts.ts'
 import { bookSale, unbookSale } from './market-sales.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
 import { addSettled } from './standings.ts'
+import { withdrawReceipt } from './transfer-rows.ts'
 
 const OF_NETWORK = `state = 'settled' AND finished_at >= $1 AND network = $2`
 
@@ -71,11 +72,7 @@ export const reopenClaim = command({ kind: 'transaction', touches: 'records' })(
   const { id, receiptId, now } = input
   const row = yield* first<ClaimRow>(REOPEN, id, receiptId)
   if (!row) return undefined
-  yield* all(
-    'INSERT INTO receipt_withdrawals (receipt_id, withdrawn_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    receiptId,
-    now,
-  )
+  yield* withdrawReceipt(receiptId, now)
   yield* unbookSale(id, now)
   return toClaim(row)
 })
