@@ -12,20 +12,37 @@ export interface ReceiptParts {
   readonly now: () => number
 }
 
+/**
+ * The receipt of money that moved, of whatever kind.
+ * @param facts what it says beside its own id, issuer and time
+ */
+export function signMoneyReceipt(
+  { signer, baseUrl, now }: Pick<ReceiptParts, 'signer' | 'baseUrl' | 'now'>,
+  accountId: string,
+  facts: Readonly<Record<string, unknown>> & { readonly kind: 'payment' | 'refund' | 'payout' },
+): StoredReceipt {
+  const at = now()
+  const id = newId('rcp', at)
+  const jws = signer.sign(JWS_TYPES.receipt, {
+    ...facts,
+    iss: baseUrl,
+    jti: id,
+    iat: Math.floor(at / 1000),
+    receipt_id: id,
+    issued_at: new Date(at).toISOString(),
+  })
+  return { id, accountId, jws, createdAt: at }
+}
+
 /** @param settled what moved the money, and through whom */
 export function signPaymentReceipt(
   parts: ReceiptParts,
   claim: PaymentClaim,
   settled: { transaction: string; upstream: string },
 ): StoredReceipt {
-  const at = parts.now()
-  const id = newId('rcp', at)
-  const jws = parts.signer.sign(JWS_TYPES.receipt, {
-    iss: parts.baseUrl,
-    jti: id,
-    iat: Math.floor(at / 1000),
+  const accountId = claim.purchase?.accountId ?? claim.accountId ?? ''
+  return signMoneyReceipt(parts, accountId, {
     kind: 'payment',
-    receipt_id: id,
     claim_id: claim.id,
     tool: claim.tool,
     method: claim.method,
@@ -42,9 +59,7 @@ export function signPaymentReceipt(
     // A network that we know nothing of is not one where our money is, and in a sandbox there is none.
     revenue:
       parts.signer.environment === 'production' && parts.networks.find(claim.network)?.revenue === true,
-    issued_at: new Date(at).toISOString(),
   })
-  return { id, accountId: claim.purchase?.accountId ?? claim.accountId ?? '', jws, createdAt: at }
 }
 
 /** Signs for a refund that its chain has: how much went back to whom, for which claim. The operator's reason is not in it. */
@@ -53,14 +68,8 @@ export function signRefundReceipt(
   refund: Refund,
   transaction: string,
 ): StoredReceipt {
-  const at = parts.now()
-  const id = newId('rcp', at)
-  const jws = parts.signer.sign(JWS_TYPES.receipt, {
-    iss: parts.baseUrl,
-    jti: id,
-    iat: Math.floor(at / 1000),
+  return signMoneyReceipt(parts, refund.accountId, {
     kind: 'refund',
-    receipt_id: id,
     refund_id: refund.id,
     claim_id: refund.claimId,
     tool: refund.tool,
@@ -73,9 +82,7 @@ export function signRefundReceipt(
     nonce: refund.nonce,
     transaction,
     revenue: false,
-    issued_at: new Date(at).toISOString(),
   })
-  return { id, accountId: refund.accountId, jws, createdAt: at }
 }
 
 /** `https://host/path?query` -> `host/path`; `mcp://tool/x?y` -> `tool/x`; other text up to its query. */
