@@ -80,9 +80,9 @@ function tryParse(text: string): unknown {
 
 const HEAD_CHARS = 4096
 const IS_HTML = /^\s*(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html|head|body|title)\b/i
-/** What servers, proxies and doorkeepers write where something went wrong; looked for in the title and the first heading alone. */
+/** Words of servers, proxies, parked names and doorkeepers in place of an answer (theirs, none of this file's); looked for in the title and the first heading alone. */
 const GOES_WRONG =
-  /\b(?:error|[45]\d\d|not found|forbidden|denied|unauthori[sz]ed|unavailable|bad gateway|gateway time-?out|maintenance|too many requests|rate limit|just a moment|attention required|captcha|are you (?:a )?(?:human|robot)|verify you are|sign in|log ?in|parked|coming soon|default (?:web ?)?page|welcome to nginx|it works)\b/i
+  /\b(?:error|[45]\d\d|not found|forbidden|denied|unauthori[sz]ed|unavailable|bad gateway|gateway time-?out|maintenance|too many requests|rate limit|just a moment|attention required|captcha|are you (?:a )?(?:human|robot)|verify you are|sign in|log ?in|parked|coming\s+soon|default (?:web ?)?page|welcome to nginx|it works)\b/i
 
 /** A page that says with status 200 that something is wrong. */
 function isErrorPage(text: string): boolean {
