@@ -90,7 +90,7 @@ describe('a slow host', () => {
       const waiting = new Promise<void>((resolve) => (arrived = resolve))
       const first = seller(path, body)
       await waiting
-      expect((await seller(path, body)).body.code, path).toBe('overloaded')
+      expect((await seller(path, body)).body.code, path).toBe('rate_limited')
       for (const end of held) end()
       expect((await first).body.code, path).toBe(code)
     }

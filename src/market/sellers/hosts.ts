@@ -6,7 +6,7 @@ import { createSemaphore } from '../../lib/semaphore.ts'
 import type { MarketHost, Seller } from '../../store/ports.ts'
 import { hostOf, readOrigin } from './document.ts'
 import { verifyOwnership } from './ownership.ts'
-import { activeSellerOf, eventOf, type SellerParts } from './parts.ts'
+import { activeSellerOf, eventOf, noPlace, ownWorkUnderWay, type SellerParts } from './parts.ts'
 import type { Sellers } from './ports.ts'
 import { lookForProof, type ProofVerdict, whyUnprovable } from './proof.ts'
 import { toOwnHost } from './wire.ts'
@@ -142,13 +142,11 @@ export function createHosts(parts: SellerParts): Hosts {
     async verifyHost(key, origin, proofs) {
       const seller = await activeSellerOf(parts, key)
       const host = await claim(seller, readHost(origin))
-      const busy = (what: string) =>
-        new GatewayError('overloaded', `${what} Try again shortly.`, { extras: { retry_after_seconds: 5 } })
-      if (asking.has(seller.id)) throw busy('A host of yours is being looked at.')
+      if (asking.has(seller.id)) throw ownWorkUnderWay('A host of yours is being looked at.', 5)
       asking.add(seller.id)
       const release = await asked.acquire(2000)
       try {
-        if (!release) throw busy('Too many hosts are being looked at.')
+        if (!release) throw noPlace('Too many hosts are being looked at.', 5)
         const verified = await verify(seller, host, proofs)
         return { ...verified, host: toOwnHost(verified.host, seller) }
       } finally {

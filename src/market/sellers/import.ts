@@ -7,7 +7,7 @@ import type { ListingEdit } from '../../../schemas/market-seller.ts'
 import { applyEdit, hostOf, readOrigin } from './document.ts'
 import type { Listings } from './listings.ts'
 import { readOpenApi } from './openapi.ts'
-import { activeSellerOf, demandProof, rulesOf, type SellerParts } from './parts.ts'
+import { activeSellerOf, demandProof, noPlace, ownWorkUnderWay, rulesOf, type SellerParts } from './parts.ts'
 import type { ImportReport, ImportRequest, SellerKey, Sellers } from './ports.ts'
 import { cleanLine, cleanText } from './words.ts'
 
@@ -29,13 +29,11 @@ export function createImport(
   async function fetchDocument(sellerId: string, url: string, origin: string): Promise<unknown> {
     if (!URL.canParse(url) || new URL(url).host !== hostOf(origin) || !url.startsWith('https://'))
       throw new GatewayError('input_invalid', `/url: has to be on ${origin}: no other host is read for you.`)
-    const busy = (what: string) =>
-      new GatewayError('overloaded', `${what} Try again shortly.`, { extras: { retry_after_seconds: 5 } })
-    if (reading.has(sellerId)) throw busy('A document of yours is being read.')
+    if (reading.has(sellerId)) throw ownWorkUnderWay('A document of yours is being read.', 5)
     reading.add(sellerId)
     const release = await reads.acquire(5000)
     try {
-      if (!release) throw busy('Too many documents are being read.')
+      if (!release) throw noPlace('Too many documents are being read.', 5)
       const found = await read(url, { timeoutMs: READ_MS, maxBytes: MAX_BYTES })
       if (!found.ok)
         throw new GatewayError('upstream_unreachable', `${url} could not be read (${found.reason}).`)

@@ -12,6 +12,8 @@ import {
   eventOf,
   isHostProven,
   listingOf,
+  noPlace,
+  ownWorkUnderWay,
   rulesOf,
   type SellerParts,
   sellerOf,
@@ -41,11 +43,11 @@ export function createListings(parts: SellerParts): Listings {
   /** Tries every route, one after the other: a seller's own host is not to be flooded by its own request. */
   async function tryAll(seller: Seller, document: ListingDocument): Promise<Checked> {
     await demandProof(parts, seller, document.origin)
-    if (checking.has(seller.id)) throw busy('A check of your services is under way.')
+    if (checking.has(seller.id)) throw ownWorkUnderWay('A check of your services is under way.', 30)
     checking.add(seller.id)
     const release = await checks.acquire(5000)
     try {
-      if (!release) throw busy('Too many services are being checked.')
+      if (!release) throw noPlace('Too many services are being checked.', 30)
       const deadline = now() + CHECK_MS
       const routes: RouteCheck[] = []
       for (const route of document.routes) {
@@ -307,6 +309,3 @@ const changedMeanwhile = () =>
     'state_conflict',
     'The service was changed meanwhile. Read it again, then repeat the change.',
   )
-
-const busy = (detail: string) =>
-  new GatewayError('overloaded', `${detail} Try again in a minute.`, { extras: { retry_after_seconds: 30 } })

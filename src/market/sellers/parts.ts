@@ -100,3 +100,15 @@ export async function demandProof(
       'POST /v1/marketplace/seller/hosts/verify looks for it.',
   )
 }
+
+/** One host, document or check of a seller's is worked on at a time: it is the seller that has to wait, not everybody. */
+export const ownWorkUnderWay = (detail: string, seconds: number) =>
+  new GatewayError('rate_limited', `${detail} Try again in ${seconds} s.`, {
+    extras: { retry_after_seconds: seconds },
+  })
+
+/** All the places are taken, by whomever. */
+export const noPlace = (detail: string, seconds: number) =>
+  new GatewayError('overloaded', `${detail} Try again in ${seconds} s.`, {
+    extras: { retry_after_seconds: seconds },
+  })
