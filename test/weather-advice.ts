@@ -6,6 +6,7 @@ import { defineTool } from '../tools/services.ts'
 export const weatherAdvice = defineTool({
   name: 'gateway.weather.advice',
   title: 'Advise what to wear',
+  toolset: 'web',
   summary: 'Says what to wear at a temperature and a chance of rain.',
   input: z.strictObject({
     celsius: z.number().min(-60).max(60).describe('Temperature outside'),

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const actionsApprove = defineTool({
   name: 'gateway.actions.approve',
+  toolset: 'operator',
   title: 'Approve a permit',
   summary:
     'Lets a permit that waits for approval be executed, for 300 seconds from now. Read its `summary` first: it is exactly ' +

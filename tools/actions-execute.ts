@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const actionsExecute = defineTool({
   name: 'gateway.actions.execute',
+  toolset: 'egress',
   title: 'Execute a permit',
   summary:
     'Sends the one request that a permit was prepared for, with a credential the gateway holds, and returns the upstream ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const actionsMandatesCreate = defineTool({
   name: 'gateway.actions.mandates.create',
+  toolset: 'operator',
   title: 'Store a mandate',
   summary:
     'Stores what permits may be prepared for: purpose, credential, host, path prefix, methods, limits and expiry. The same ' +

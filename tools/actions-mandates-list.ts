@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const actionsMandatesList = defineTool({
   name: 'gateway.actions.mandates.list',
+  toolset: 'operator',
   title: 'List mandates',
   summary: 'Mandates, newest first, with what is used of each; those given with a permit are here too.',
   input: z.strictObject({ ...pageInput }),

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const actionsMandatesRevoke = defineTool({
   name: 'gateway.actions.mandates.revoke',
+  toolset: 'operator',
   title: 'Revoke a mandate',
   summary:
     'Ends a mandate and every permit under it that was not executed yet, at once and for good. Repeating it changes nothing.',

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const actionsManifest = defineTool({
   name: 'gateway.actions.manifest',
+  toolset: 'egress',
   title: 'Action manifest',
   summary:
     'Where the endpoints of action permits are, what a permit and a mandate hold, and what is guaranteed.',

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const actionsPermitsGet = defineTool({
   name: 'gateway.actions.permits.get',
+  toolset: 'operator',
   title: 'Read a permit',
   summary:
     'State of one permit and the attempt it was executed by; while it waits for approval also, in `summary`, exactly what ' +

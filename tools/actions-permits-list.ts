@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const actionsPermitsList = defineTool({
   name: 'gateway.actions.permits.list',
+  toolset: 'operator',
   title: 'List permits',
   summary:
     'Permits, newest first. Filter by state, for example `pending_approval` for what waits for a decision; a body of more ' +

@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const actionsPrepare = defineTool({
   name: 'gateway.actions.prepare',
+  toolset: 'operator',
   title: 'Prepare a permit',
   summary:
     'Signs a single-use permit for one exact request under a stored credential, for an agent to execute within 300 seconds. ' +

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const actionsPricing = defineTool({
   name: 'gateway.actions.pricing',
+  toolset: 'egress',
   title: 'What an action costs',
   summary: 'When a credit is taken for an action, when it is given back, and when it is not.',
   input: z.strictObject({}),

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const actionsRefuse = defineTool({
   name: 'gateway.actions.refuse',
+  toolset: 'operator',
   title: 'Refuse a permit',
   summary: 'Ends a permit that waits for approval. Nothing is sent, and its mandate gets its share back.',
   input: z.strictObject({ permit_id: permitId }),

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const actionsStats = defineTool({
   name: 'gateway.actions.stats',
+  toolset: 'egress',
   title: 'Action counters',
   summary:
     'Permits, executions and credits counted since the first of them, in agreement with the ledger: of the whole ' +

@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const auditEvents = defineTool({
   name: 'gateway.audit.events',
+  toolset: 'operator',
   title: 'Read the audit log',
   summary:
     'Security events of your account, oldest first: keys, credentials, capabilities, permits, refusals, reconciliations. Each ' +

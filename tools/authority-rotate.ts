@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const authorityRotate = defineTool({
   name: 'gateway.authority.rotate',
+  toolset: 'operator',
   title: 'Rotate the wrapping key',
   summary:
     'Makes a new key of the wrapping authority, re-wraps the record key of every stored credential to it and destroys ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const authorityRotation = defineTool({
   name: 'gateway.authority.rotation',
+  toolset: 'operator',
   title: 'Progress of the rotation',
   summary: 'The newest rotation of the wrapping key, and how far it is. For the administrator.',
   input: z.strictObject({}),

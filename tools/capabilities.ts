@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 /** The catalogue: what can be had here, for how much, and how to ask for it. */
 export const capabilities = defineTool({
   name: 'gateway.capabilities',
+  toolset: 'web',
   title: 'What this gateway can do',
   summary:
     'Lists every live capability with its input and output schema, exact price, limits and an example that works when ' +
@@ -33,6 +34,7 @@ export const capabilities = defineTool({
 /** One entry of the catalogue. */
 export const capabilitiesGet = defineTool({
   name: 'gateway.capabilities.get',
+  toolset: 'web',
   title: 'One capability in full',
   summary:
     'The descriptor of one capability by its id: schemas, price, limits, example, and how each door calls it.',

@@ -16,6 +16,7 @@ const LedgerLine = z.strictObject({
 
 export const creditsBalance = defineTool({
   name: 'gateway.credits.balance',
+  toolset: 'payments',
   title: 'Credits: balance and ledger',
   summary:
     'How many usage credits the account has left, and every movement of them, newest first. ' +

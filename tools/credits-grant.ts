@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const creditsGrant = defineTool({
   name: 'gateway.credits.grant',
+  toolset: 'operator',
   title: 'Grant credits',
   summary:
     'Gives an account usage credits by hand. For the administrator. The reference makes it safe to repeat: the same ' +

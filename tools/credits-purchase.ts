@@ -8,6 +8,7 @@ const usualPrice = (creditPriceAtomic: bigint) => x402({ amount: BigInt(USUAL_CR
 
 export const creditsPurchase = defineTool({
   name: 'gateway.credits.purchase',
+  toolset: 'payments',
   title: 'Buy credits',
   summary:
     'Buys usage credits with an x402 payment in USDC; no person is needed. They go to the account of your service key or ' +

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const discoveryResources = defineTool({
   name: 'gateway.discovery.resources',
+  toolset: 'market',
   title: 'Discovery: list paid resources',
   summary:
     'Lists x402 resources of this gateway and of the catalogues it reads, each once, with who lists it, since when, how ' +

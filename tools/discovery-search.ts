@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const discoverySearch = defineTool({
   name: 'gateway.discovery.search',
+  toolset: 'market',
   title: 'Discovery: search paid resources',
   summary:
     'Searches names, descriptions, tags and addresses of x402 resources of this gateway and of the catalogues it reads. ' +

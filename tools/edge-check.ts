@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 /** Says which TXT record lets the edge act for a merchant, and what is wrong with the one that is there. */
 export const edgeCheck = defineTool({
   name: 'gateway.edge.check',
+  toolset: 'operator',
   title: 'Check a merchant host for the edge',
   summary:
     'Shows the DNS TXT record that authorizes the edge to forward transactions to a host at the expense of your account, ' +

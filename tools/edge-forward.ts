@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 /** A merchant's own address, reached through the gateway. What is sent and what comes back are the message itself. */
 export const edgeForward = defineTool({
   name: 'gateway.edge.forward',
+  toolset: 'commerce',
   title: 'Send a transaction to a merchant through the edge',
   summary:
     'Forwards the request to https://{merchant-host}/{path} byte for byte and returns the answer of the merchant as it ' +

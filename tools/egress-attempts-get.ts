@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressAttemptsGet = defineTool({
   name: 'gateway.egress.attempts.get',
+  toolset: 'egress',
   title: 'What became of an attempt',
   summary:
     'State, outcome, upstream status and charge of one outbound request. Call it after outcome_ambiguous, before you ' +

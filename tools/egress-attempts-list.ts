@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressAttemptsList = defineTool({
   name: 'gateway.egress.attempts.list',
+  toolset: 'egress',
   title: 'List outbound attempts',
   summary:
     'Attempts, newest first. A capability sees its own, a service key those of its account. ' +

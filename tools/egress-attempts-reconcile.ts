@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressAttemptsReconcile = defineTool({
   name: 'gateway.egress.attempts.reconcile',
+  toolset: 'operator',
   title: 'Decide an ambiguous attempt',
   summary:
     'Ends an attempt whose outcome nobody knew, on your word: look at the upstream first (its log, by the Idempotency-Key). `happened` lets the ' +

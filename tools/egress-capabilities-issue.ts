@@ -12,6 +12,7 @@ import { defineTool } from './services.ts'
 
 export const egressCapabilitiesIssue = defineTool({
   name: 'gateway.egress.capabilities.issue',
+  toolset: 'operator',
   title: 'Issue a capability for an agent',
   summary:
     'Makes a short-lived bearer token on a stored credential, for an agent to use in its place. Hosts, path prefixes ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressCapabilitiesList = defineTool({
   name: 'gateway.egress.capabilities.list',
+  toolset: 'operator',
   title: 'List capabilities',
   summary: 'Issued capabilities, newest first, with scope, uses and expiry. Never a token.',
   input: z.strictObject({

@@ -13,6 +13,7 @@ import { defineTool } from './services.ts'
 
 export const egressCapabilitiesNarrow = defineTool({
   name: 'gateway.egress.capabilities.narrow',
+  toolset: 'egress',
   title: 'Make a smaller capability from your own',
   summary:
     'For handing part of your task to another agent: a capability with less scope, never living longer than yours. ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressCapabilitiesRevoke = defineTool({
   name: 'gateway.egress.capabilities.revoke',
+  toolset: 'egress',
   title: 'Revoke a capability',
   summary:
     'Ends a capability and everything narrowed from it, at once. Repeating it changes nothing. The holder of a capability may end ' +

@@ -15,6 +15,7 @@ import { defineTool } from './services.ts'
 
 export const egressCredentialsCreate = defineTool({
   name: 'gateway.egress.credentials.create',
+  toolset: 'operator',
   title: 'Store an upstream credential',
   summary:
     'Encrypts and stores a reusable API credential, with the hosts, path prefixes and methods it may ever be used for. ' +

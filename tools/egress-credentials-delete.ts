@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressCredentialsDelete = defineTool({
   name: 'gateway.egress.credentials.delete',
+  toolset: 'operator',
   title: 'Delete a credential',
   summary:
     'Removes a credential with its sealed secret, its budgets and every capability on it, at once and for good. Attempts, receipts ' +

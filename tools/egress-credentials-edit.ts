@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const egressCredentialsEdit = defineTool({
   name: 'gateway.egress.credentials.edit',
+  toolset: 'operator',
   title: 'Edit a credential without its secret',
   summary:
     'Changes label, hosts, path prefixes, methods, settings or budgets of a stored credential; what is left out stays. The secret ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressCredentialsList = defineTool({
   name: 'gateway.egress.credentials.list',
+  toolset: 'operator',
   title: 'List stored credentials',
   summary: 'Metadata of the stored credentials, newest first: scope, version, dates. Never a secret.',
   input: z.strictObject({ ...pageInput }),

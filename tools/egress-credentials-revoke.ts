@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const egressCredentialsRevoke = defineTool({
   name: 'gateway.egress.credentials.revoke',
+  toolset: 'operator',
   title: 'Revoke a credential',
   summary:
     'Ends a credential and every capability on it, at once and for good, and wipes its sealed secret. Repeating it changes nothing.',

@@ -13,6 +13,7 @@ const LARGEST_REST_BYTES = 64 * 1024
 /** One outbound request under a stored credential. The caller never sees the credential. */
 export const egressFetch = defineTool({
   name: 'gateway.egress.fetch',
+  toolset: 'egress',
   title: 'Call an API with a stored credential',
   summary:
     'Sends one HTTPS request with a credential the gateway holds and returns the upstream answer as data. ' +

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const egressManifest = defineTool({
   name: 'gateway.egress.manifest',
+  toolset: 'egress',
   title: 'Egress manifest',
   summary: 'Where the egress endpoints are, what they guarantee and which providers have presets.',
   input: z.strictObject({}),

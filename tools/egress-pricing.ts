@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const egressPricing = defineTool({
   name: 'gateway.egress.pricing',
+  toolset: 'egress',
   title: 'What an egress attempt costs',
   summary: 'When a credit is taken, when it is given back, and when it is not.',
   input: z.strictObject({}),

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const egressProviders = defineTool({
   name: 'gateway.egress.providers',
+  toolset: 'egress',
   title: 'Providers with presets',
   summary:
     'The upstream providers the gateway knows: host, header and scheme of their credentials, and whether they honour ' +

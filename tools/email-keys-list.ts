@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const emailKeysList = defineTool({
   name: 'gateway.email.keys.list',
+  toolset: 'operator',
   title: 'List email keys',
   summary:
     'Free keys of email verification that this installation gave out, newest first, with the day each was used last. For ' +

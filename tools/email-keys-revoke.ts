@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const emailKeysRevoke = defineTool({
   name: 'gateway.email.keys.revoke',
+  toolset: 'operator',
   title: 'Revoke an email key',
   summary:
     'Ends a free key of email verification: at once in the gateway that is asked, within a second in others on the same ' +

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 /** Many addresses, each with an answer of its own. */
 export const emailVerifyBatch = defineTool({
   name: 'gateway.email.verify_batch',
+  toolset: 'email',
   title: 'Verify email addresses',
   summary:
     'Verifies 1 to 100 email addresses at once: one decision (accept, review or reject) with reasons for each, in the ' +

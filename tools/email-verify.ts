@@ -7,6 +7,7 @@ import { must } from '../src/lib/must.ts'
 /** Whether mail to an address can arrive, as far as spelling, DNS and lists tell. */
 export const emailVerify = defineTool({
   name: 'gateway.email.verify',
+  toolset: 'email',
   title: 'Verify an email address',
   summary:
     'Decides accept, review or reject for one email address, with stable reasons: spelling, domain, mail route (MX, Null ' +

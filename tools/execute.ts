@@ -29,6 +29,7 @@ const soldIn = (mode: 'sandbox' | 'production'): Sold[] =>
 /** One request for a result, in whatever shape the caller has it. */
 export const execute = defineTool({
   name: 'gateway_execute',
+  toolset: 'web',
   title: 'Get a result from public or supplied sources',
   summary:
     'Four jobs. extract-preview (free): HTML you send as a clean document, nothing is fetched. web-extraction: up to three ' +

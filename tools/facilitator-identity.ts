@@ -56,6 +56,7 @@ const Identity = z.strictObject({
 
 export const facilitatorIdentity = defineTool({
   name: 'gateway.facilitator',
+  toolset: 'payments',
   title: 'Who settles payments here',
   summary:
     'Identity of the facilitator: networks and assets, upstream facilitators with their state, limits, free allowance, ' +

@@ -26,6 +26,7 @@ const RecommendedRoute = z.strictObject({
 
 export const facilitatorRoute = defineTool({
   name: 'gateway.facilitator.route',
+  toolset: 'payments',
   title: 'Best facilitator for a payment',
   summary:
     'Which live facilitator settles payments of a scheme on a network best now, by price, health and latency, and which ' +

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const facilitatorSettle = defineTool({
   name: 'gateway.facilitator.settle',
+  toolset: 'payments',
   title: 'Settle an x402 payment',
   summary:
     'Verifies a payment, settles it once through the best live facilitator and answers when the chain shows the transfer, ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const facilitatorSupported = defineTool({
   name: 'gateway.facilitator.supported',
+  toolset: 'payments',
   title: 'Kinds of payment that are taken now',
   summary: 'Scheme, network and version of every payment that a live facilitator behind this gateway takes.',
   input: z.strictObject({}),

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const facilitatorVerify = defineTool({
   name: 'gateway.facilitator.verify',
+  toolset: 'payments',
   title: 'Verify an x402 payment',
   summary:
     'Checks a payment that one of your buyers presented: shape, pinned asset, amount, window, signature, and the state of ' +

@@ -11,6 +11,7 @@ const Health = z.looseObject({
 /** 200 while the process serves; what is wrong with a part is in the body. */
 export const health = defineTool({
   name: 'gateway.health',
+  toolset: 'web',
   title: 'Health',
   summary:
     'State and age of the store, the resolver and every upstream. Answers 200 while the process serves.',

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 /** Tells what a transaction is and whether the policy of the account lets it pass. Nothing is sent anywhere. */
 export const inspectTransaction = defineTool({
   name: 'gateway.inspect',
+  toolset: 'commerce',
   title: 'Inspect a transaction',
   summary:
     'Says what a transaction is (x402, MPP, AP2, UCP, ACP, MCP), what it pays to whom, and whether policy allows, reviews or ' +

@@ -8,6 +8,7 @@ import { defineTool } from './services.ts'
 
 export const keysCreate = defineTool({
   name: 'gateway.keys.create',
+  toolset: 'operator',
   title: 'Create a service key',
   summary:
     'Makes a further service key of your account, or (administrator only) opens a new account with its first key and ' +

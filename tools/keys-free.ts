@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 /** A key for email verification, for anybody who asks. */
 export const keysFree = defineTool({
   name: 'gateway.keys.free',
+  toolset: 'email',
   title: 'Get a free key for email verification',
   summary:
     'Makes a key (agw_ek_…) for email verification: no account, no payment. It is shown once. So many a day for one ' +

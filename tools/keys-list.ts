@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const keysList = defineTool({
   name: 'gateway.keys.list',
+  toolset: 'operator',
   title: 'List service keys',
   summary:
     'Service keys of your account, newest first; an administrator sees those of every account. Never a token.',

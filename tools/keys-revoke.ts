@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const keysRevoke = defineTool({
   name: 'gateway.keys.revoke',
+  toolset: 'operator',
   title: 'Revoke a service key',
   summary:
     'Ends a service key at once. Credentials and capabilities of the account stay. The last administrator key cannot ' +

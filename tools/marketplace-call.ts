@@ -10,6 +10,7 @@ const { priceAtomic } = must(route, 'the route of our own listing')
 /** One call of whatever is listed: never one tool a listing. */
 export const marketplaceCall = defineTool({
   name: 'gateway.marketplace.call',
+  toolset: 'market',
   title: 'Marketplace: call a paid service',
   summary:
     'Calls one service of the marketplace and pays for it, at the price of its listing. Without a payment the answer is the price, and ' +

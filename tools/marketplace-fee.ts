@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceFee = defineTool({
   name: 'gateway.marketplace.fee',
+  toolset: 'market',
   title: 'Marketplace: explain the fee',
   summary: 'Says what the platform keeps of a price and what the seller gets, step by step. Nothing is paid.',
   input: z.strictObject({ amount_atomic: AmountAtomic }),

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceGet = defineTool({
   name: 'gateway.marketplace.get',
+  toolset: 'market',
   title: 'Marketplace: one service with its figures',
   summary:
     'One listing with its price history, its figures, and what each figure was computed from: days, paid calls with their ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceHostsClaim = defineTool({
   name: 'gateway.seller.host',
+  toolset: 'market',
   title: 'Say that a host is yours',
   summary:
     'Answers with the challenge that the host has to show, as a DNS TXT record or a file, and the text that your payout account signs. ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceHostsVerify = defineTool({
   name: 'gateway.seller.verify',
+  toolset: 'market',
   title: 'Prove a host',
   summary:
     'Looks for the challenge in DNS and in the file, and checks the signature of the origin by your payout account. The first seller that ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceListingsCheck = defineTool({
   name: 'gateway.seller.check',
+  toolset: 'market',
   title: 'Try a service as a buyer would',
   summary:
     'Sends your own examples to your upstream, unpaid, and judges each answer by your schema: what fails here would not be charged. Examples of ' +

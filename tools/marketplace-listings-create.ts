@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceListingsCreate = defineTool({
   name: 'gateway.seller.create',
+  toolset: 'market',
   title: 'Draft a service',
   summary:
     'Drafts a service: its routes with prices and schemas, and where its upstream is. Drafts take test money below /p/testnet/. Prices are at ' +

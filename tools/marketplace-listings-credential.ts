@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceListingsCredential = defineTool({
   name: 'gateway.seller.credential',
+  toolset: 'market',
   title: 'Set the credential of your upstream',
   summary:
     'Stores the secret that your upstream asks for, sealed, for the proven host of this service alone; it goes along with each call and is never ' +

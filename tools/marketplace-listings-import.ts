@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceListingsImport = defineTool({
   name: 'gateway.seller.import',
+  toolset: 'market',
   title: 'Draft a service from an OpenAPI document',
   summary:
     'Makes a service of an OpenAPI 3.0 or 3.1 document in one call, or changes the one of this id: operations become routes, prices come from ' +

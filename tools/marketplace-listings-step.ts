@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceListingsStep = defineTool({
   name: 'gateway.seller.step',
+  toolset: 'market',
   title: 'Submit, pause, resume or retire a service',
   summary:
     '`submit` offers a draft (the first one may wait for the operator), `pause` stops selling, `resume` goes on, `retire` ends it for ever. ' +

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceListingsUpdate = defineTool({
   name: 'gateway.seller.update',
+  toolset: 'market',
   title: 'Change a service',
   summary:
     'Changes the members that are given; the rest stays. Every change is a version with public prices, and an open offer keeps its price. What ' +

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceModerationDecide = defineTool({
   name: 'gateway.moderation.decide',
+  toolset: 'operator',
   title: 'Approve, suspend or reinstate',
   summary:
     'Approves a service that waits, suspends one (or with no service_id the whole seller), or lets it be sold again. The seller is told, with ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceModerationQueue = defineTool({
   name: 'gateway.moderation.queue',
+  toolset: 'operator',
   title: 'Services that wait for you',
   summary:
     'Services whose sellers have offered them and that wait for the operator, the longest first. Everything in them is a stranger’s text.',

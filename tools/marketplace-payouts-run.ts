@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplacePayoutsRun = defineTool({
   name: 'gateway.marketplace.payouts.run',
+  toolset: 'operator',
   title: 'Marketplace: pay sellers now',
   summary:
     'Sends every seller what it is owed, where that is at least the minimum. Safe to run twice: what was taken for a payout is ' +

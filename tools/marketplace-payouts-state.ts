@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplacePayoutsState = defineTool({
   name: 'gateway.marketplace.payouts.state',
+  toolset: 'operator',
   title: 'Marketplace: what is owed',
   summary:
     'Says what is owed to sellers, what the payout account holds, how the newest runs went, and what is kept as owed and why. ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplacePayoutsVerify = defineTool({
   name: 'gateway.marketplace.payouts.verify',
+  toolset: 'operator',
   title: 'Marketplace: prove the ledger',
   summary:
     'Looks for the transfers of payouts on their chains, checks their receipts, and makes the sums of the ledger again. For the ' +

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const marketplacePayouts = defineTool({
   name: 'gateway.marketplace.payouts',
+  toolset: 'market',
   title: 'Marketplace: payouts with proofs',
   summary: 'Lists what sellers were paid, newest first, each with its transaction and a signed receipt.',
   input: z.strictObject({

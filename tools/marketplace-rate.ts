@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceRate = defineTool({
   name: 'gateway.marketplace.rate',
+  toolset: 'market',
   title: 'Marketplace: rate a paid call',
   summary:
     'Rates one paid call of a service, from 1 to 5. Needs its receipt, and the payment that made it, unchanged (as `Payment-Signature` ' +

@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSearch = defineTool({
   name: 'gateway.marketplace.search',
+  toolset: 'market',
   title: 'Marketplace: find a paid service',
   summary:
     'Lists and searches the paid HTTP services that are sold through this gateway: price, fee, input schema and figures ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellerEdit = defineTool({
   name: 'gateway.seller.edit',
+  toolset: 'market',
   title: 'Change what is said of you',
   summary:
     'Changes your name, description, contact, webhook or payout address. Money of proven hosts goes to another address only when each ' +

@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellerEvents = defineTool({
   name: 'gateway.seller.events',
+  toolset: 'market',
   title: 'What you were told',
   summary:
     'Events of your seller, newest first: what happened to hosts, services and payouts, and whether your webhook took it.',

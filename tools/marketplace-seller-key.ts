@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellerKey = defineTool({
   name: 'gateway.seller.key',
+  toolset: 'market',
   title: 'Replace your seller key',
   summary:
     'Makes a new seller key and ends every other one of your seller at once. Keys of an operator stay. The key is shown once.',

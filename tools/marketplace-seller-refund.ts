@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellerRefund = defineTool({
   name: 'gateway.seller.refund',
+  toolset: 'market',
   title: 'Marketplace: refund a sale',
   summary:
     "Sends a sale of the key's seller back to its buyer, all of it or a part, from what the seller holds. Never more than was " +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellerState = defineTool({
   name: 'gateway.seller',
+  toolset: 'market',
   title: 'Your state as a seller',
   summary:
     'Your seller, your hosts with what each has to show, and your services with their states and reasons.',

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellerStatement = defineTool({
   name: 'gateway.seller.statement',
+  toolset: 'market',
   title: 'Marketplace: statement of a seller',
   summary:
     "Lists every sale, refund and payout of the key's seller with claim, receipt and transaction, between an opening and a closing " +

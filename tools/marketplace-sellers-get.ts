@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellersGet = defineTool({
   name: 'gateway.marketplace.sellers.get',
+  toolset: 'market',
   title: 'Look up a seller',
   summary:
     'Who a seller is: its own words, its payout address, the hosts it has proven and the services it sells.',

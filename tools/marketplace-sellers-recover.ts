@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellersRecover = defineTool({
   name: 'gateway.seller.recover',
+  toolset: 'market',
   title: 'Get a new seller key with your wallet',
   summary:
     'For sellers who lost their key, or whose key is in other hands: the payout account signs a sentence, every seller key ends, ' +

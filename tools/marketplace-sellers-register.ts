@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const marketplaceSellersRegister = defineTool({
   name: 'gateway.marketplace.sellers.register',
+  toolset: 'market',
   title: 'Register as a seller',
   summary:
     'Makes you a seller of the marketplace: an account without credits and a key that opens only what is below ' +

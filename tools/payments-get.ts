@@ -13,6 +13,7 @@ const moment = (millis: number | null) => (millis === null ? null : new Date(mil
 /** Reports the state of a payment, and what it bought, to whoever shows that very payment. */
 export const paymentsGet = defineTool({
   name: 'gateway.payments.get',
+  toolset: 'payments',
   title: 'Read a payment',
   summary:
     'State, receipt and stored result of an x402 payment. Show the payment that made it, unchanged: as ' +

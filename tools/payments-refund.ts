@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const paymentsRefund = defineTool({
   name: 'gateway.payments.refund',
+  toolset: 'operator',
   title: 'Refund a payment',
   summary:
     'Sends a settled payment for a tool of this gateway back to its payer, all of it or a part, as a transfer in the same asset. ' +

@@ -5,6 +5,7 @@ import { defineTool } from './services.ts'
 
 export const paymentsRefunds = defineTool({
   name: 'gateway.payments.refunds',
+  toolset: 'operator',
   title: 'List refunds of a payment',
   summary: 'What was, and is being, sent back of one payment, oldest first. For the administrator.',
   input: z.strictObject({ claim_id: ClaimId }),

@@ -7,6 +7,7 @@ const Month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/)
 
 export const paymentsSpend = defineTool({
   name: 'gateway.payments.spend',
+  toolset: 'operator',
   title: 'Report what a payer spent',
   summary:
     'Settled payments and refunds of one wallet by month (UTC), network, asset and tool, newest month first. Payments to ' +

@@ -35,6 +35,7 @@ const Preflight = z.strictObject({
 /** Takes what a fetch takes, and says what would become of it. */
 export const preflight = defineTool({
   name: 'gateway.preflight',
+  toolset: 'web',
   title: 'Check a web fetch before paying',
   summary:
     'Says for free whether a web fetch would be sent: is the target safe, can it be paid now, what does it cost. The ' +

@@ -29,6 +29,7 @@ const Quote = z.strictObject({
 /** A promise of the price; the 402 of a fetch carries one by itself. */
 export const pricingQuote = defineTool({
   name: 'gateway.pricing.quote',
+  toolset: 'payments',
   title: 'Quote a web fetch',
   summary:
     'A signed quote for one exact web fetch, valid for 300 seconds: price, network, who is paid, how to pay. Free, and ' +

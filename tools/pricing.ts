@@ -17,6 +17,7 @@ const Pricing = z.looseObject({
 
 export const pricing = defineTool({
   name: 'gateway.pricing',
+  toolset: 'payments',
   title: 'What paid tools cost',
   summary:
     'Prices of the tools that are paid with x402, where they can be paid right now, and how the price is made up.',

@@ -29,6 +29,7 @@ const Protocols = z.strictObject({
 /** Protocol-neutral manifest. */
 export const protocols = defineTool({
   name: 'gateway.protocols',
+  toolset: 'commerce',
   title: 'Ways in',
   summary: 'Every tool with its address over HTTP, its MCP name and its A2A skills.',
   input: z.strictObject({}),

@@ -7,6 +7,7 @@ import { defineTool } from './services.ts'
 
 export const receiptsGet = defineTool({
   name: 'gateway.receipts.get',
+  toolset: 'payments',
   title: 'Read a receipt',
   summary:
     'The signed receipt of a charged action: digests, amounts, host and times, never a query, body or header. ' +

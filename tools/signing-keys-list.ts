@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const signingKeysList = defineTool({
   name: 'gateway.signing_keys.list',
+  toolset: 'operator',
   title: 'List signing keys',
   summary:
     'Every key that signs or signed for this gateway, newest first, with its validity. For the administrator; everybody else ' +

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const signingKeysRetire = defineTool({
   name: 'gateway.signing_keys.retire',
+  toolset: 'operator',
   title: 'Retire a signing key',
   summary:
     'Ends the validity of a key that another replica used, or that a cut rotation left behind. What it signed until then ' +

@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 
 export const signingKeysRevoke = defineTool({
   name: 'gateway.signing_keys.revoke',
+  toolset: 'operator',
   title: 'Revoke a signing key',
   summary:
     'For a key that may be in other hands: nothing that it ever signed verifies any more, and the key document says so with time ' +

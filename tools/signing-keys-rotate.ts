@@ -4,6 +4,7 @@ import { defineTool } from './services.ts'
 
 export const signingKeysRotate = defineTool({
   name: 'gateway.signing_keys.rotate',
+  toolset: 'operator',
   title: 'Rotate the signing key',
   summary:
     'A new key signs receipts, quotes and permits from now on, on every replica. The keys before it are retired and stay ' +

@@ -33,6 +33,7 @@ const TestSchema = z.strictObject({
 
 export const testSchema = defineTool({
   name: 'gateway.test.schema',
+  toolset: 'commerce',
   title: 'How transactions are scored',
   summary:
     'Schema of a sample, protocols and versions, dimensions, every check with its points, caps, levels, reason codes.',

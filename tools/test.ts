@@ -25,6 +25,7 @@ const TestInput = z.strictObject({
 /** A free report on how safe a transaction is to run, by its structure alone. */
 export const testTransaction = defineTool({
   name: 'gateway.test',
+  toolset: 'commerce',
   title: 'Score a transaction',
   summary:
     'Scores a sample transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100: context binding, replay uniqueness, ' +

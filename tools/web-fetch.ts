@@ -6,6 +6,7 @@ import { defineTool } from './services.ts'
 export const webFetch = defineTool({
   name: WEB_FETCH,
   title: 'Fetch a public web page, paid per fetch',
+  toolset: 'web',
   summary:
     'Fetches one public HTTPS URL with GET or HEAD and gives its content as text, JSON or base64, with a signed receipt ' +
     'and signed evidence of what was fetched. No account is needed. Redirects are reported ' +

@@ -12,6 +12,7 @@ const echo = (id: string, reply: 'message' | 'task') =>
   defineTool({
     name: `gateway.${id}`,
     title: id,
+    toolset: 'web',
     summary: 'Says back what it is given.',
     input: z.strictObject(shape),
     output: z.strictObject(shape),

@@ -11,6 +11,7 @@ import { tools } from '../../tools/index.ts'
 const unquoted = defineTool({
   name: 'gateway.bench.paid',
   title: 'Repeat a text',
+  toolset: 'web',
   summary: 'Repeats a text. Costs 0.001 USDC.',
   input: z.strictObject({ text: z.string().max(100) }),
   output: z.strictObject({ text: z.string() }),

@@ -11,6 +11,7 @@ const tools = Array.from({ length: TOOL_COUNT }, (_, i) =>
   defineTool({
     name: toolName(i),
     title: title(i),
+    toolset: 'web',
     summary: summary(i),
     input,
     output,

@@ -11,7 +11,7 @@ import type { Terms } from './charging.ts'
 import type { CallContext } from './context.ts'
 import type { CreditCharge } from './credit-charge.ts'
 
-export type { AnyTool, DoorName, Effects, Plan, RestRoute, SkillCard, Sold } from './tool.ts'
+export type { AnyTool, DoorName, Effects, Plan, RestRoute, SkillCard, Sold, Toolset } from './tool.ts'
 
 /** A tool as its client knows it: with the types of its input and output. */
 export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends AnyTool {

@@ -6,6 +6,7 @@ import type { AnyTool } from './tool.ts'
 /** Members that every tool must have, each with the form in which it is written. */
 const REQUIRED = {
   title: 'a few words for people',
+  toolset: "'web', 'payments', 'egress', 'commerce', 'email', 'market' or 'operator'",
   summary: 'a sentence that says what it does',
   input: 'z.strictObject({ … })',
   output: 'z.strictObject({ … })',

@@ -10,6 +10,10 @@ import type { Price } from './price.ts'
 
 export type DoorName = 'rest' | 'mcp' | 'a2a'
 
+/** Groups of tools that a client may ask for by name; `operator` holds what only a service key may call. */
+export const TOOLSETS = ['web', 'payments', 'egress', 'commerce', 'email', 'market', 'operator'] as const
+export type Toolset = (typeof TOOLSETS)[number]
+
 export interface RestRoute {
   readonly method: 'GET' | 'POST'
   /** OpenAPI style; `{name}` is filled into the input property of that name. */
@@ -61,6 +65,8 @@ export interface AnyTool {
   /** Dotted name; the portable spelling with underscores is derived. */
   readonly name: string
   readonly title: string
+  /** The group it is listed with where a client wants a part of the tools only. */
+  readonly toolset: Toolset
   /** A model decides by it whether to call the tool: what it does, what it needs, what it never does. */
   readonly summary: string
   readonly input: z.ZodType

@@ -76,6 +76,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway.echo',
       title: 'Echo',
+      toolset: 'web',
       summary: 'Says the text back.',
       input: z.strictObject({
         text: z.string(),
@@ -95,6 +96,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway.shout',
       title: 'Shout',
+      toolset: 'web',
       summary: 'Says it louder and keeps nothing.',
       input: z.strictObject({ text: z.string() }),
       output: z.strictObject({ text: z.string() }),
@@ -114,6 +116,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway_execute',
       title: 'Execute',
+      toolset: 'web',
       summary: 'A family of skills.',
       input: z.strictObject({ capability: z.enum(['alpha', 'beta']), n: z.int().default(0) }),
       output: z.strictObject({ capability: z.string(), n: z.int() }),
@@ -129,6 +132,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway.fail',
       title: 'Fail',
+      toolset: 'web',
       summary: 'Fails after it was accepted.',
       input: z.strictObject({ how: z.enum(['business', 'crash']) }),
       output: z.strictObject({}),
@@ -149,6 +153,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway.wait',
       title: 'Wait',
+      toolset: 'web',
       summary: 'Works until it is released or aborted.',
       input: z.strictObject({ ignoreAbort: z.boolean().default(false) }),
       output: z.strictObject({ done: z.boolean() }),
@@ -175,6 +180,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway.fetch',
       title: 'Fetch',
+      toolset: 'web',
       summary: 'Needs a capability.',
       input: z.strictObject({ capability: z.string().optional() }),
       output: z.strictObject({ caller: z.string() }),
@@ -190,6 +196,7 @@ export async function startA2aDoor(
     defineTool({
       name: 'gateway.issue',
       title: 'Issue',
+      toolset: 'web',
       summary: 'Operators only; shows a token once.',
       input: z.strictObject({}),
       output: z.strictObject({ capability: z.string() }),

@@ -9,6 +9,7 @@ export const SHOUT_COST = 2
 export const shout = defineTool({
   name: 'gateway.text.shout',
   title: 'Shout',
+  toolset: 'web',
   summary: 'Says a text in capitals.',
   input: z.strictObject({ text: z.string().min(1).max(200) }),
   output: z.strictObject({ text: z.string() }),
@@ -28,6 +29,7 @@ export const shout = defineTool({
 export const speak = defineTool({
   name: 'gateway.text.speak',
   title: 'Speak',
+  toolset: 'web',
   summary: 'Says a text.',
   input: z.strictObject({ text: z.string().max(200) }),
   output: z.strictObject({ text: z.string() }),

@@ -199,6 +199,7 @@ function fateOf(presented: NonNullable<PaidCall['payment']>): Fate | undefined {
 export const paidTool = defineTool({
   name: 'gateway.test.buy',
   title: 'Buy an echo',
+  toolset: 'web',
   summary: 'Returns its text for money.',
   input: z.strictObject({ text: z.string().max(1000), email: z.string().optional() }),
   output: z.strictObject({

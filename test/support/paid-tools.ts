@@ -27,6 +27,7 @@ export function createPaidTools(mainnet = 'eip155:84532'): PaidTools {
     defineTool({
       name: `gateway.paid.${name}`,
       title: `Say it for money (${name})`,
+      toolset: 'web',
       summary: 'Repeats a text. For tests.',
       input: z.strictObject({ text: z.string().max(100), testnet: z.boolean().default(false) }),
       output: z.strictObject({ text: z.string(), run: z.int() }),

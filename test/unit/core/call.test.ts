@@ -62,6 +62,7 @@ function toolOf(
   return defineTool({
     name: 'gateway.test',
     title: 't',
+    toolset: 'web',
     summary: 's',
     input: z.strictObject({ text: z.string(), capability: z.string().optional() }),
     output: price.kind === 'free' ? z.unknown() : z.looseObject({}),

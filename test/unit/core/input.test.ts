@@ -10,6 +10,7 @@ import { defineTool } from '../../../tools/services.ts'
 const tool = defineTool({
   name: 'gateway.test',
   title: 't',
+  toolset: 'web',
   summary: 's',
   input: z.strictObject({
     text: z.string().max(3),

@@ -23,6 +23,7 @@ function toolOf(price: Price): AnyTool {
   return defineTool({
     name: 'gateway.priced',
     title: 'Priced work',
+    toolset: 'web',
     summary: 's',
     input: z.looseObject({}),
     output: OUTPUT,

@@ -7,6 +7,7 @@ import { defineTool } from '../../../tools/services.ts'
 const given = {
   name: 'gateway.a.b',
   title: 't',
+  toolset: 'web' as const,
   summary: 's',
   input: z.strictObject({ n: z.int().default(1), s: z.string() }),
   output: z.strictObject({ n: z.int() }),

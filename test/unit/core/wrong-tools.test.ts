@@ -10,6 +10,7 @@ import { tools } from '../../../tools/index.ts'
 const given = {
   name: 'gateway.wrong',
   title: 't',
+  toolset: 'web' as const,
   summary: 's',
   input: z.strictObject({ text: z.string() }),
   output: z.strictObject({ text: z.string() }),

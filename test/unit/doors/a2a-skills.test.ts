@@ -10,6 +10,7 @@ const tool = (name: string, skills: readonly string[]) =>
   defineTool({
     name,
     title: name,
+    toolset: 'web',
     summary: name,
     input: z.object(
       skills.length > 1
