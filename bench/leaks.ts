@@ -111,6 +111,7 @@ try {
     },
     [...START_FLAGS, '--import', here('./peers/turn-report.ts')],
   )
+  const bare = await start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile, LOG_LEVEL: 'error' })
   const client = createClient(gateway.url, { operatorKey })
   const shotOf = (capability: string, path: string): Shot => ({
     path: '/v1/egress/fetch',
@@ -159,7 +160,21 @@ try {
   }
   await measureAlone()
 
-  const p99 = ({ latenciesMs }: Row) => percentile(latenciesMs, 0.99)
+  // The same storm and the same other client at a forwarder that searches, stores and signs nothing: what two cores do to anybody.
+  const bareShotOf = (path: string): Shot => ({
+    ...shotOf('none', path),
+    path: '/',
+  })
+  const otherAtBare = () => closedLoop(bare, bareShotOf('/v1/items'), MEASURED)
+  await otherAtBare()
+  const bareAlone = [await otherAtBare(), await otherAtBare(), await otherAtBare()]
+  const bareStormy: { readonly name: string; readonly latenciesMs: readonly number[] }[] = []
+  for (const [number, name] of chosen) {
+    const { result } = await underStorm(bare, bareShotOf(`/v1/hostile/${number}`), otherAtBare)
+    bareStormy.push({ name: `20 x 1 MiB of ${name}`, latenciesMs: result.latenciesMs })
+  }
+
+  const p99 = ({ latenciesMs }: Pick<Row, 'latenciesMs'>) => percentile(latenciesMs, 0.99)
   const usual = median(alone.map(p99))
   const rows = [...alone, ...stormy].map((row) => [
     row.name,
@@ -186,6 +201,19 @@ try {
       'answered',
     ],
     rows,
+  )
+
+  const bareUsual = median(bareAlone.map(p99))
+  const controls = [...bareAlone.map((load) => ({ ...load, name: 'nobody else' })), ...bareStormy]
+  printTable(
+    'Control: the same at a bare undici forward, which reads an answer and sends it on unsearched, ms',
+    ['', 'p50', 'p99', 'ratio'],
+    controls.map((row) => [
+      row.name,
+      percentile(row.latenciesMs, 0.5).toFixed(1),
+      p99(row).toFixed(1),
+      `${(p99(row) / bareUsual).toFixed(2)}x`,
+    ]),
   )
 } finally {
   storm.disconnect()
