@@ -65,7 +65,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
               amount,
               validUntil: issuedAt + maxTimeoutSeconds,
             },
-            did,
+            { did },
           ),
         }),
       )
@@ -83,7 +83,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
         issuedAt: Math.floor((claim.finishedAt ?? claim.createdAt) / 1000),
         ...(transaction !== '' && { transaction }),
       }
-      const signature = signer.sign(JWS_TYPES.x402Receipt, receipt, did)
+      const signature = signer.sign(JWS_TYPES.x402Receipt, receipt, { did })
       return {
         success: true,
         payer,

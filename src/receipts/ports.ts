@@ -51,7 +51,17 @@ export interface Signer {
   readonly environment: Environment
   /**
    * @param typ e.g. `gw-receipt+jws`; see receipts/types.ts for the list. What others are handed says its environment as well
-   * @param did names the signer for a reader that does not know us: the key id is then a DID URL, else the thumbprint
+   * @param head what the protected header says besides: see `SignedHead`
    */
-  sign(typ: string, payload: Readonly<Record<string, unknown>>, did?: string): string
+  sign(typ: string, payload: Readonly<Record<string, unknown>>, head?: SignedHead): string
+}
+
+/** Where a reader that does not know us finds the key, and claims of a document that cannot hold them itself. */
+export interface SignedHead {
+  /** Names the signer: the key id is then a DID URL, else the thumbprint. */
+  readonly did?: string
+  /** Address of a JWK Set with the key (RFC 7515, 4.1.2). */
+  readonly jku?: string
+  /** Claims about the payload (RFC 7519, 5.3). */
+  readonly claims?: Readonly<Record<'iss' | 'aud' | 'jti' | 'sub', string> & { iat: number }>
 }

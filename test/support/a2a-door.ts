@@ -270,8 +270,9 @@ function testSigner(jwk: Record<string, unknown>): Signer {
   return {
     kid: 'test-key',
     environment: 'sandbox',
-    sign(typ, payload) {
-      const signed = `${encode({ alg: 'EdDSA', kid: 'test-key', typ })}.${encode(payload)}`
+    sign(typ, payload, { jku, claims } = {}) {
+      const head = { ...claims, alg: 'EdDSA', kid: 'test-key', typ, ...(jku !== undefined && { jku }) }
+      const signed = `${encode(head)}.${encode(payload)}`
       return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
     },
   }

@@ -91,8 +91,9 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
     return AgentCard.toJSON(AgentCard.fromJSON(card)) as Json
   }
 
+  const sign: SignCard = (card) => signatureOf(card, signer, `${baseUrl}/.well-known/jwks.json`)
   const publicCard = cardOf(forAgents)
-  const signatures = signaturesOf(publicCard, signer)
+  const signatures = signaturesOf(publicCard, sign)
   const legacyFields = {
     url: `${baseUrl}/a2a`,
     preferredTransport: 'JSONRPC',
@@ -104,9 +105,9 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
   const extended = cardOf(table.skills)
   return {
     v1: { ...publicCard, signatures },
-    superset: { ...superset, signatures: [signatureOf(superset, signer), ...signatures] },
-    v03: { ...v03, signatures: [signatureOf(v03, signer)] },
-    extended: { ...extended, signatures: signaturesOf(extended, signer) },
+    superset: { ...superset, signatures: [sign(superset), ...signatures] },
+    v03: { ...v03, signatures: [sign(v03)] },
+    extended: { ...extended, signatures: signaturesOf(extended, sign) },
     skillsDocument,
     extensionUri,
   }
@@ -128,18 +129,24 @@ const X402 = X402_EXTENSIONS.map((uri) => ({
 }))
 
 /**
- * One over the card as it is on the wire, and one over the form that the SDKs verify, which drops empty members
- * everywhere: a client checks whichever it can.
+ * One over the card as it is on the wire; one over the form that the SDKs verify, which drops empty members everywhere; and one over
+ * what the JavaScript SDK's client makes of the card before it verifies it (a2a-js#663). A client checks whichever it can.
  */
-function signaturesOf(card: Json, signer: Signer) {
+function signaturesOf(card: Json, sign: SignCard) {
   // It wants the wire form, whatever its type says.
   const withoutEmpty = JSON.parse(canonicalizeAgentCard(card as unknown as AgentCard)) as Json
-  return [signatureOf(card, signer), signatureOf(withoutEmpty, signer)]
+  const decoded = JSON.parse(canonicalizeAgentCard(AgentCard.fromJSON(card))) as Json
+  return [sign(card), sign(withoutEmpty), sign(decoded)]
 }
 
-/** 8.4: a JWS over the RFC 8785 form of the card without its signatures; its payload is left out. */
-function signatureOf(card: Json, signer: Signer): { protected: string; signature: string } {
-  const [header, , signature] = signer.sign('JOSE', card).split('.')
+type SignCard = (card: Json) => { protected: string; signature: string }
+
+/**
+ * 8.4: a JWS over the RFC 8785 form of the card without its signatures; its payload is left out.
+ * @param jku where the key is published, for clients that know no more of us than this card
+ */
+function signatureOf(card: Json, signer: Signer, jku: string): ReturnType<SignCard> {
+  const [header, , signature] = signer.sign('JOSE', card, { jku }).split('.')
   return { protected: must(header, 'the header of a signature'), signature: must(signature, 'a signature') }
 }
 

@@ -157,9 +157,15 @@ export async function openSigner(options: SignerOptions): Promise<InstallationSi
       return current.kid
     },
     environment,
-    sign(typ, payload, did) {
+    sign(typ, payload, { did, jku, claims } = {}) {
       const { kid } = current
-      const head = { alg: 'EdDSA', kid: did === undefined ? kid : `${did}#${kid}`, typ }
+      const head = {
+        ...claims,
+        alg: 'EdDSA',
+        kid: did === undefined ? kid : `${did}#${kid}`,
+        typ,
+        ...(jku !== undefined && { jku }),
+      }
       const told = ATTESTATIONS.has(typ) ? withEnvironment(payload, environment) : payload
       const signed = `${encode(head)}.${encode(told)}`
       return `${signed}.${sign(signed)}`
