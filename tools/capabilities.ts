@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { Capability, Catalogue } from '../schemas/catalogue.ts'
+import { CapabilityInBrief, CapabilityIndex } from '../schemas/catalogue-brief.ts'
 import { free } from '../src/core/price.ts'
+import { briefOf, indexOf } from '../src/outcomes/catalogue-brief.ts'
 import { defineTool } from './services.ts'
 
 /** The catalogue: what can be had here, for how much, and how to ask for it. */
@@ -9,10 +11,17 @@ export const capabilities = defineTool({
   toolset: 'web',
   title: 'What this gateway can do',
   summary:
-    'Lists every live capability with its input and output schema, exact price, limits and an example that works when ' +
-    'sent unchanged. Free and without an account: read it first.',
-  input: z.strictObject({}),
+    'Lists every live capability with its exact price and when to use it; with `id`, that one with its limits and an example ' +
+    'that works when sent unchanged. Free and without an account: read it first.',
+  input: z.strictObject({ id: z.string().min(1).max(64).optional().describe('Only this one') }),
   output: Catalogue,
+  inMessages: {
+    output: z.union([CapabilityIndex, CapabilityInBrief]),
+    from(catalogue, { id }) {
+      const [one] = catalogue.tools
+      return id !== undefined && one ? briefOf(one) : indexOf(catalogue)
+    },
+  },
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
@@ -23,11 +32,22 @@ export const capabilities = defineTool({
     tags: ['discovery', 'catalogue', 'free'],
     examples: ['What can you do?', 'What does an extraction cost?'],
   },
-  errors: [],
-  examples: [{ title: 'The whole catalogue', input: {} }],
+  errors: ['not_found'],
+  examples: [
+    { title: 'Everything on offer', input: {} },
+    { title: 'The free preview alone', input: { id: 'extract-preview' } },
+  ],
   reply: 'message',
-  handle: async function capabilities(_input, { documents }) {
-    return documents.catalogue() as Catalogue
+  handle: async function capabilities({ id }, { documents }) {
+    const catalogue = documents.catalogue() as Catalogue
+    if (id === undefined) return catalogue
+    documents.capability(id)
+    const isIt = (entry: Capability) => entry.id === id
+    return {
+      ...catalogue,
+      capabilities: catalogue.capabilities.filter(isIt),
+      tools: catalogue.tools.filter(isIt),
+    }
   },
 })
 
@@ -36,10 +56,10 @@ export const capabilitiesGet = defineTool({
   name: 'gateway.capabilities.get',
   toolset: 'web',
   title: 'One capability in full',
-  summary:
-    'The descriptor of one capability by its id: schemas, price, limits, example, and how each door calls it.',
+  summary: 'One capability by its id: price, limits, an example, what it answers, and where its schemas are.',
   input: z.strictObject({ id: z.string().min(1).max(64).describe('`id` in the catalogue') }),
   output: Capability,
+  inMessages: { output: CapabilityInBrief, from: briefOf },
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },

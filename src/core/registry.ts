@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { CreditsCharged } from '../../schemas/money.ts'
 import { Receipt } from '../../schemas/receipt.ts'
 import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
-import type { AnyTool, DoorName, RestRoute, SkillCard, Sold } from './tool.ts'
+import type { AnyTool, DoorName, MessageForm, RestRoute, SkillCard, Sold } from './tool.ts'
 import { checkExamples, checkMembers, checkTool } from './tool-check.ts'
 import type { CallerKind, CallerOf } from './caller.ts'
 import type { Terms } from './charging.ts'
@@ -101,6 +101,7 @@ export type ToolDefinition<
   | 'examplesAt'
   | 'inProduction'
   | 'repair'
+  | 'inMessages'
   | 'plan'
 > & {
   readonly input: I
@@ -116,6 +117,7 @@ export type ToolDefinition<
   readonly reply?: 'task' | 'message'
   inProduction?(): { readonly examples?: readonly Example<I, O>[]; readonly sold?: readonly Sold[] }
   repair?(input: unknown, context: HandlerContext<S>): Record<string, unknown>
+  readonly inMessages?: MessageForm<z.output<I>, z.output<O>>
 } & (
     { readonly examples: readonly Example<I, O>[] } | { examplesAt(now: number): readonly Example<I, O>[] }
   ) &
@@ -188,6 +190,8 @@ export interface RegisteredTool {
   /** JSON Schema 2020-12 of what a caller sends (defaults optional) and of what it gets. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
+  /** The same of what it gets over MCP and A2A. */
+  readonly messageSchema: JsonSchema
 }
 
 export interface Registry {
@@ -207,12 +211,16 @@ export interface RegistryConfig {
  * @throws {Error} when an example is refused by its own tool, or when two tools share a name, a skill id, an operationId or a route
  */
 export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfig, now = 0): Registry {
-  const registered = tools.map((tool) => ({
-    tool: toolUnder(tool, config, now),
-    portableName: portableName(tool.name),
-    inputSchema: jsonSchema(tool.input, 'input'),
-    outputSchema: jsonSchema(tool.output, 'output'),
-  }))
+  const registered = tools.map((tool) => {
+    const outputSchema = jsonSchema(tool.output, 'output')
+    return {
+      tool: toolUnder(tool, config, now),
+      portableName: portableName(tool.name),
+      inputSchema: jsonSchema(tool.input, 'input'),
+      outputSchema,
+      messageSchema: tool.inMessages ? jsonSchema(tool.inMessages.output, 'output') : outputSchema,
+    }
+  })
   const byName = new Map<string, RegisteredTool>()
   const taken = new Set<string>()
   const claim = (what: string) => {

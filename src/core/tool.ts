@@ -60,6 +60,12 @@ export interface Effects {
   readonly openWorld: boolean
 }
 
+/** The answer of a tool in the form for models. */
+export interface MessageForm<I = unknown, O = unknown> {
+  readonly output: z.ZodType
+  from(output: O, input: I): unknown
+}
+
 /** A tool as the gateway runs it. Its types were checked where it was defined; from here on, values are what its schemas say. */
 export interface AnyTool {
   /** Dotted name; the portable spelling with underscores is derived. */
@@ -118,6 +124,11 @@ export interface AnyTool {
   readonly passes?: 'message'
   /** Makes `repair` of the refusal, a request that works, from an input that does not match the schema. */
   repair?(input: unknown, context: CallContext): Record<string, unknown>
+  /**
+   * What MCP and A2A answer in place of `output`, where a model is served better with less than a program is. REST keeps the whole,
+   * and the words in here are ours alone.
+   */
+  readonly inMessages?: MessageForm
   /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
   understands?(words: string): boolean
   /**

@@ -1,8 +1,9 @@
-// One tool, three doors: the same output, fitting the same schema, and the same code for the same bad input.
+// One tool, three doors: the same output (over MCP and A2A in the form for messages), fitting its schema, and the same code for the same bad input.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistry, type DoorName, type RegisteredTool } from '../../src/core/registry.ts'
+import { messageAnswer } from '../../src/doors/message-answer.ts'
 import { tools } from '../../tools/index.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
@@ -37,7 +38,8 @@ const shapeOf = (value: unknown): unknown => {
 
 describe.each(served)('%s', (_name, entry) => {
   const { tool } = entry
-  const isOutput = ajv.compile(entry.outputSchema)
+  const isWhole = ajv.compile(entry.outputSchema)
+  const isInMessages = ajv.compile(entry.messageSchema)
   const [first, ...others] = tool.doors
   // A query can carry nothing but text.
   const wrongValue = tool.rest[0]!.method === 'GET' ? 'no such value' : { a: 1 }
@@ -45,14 +47,18 @@ describe.each(served)('%s', (_name, entry) => {
   it('answers its examples with the same code and the same kind of output at every door', async () => {
     expect(tool.examples).not.toEqual([])
     for (const { title, input } of tool.examples) {
-      const expected = await call(first!, entry, input)
+      expect(first).toBe('rest')
+      const expected = await call('rest', entry, input)
       for (const door of [first!, ...others]) {
         const outcome = await call(door, entry, input)
         expect({ door, title, code: outcome.code }).toEqual({ door, title, code: expected.code })
         if (outcome.code === 'ok') {
+          const isOutput = door === 'rest' ? isWhole : isInMessages
           expect(isOutput(outcome.output), `${door}: ${JSON.stringify(isOutput.errors)}`).toBe(true)
           // Lists grow from call to call; everything else has the same members.
-          if (!tool.name.endsWith('.list')) expect(shapeOf(outcome.output)).toEqual(shapeOf(expected.output))
+          const whole = { output: expected.output, paid: undefined }
+          const shown = door === 'rest' ? whole : messageAnswer(tool, input, whole)
+          if (!tool.name.endsWith('.list')) expect(shapeOf(outcome.output)).toEqual(shapeOf(shown.output))
         }
       }
     }

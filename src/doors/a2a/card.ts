@@ -174,13 +174,13 @@ function requirementsOf(skill: Skill): Json[] {
 
 function describeSkills(skills: readonly Skill[]): Json {
   const described = skills.map((skill) => {
-    const { tool, inputSchema, outputSchema } = skill.entry
+    const { tool, inputSchema, messageSchema } = skill.entry
     const { price } = pricedAs(skill)
     return [
       skill.id,
       {
         inputSchema,
-        outputSchema,
+        outputSchema: messageSchema,
         price: costOf(price),
         caller: tool.caller,
         reply: isPaid(tool) ? 'task' : tool.reply,

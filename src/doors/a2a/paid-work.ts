@@ -15,8 +15,8 @@ import {
 import { formFor, requiredIn } from './x402-form.ts'
 import { unpaidCall } from './unpaid-call.ts'
 import {
+  answerPart,
   completed,
-  outputPart,
   type Outcome,
   problemParts,
   progressText,
@@ -24,7 +24,7 @@ import {
   type ToolWorkParts,
   type Work,
 } from './work.ts'
-import { textPart } from './wire.ts'
+import { textPart, type WirePart } from './wire.ts'
 
 /** @param parts.resumed the task that waited for this payment */
 export function paidWork(
@@ -35,12 +35,9 @@ export function paidWork(
   const unpaid = unpaidCall(skill, input, asText)
   const receipts = receiptsOf(resumed?.task)
 
-  function paid({ json, output, settlement }: PaidResult): Outcome & { kind: 'ended' } {
+  function paid(output: WirePart, { settlement }: PaidResult): Outcome & { kind: 'ended' } {
     return {
-      ...completed(
-        skill,
-        outputPart(parts, output, () => json),
-      ),
+      ...completed(skill, output),
       parts: [textPart('Paid and settled. The result is in the artifact, its receipt in it.')],
       metadata: paymentMetadata('payment-completed', form, { receipts: [...receipts, settlement] }),
     }
@@ -125,11 +122,10 @@ export function paidWork(
       })
       const { caller } = result
       // A stored result is released without any work, so nothing may have been accepted yet.
-      if (result.ok)
-        return {
-          ...(result.paid ? paid(result.paid) : completed(skill, outputPart(parts, result.output))),
-          caller,
-        }
+      if (result.ok) {
+        const output = answerPart(parts, result)
+        return { ...(result.paid ? paid(output, result.paid) : completed(skill, output)), caller }
+      }
       const { error } = result
       if (paymentFactsOf(error).challenge) return challenged(error, caller)
       if (isAtWork) return failed(error)

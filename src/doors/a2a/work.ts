@@ -1,8 +1,9 @@
 // A message sets work in motion: the call of a tool, from its acceptance to its outcome.
 import { randomUUID } from 'node:crypto'
-import type { CallPath } from '../../core/call.ts'
+import type { CallPath, CallResult } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Caller } from '../../core/caller.ts'
+import { messageAnswer } from '../message-answer.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
 import type { PendingSettlement } from './pending-settlement.ts'
@@ -82,7 +83,7 @@ export function toolWork(parts: ToolWorkParts): Work {
         progress: (report) => status('TASK_STATE_WORKING', [textPart(progressText(report))]),
       })
       if (result.ok) {
-        const output = outputPart(parts, result.output)
+        const output = answerPart(parts, result)
         if (tool.reply === 'message') return { kind: 'ended', state: 'TASK_STATE_COMPLETED', parts: [output] }
         return completed(skill, output)
       }
@@ -107,12 +108,14 @@ export const requestOf = ({ call, skill, input, idempotencyKey }: ToolWorkParts,
   signal: () => signal,
 })
 
-/** @param json of the output, where its bytes matter */
-export const outputPart = (
-  { asText }: ToolWorkParts,
-  output: unknown,
-  json = () => JSON.stringify(output),
-): WirePart => (asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output))
+/** An answer as the part of a message or an artifact. */
+export function answerPart(
+  { skill, input, asText }: ToolWorkParts,
+  result: CallResult & { ok: true },
+): WirePart {
+  const { output, json } = messageAnswer(skill.entry.tool, input, result)
+  return asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output)
+}
 
 /** The end of work that went well: one artifact with the output, named after the skill. */
 export const completed = (skill: Skill, output: WirePart): Outcome & { kind: 'ended' } => ({

@@ -109,7 +109,7 @@ function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: 
     title: tool.title,
     description: tool.summary + priceSentence(tool),
     inputSchema: { type: 'object', ...schemas.inputSchema },
-    outputSchema: orRefusal(schemas.outputSchema, isPaid(tool)),
+    outputSchema: orRefusal(schemas.messageSchema, isPaid(tool)),
     annotations: {
       title: tool.title,
       readOnlyHint: tool.effects.readOnly,

@@ -15,7 +15,7 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   },
   {
     needs: ['gateway.capabilities'],
-    text: '{gateway.capabilities} lists the jobs offered, with prices, limits and an example request each.',
+    text: '{gateway.capabilities} lists the jobs offered with their prices; with `id`, one of them with limits and an example.',
   },
   {
     needs: ['gateway.egress.fetch'],

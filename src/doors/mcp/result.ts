@@ -2,7 +2,9 @@
 import type { CallResult } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import { type Challenge, paymentFactsOf } from '../../core/charging.ts'
+import type { AnyTool } from '../../core/registry.ts'
 import { isObject } from '../../lib/json.ts'
+import { messageAnswer } from '../message-answer.ts'
 import { type JsonObject } from './wire.ts'
 
 /** Key of the payment in the request's `_meta`. */
@@ -41,11 +43,16 @@ const asPaymentRequired: ChallengeEncoder = ({ json }) => ({
 /** @param context.capabilities of the client, from the request's `_meta` */
 export function encodeCall(
   result: CallResult,
-  context: { readonly capabilities: unknown; readonly toProblem: (error: GatewayError) => Problem },
+  context: {
+    readonly tool: AnyTool
+    readonly input: unknown
+    readonly capabilities: unknown
+    readonly toProblem: (error: GatewayError) => Problem
+  },
 ): Encoded {
   if (result.ok) {
     const { paid } = result
-    const json = paid?.json ?? JSON.stringify(result.output)
+    const json = messageAnswer(context.tool, context.input, result).json()
     const meta = paid && { [SETTLEMENT_META]: paid.settlement }
     return { members: content(json), meta, resultType: 'complete' }
   }

@@ -68,6 +68,8 @@ export async function callTool(
   return {
     ok: true,
     result: encodeCall(result, {
+      tool: entry.tool,
+      input: input ?? {},
       // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
       capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
       toProblem: (error) => toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl }),

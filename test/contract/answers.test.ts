@@ -1,0 +1,114 @@
+// The size of answers: a model reads them token by token, and its client throws one away that is too long (Claude Code: 25,000 tokens).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { at, type Json } from '../support/tree.ts'
+import { tokensOf } from '../support/tokens.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+afterAll(() => gateway?.close())
+
+async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Json> {
+  const response = await fetch(gateway.baseUrl + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+  })
+  return (await response.json()) as Json
+}
+
+type Ask = (name: string, input: object) => Promise<{ output: Json; text: string }>
+
+const shownOf = (answer: Json) => ({
+  output: at(answer, 'result', 'structuredContent') as Json,
+  text: at(answer, 'result', 'content', '0', 'text') as string,
+})
+const legacy: Ask = async (name, input) =>
+  shownOf(await post('/mcp', { method: 'tools/call', params: { name, arguments: input } }))
+const modern: Ask = async (name, input) =>
+  shownOf(
+    await post(
+      '/mcp',
+      {
+        method: 'tools/call',
+        params: {
+          name,
+          arguments: input,
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      },
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
+    ),
+  )
+const a2a: Ask = async (name, input) => {
+  const answer = await post(
+    '/a2a',
+    {
+      method: 'SendMessage',
+      params: {
+        message: {
+          messageId: crypto.randomUUID(),
+          role: 'ROLE_USER',
+          parts: [{ data: { skill: name.replace('gateway.', '').replaceAll('.', '-'), input } }],
+        },
+      },
+    },
+    { 'a2a-version': '1.0' },
+  )
+  const part =
+    at(answer, 'result', 'message', 'parts', '0') ??
+    at(answer, 'result', 'task', 'artifacts', '0', 'parts', '0')
+  const output = at(part, 'data') as Json
+  return { output, text: JSON.stringify(output) }
+}
+
+const MOST = 4000
+
+describe.each([
+  ['MCP of 2025', legacy],
+  ['MCP of 2026', modern],
+  ['A2A', a2a],
+])('over %s', (_door, ask) => {
+  it('gives the catalogue as an index that says how to read on, and each entry of it by its id', async () => {
+    const whole = (await gateway.rest('GET', '/v1/capabilities')).body
+    const { output, text } = await ask('gateway.capabilities', {})
+    expect(JSON.parse(text)).toEqual(output)
+    expect(tokensOf(text)).toBeLessThan(1000)
+    expect(output['capabilities']).toEqual(
+      whole.tools.map(({ id, name, when_to_use, pricing }: Json) => ({
+        id,
+        name,
+        price: at(pricing, 'amount_atomic') === '0' ? 'free' : `${at(pricing, 'amount')} USDC`,
+        when_to_use,
+      })),
+    )
+    expect(output['details']).toContain('"id"')
+    for (const { id, example, limitations } of whole.tools) {
+      const one = await ask('gateway.capabilities', { id })
+      expect(tokensOf(one.text), id).toBeLessThan(MOST)
+      expect(one.output).toMatchObject({ id, example, limitations })
+      expect(Object.keys(one.output['answer'] as object)).not.toEqual([])
+    }
+  })
+})
+
+it('keeps the shape of the catalogue over REST, whole and narrowed to one id', async () => {
+  const whole = (await gateway.rest('GET', '/v1/capabilities')).body
+  const { body } = await gateway.rest('GET', '/v1/capabilities?id=feed-digest')
+  expect(Object.keys(body)).toEqual(Object.keys(whole))
+  expect(body).toEqual({
+    ...whole,
+    capabilities: whole.capabilities.filter(({ id }: Json) => id === 'feed-digest'),
+    tools: whole.tools.filter(({ id }: Json) => id === 'feed-digest'),
+  })
+  expect((await gateway.rest('GET', '/v1/capabilities?id=none')).body.code).toBe('not_found')
+})
