@@ -210,7 +210,8 @@ export const Environment = z.object({
     .enum(['auto', 'dotted', 'portable'], { error: 'must be auto, dotted or portable' })
     .default('auto')
     .meta({
-      description: '`auto`, `dotted` or `portable`: which spelling of the tool names the MCP list shows',
+      description:
+        '`dotted` or `portable`: which spelling of the tool names the MCP list shows; `auto`: portable, and dotted to clients that are known to accept dots',
     }),
   GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional().meta({
     description:

@@ -26,7 +26,8 @@ export function addStdioCommand(program: Command): void {
 Bridges to GATEWAY_BASE_URL, or to the gateway that owns GATEWAY_DATA_DIR. GATEWAY_TOKEN_FILE names a file with the token that every
 call is made with: a capability for an agent, a service key to operate. Without a gateway to bridge to, a sandbox runs in this
 process, on GATEWAY_DATA_DIR (or on a directory that is gone afterwards where that cannot be written).
-Tool names are listed with underscores, which every client accepts. It ends when stdin ends.
+Tool names are listed with underscores, which every client accepts, or with GATEWAY_MCP_NAMES=dotted with dots.
+It ends when stdin ends.
 
 Example, in the configuration of a client:
   {"command": "agent-gateway", "args": ["stdio"],
@@ -40,7 +41,8 @@ Example, in the configuration of a client:
       const mcpUrl = config.mcpUrl ?? `${url}/mcp`
       if (token !== undefined) refusePlainHttp(mcpUrl, {})
       process.stderr.write(`agent-gateway stdio: bridge to ${mcpUrl}\n`)
-      await serveMcpStdio({ target: { url: mcpUrl }, token })
+      const names = config.mcpNames === 'dotted' ? 'dotted' : 'portable'
+      await serveMcpStdio({ target: { url: mcpUrl }, token, names })
       await flush()
       // Nothing is left to answer; a connection kept for later must not keep the process.
       process.exit(Exit.ok)

@@ -282,12 +282,12 @@ describe('the extension org.x402/payment', () => {
 describe('the list', () => {
   it('says what a call costs, and its output schema admits the challenge of paid tools only', async () => {
     const { tools } = await withClient(connectV2('auto'), 'http', (client) => client.listTools())
-    const listed = tools.find(({ name }) => name === NAME)!
+    const listed = tools.find(({ name }) => name === 'gateway_test_buy')!
     expect(listed.description).toContain('0.001000 USDC')
     const challenge = (await legacy({ text: 'hi' })).result.structuredContent
     const accepts = (schema: unknown) => new Ajv2020({ strict: false }).validate(schema as object, challenge)
     expect(accepts(listed.outputSchema)).toBe(true)
-    expect(accepts(tools.find(({ name }) => name === 'gateway.test.echo')!.outputSchema)).toBe(false)
+    expect(accepts(tools.find(({ name }) => name === 'gateway_test_echo')!.outputSchema)).toBe(false)
   })
 })
 

@@ -120,7 +120,7 @@ describe.each(eras)('in the %s era', (era, call) => {
     expect(structuredContent).toMatchObject({
       code: 'intent_unknown',
       status: 400,
-      detail: 'Say what to do.',
+      detail: 'Say what to do, or call gateway_test_echo.',
       repair: { try: 'demo' },
     })
   })
@@ -165,13 +165,13 @@ describe.each(eras)('in the %s era', (era, call) => {
       const list = async (token?: string) =>
         names(await call('tools/list', {}, token === undefined ? {} : { authorization: `Bearer ${token}` }))
       const everyone = await list()
-      expect(everyone).toContain('gateway.test.agent')
-      expect(everyone).not.toContain('gateway.test.operator')
+      expect(everyone).toContain('gateway_test_agent')
+      expect(everyone).not.toContain('gateway_test_operator')
       expect(await list(capability)).toEqual(everyone)
       expect(await list(`${operatorKey.slice(0, -1)}x`)).toEqual(everyone)
-      expect(await list(operatorKey)).toEqual([...everyone, 'gateway.test.operator'])
-      expect(await list(sellerKey)).toEqual([...everyone, 'gateway.test.seller'])
-      expect(await list(adminKey)).toEqual([...everyone, 'gateway.test.operator', 'gateway.test.admin'])
+      expect(await list(operatorKey)).toEqual([...everyone, 'gateway_test_operator'])
+      expect(await list(sellerKey)).toEqual([...everyone, 'gateway_test_seller'])
+      expect(await list(adminKey)).toEqual([...everyone, 'gateway_test_operator', 'gateway_test_admin'])
     },
   )
 
@@ -269,6 +269,34 @@ describe('the spelling of the list', () => {
     expect(names(await call('tools/list', {}, {}, '?names=dotted'))).toContain('gateway.test.echo')
   })
 
+  it.each(eras)('is portable where nobody asks for another, in the %s era', async (_, call) => {
+    const answer = await call('tools/list')
+    expect(names(answer).filter((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name))).toEqual([])
+  })
+
+  it('leaves the dotted name in _meta and, for people, in the title', async () => {
+    const echo = async (query: string) =>
+      (await legacy('tools/list', {}, {}, query)).json['result'].tools[0] as Record<string, unknown>
+    expect(await echo('')).toMatchObject({
+      title: 'Echo (gateway.test.echo)',
+      _meta: { 'agent-gateway/name': 'gateway.test.echo' },
+    })
+    expect(await echo('?names=dotted')).toMatchObject({
+      title: 'Echo',
+      _meta: { 'agent-gateway/name': 'gateway.test.echo' },
+    })
+  })
+
+  it.each(eras)('is also the spelling of a refusal in the %s era', async (_, call) => {
+    const refused = async (query: string) =>
+      (await call('tools/call', { name: 'gateway.test.fail', arguments: { how: 'refused' } }, {}, query))
+        .json['result']
+    const portable = await refused('')
+    expect(portable.structuredContent.detail).toContain('gateway_test_echo')
+    expect(portable.content[0].text).toBe(JSON.stringify(portable.structuredContent))
+    expect((await refused('?names=dotted')).structuredContent.detail).toContain('gateway.test.echo')
+  })
+
   it('is not guessed from a misspelt ?names=', async () => {
     const { status, json } = await legacy('tools/list', {}, {}, '?names=underscores')
     expect(status).toBe(400)
@@ -276,19 +304,18 @@ describe('the spelling of the list', () => {
   })
 
   it('follows the client name of initialize through the session id', async () => {
-    const session = (await initialize('claude-ai')).headers.get('mcp-session-id')!
+    const session = (await initialize('claude-code')).headers.get('mcp-session-id')!
     const list = await legacy('tools/list', {}, { 'mcp-session-id': session })
-    expect(names(list).every((name) => !name.includes('.'))).toBe(true)
+    expect(names(list)).toContain('gateway.test.echo')
     const other = (await initialize('my-agent')).headers.get('mcp-session-id')!
-    expect(names(await legacy('tools/list', {}, { 'mcp-session-id': other }))).toContain('gateway.test.echo')
+    expect(names(await legacy('tools/list', {}, { 'mcp-session-id': other }))).toContain('gateway_test_echo')
   })
 
   it('follows the client name of _meta, and the User-Agent', async () => {
-    const info = { ...meta, [CLIENT]: { name: 'claude-ai', version: '1' } }
-    expect(names(await modern('tools/list', { _meta: info }))).toContain('gateway_test_echo')
-    expect(names(await legacy('tools/list', {}, { 'user-agent': 'Claude-User' }))).toContain(
-      'gateway_test_echo',
-    )
+    const info = { ...meta, [CLIENT]: { name: 'claude-code', version: '1' } }
+    expect(names(await modern('tools/list', { _meta: info }))).toContain('gateway.test.echo')
+    const userAgent = { 'user-agent': 'claude-code/2.1.92 (cli)' }
+    expect(names(await legacy('tools/list', {}, userAgent))).toContain('gateway.test.echo')
   })
 
   it('is also the spelling of the instructions', async () => {

@@ -135,7 +135,9 @@ export function testTools(): { tools: AnyTool[]; seen: Seen } {
       rest: route('fail'),
       async handle({ how }) {
         if (how === 'bug') throw new Error('driver said: password=hunter2')
-        throw new GatewayError('intent_unknown', 'Say what to do.', { extras: { repair: { try: 'demo' } } })
+        throw new GatewayError('intent_unknown', 'Say what to do, or call gateway.test.echo.', {
+          extras: { repair: { try: 'demo' } },
+        })
       },
     }),
     defineTool({

@@ -5,7 +5,7 @@ import type { Addresses } from '../../core/config.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { instructions } from './instructions.ts'
-import type { Spelling } from './names.ts'
+import { createSpell, type Spell, type Spelling, spellSchema } from './names.ts'
 import { PAYMENT_EXTENSION } from './result.ts'
 import { type JsonObject, META } from './wire.ts'
 
@@ -24,6 +24,7 @@ export interface ToolEntry {
   readonly inputSchema: JsonObject
   readonly outputSchema?: JsonObject
   readonly annotations?: JsonObject
+  readonly _meta?: JsonObject
 }
 
 /** Tools and capabilities beyond the registry's. */
@@ -37,6 +38,7 @@ export interface Catalogue {
   /** Extensions are of 2026. */
   readonly capabilities: Readonly<Record<Era, JsonObject>>
   readonly instructions: (spelling: Spelling) => string
+  readonly spell: Spell
   readonly tools: (spelling: Spelling, audience: Audience) => readonly ToolEntry[]
   /** Result JSON of tools/list as bytes. */
   readonly listResult: (era: Era, spelling: Spelling, audience: Audience) => Buffer
@@ -47,6 +49,7 @@ export interface Catalogue {
 
 /** The tools, texts and capabilities that MCP lists, for each audience its own. */
 export function createCatalogue(registry: Registry, addresses: Addresses, additions: Additions): Catalogue {
+  const spell = createSpell(registry)
   const served = registry.tools.filter(({ tool }) => tool.doors.includes('mcp'))
   const serverInfo = {
     name: 'agent-gateway',
@@ -59,13 +62,15 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify(modernMeta)}}`
   const cacheTail = `,"ttlMs":${LIST_TTL_MS},"cacheScope":"private"${modernTail}`
 
-  const words = perSpelling((spelling) => instructions(registry, spelling))
+  const words = perSpelling((spelling) => instructions(registry, (text) => spell(text, spelling)))
   const lists = perSpelling(
     (spelling) =>
       Object.fromEntries(
         AUDIENCES.map((audience) => {
           const tools = [
-            ...served.filter((entry) => isShown(entry, audience)).map((entry) => describe(entry, spelling)),
+            ...served
+              .filter((entry) => isShown(entry, audience))
+              .map((entry) => describe(entry, spelling, spell)),
             ...additions.tools,
           ]
           const json = `{"tools":${JSON.stringify(tools)}`
@@ -83,6 +88,7 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
     modernTail,
     modernMeta,
     instructions: (spelling) => words[spelling],
+    spell,
     tools: (spelling, audience) => lists[spelling][audience].tools,
     listResult: (era, spelling, audience) => lists[spelling][audience][era],
   }
@@ -103,13 +109,23 @@ function isShown({ tool }: RegisteredTool, audience: Audience): boolean {
   return tool.caller !== 'operator' || audience === 'operator' || audience === 'admin'
 }
 
-function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: Spelling): ToolEntry {
+/** The key of a tool's dotted name, which is the same on every connection, in its `_meta`. */
+export const NAME_META = 'agent-gateway/name'
+
+function describe(
+  { tool, portableName, ...schemas }: RegisteredTool,
+  spelling: Spelling,
+  spell: Spell,
+): ToolEntry {
+  const words = (text: string) => spell(text, spelling)
+  const isPortable = spelling === 'portable'
   return {
-    name: spelling === 'portable' ? portableName : tool.name,
-    title: tool.title,
-    description: tool.summary + priceSentence(tool),
-    inputSchema: { type: 'object', ...schemas.inputSchema },
-    outputSchema: orRefusal(schemas.messageSchema, isPaid(tool)),
+    name: isPortable ? portableName : tool.name,
+    // People know a tool by the name that the documents use.
+    title: isPortable && portableName !== tool.name ? `${tool.title} (${tool.name})` : tool.title,
+    description: words(tool.summary) + priceSentence(tool),
+    inputSchema: spellSchema({ type: 'object', ...schemas.inputSchema }, words),
+    outputSchema: spellSchema(orRefusal(schemas.messageSchema, isPaid(tool)), words),
     annotations: {
       title: tool.title,
       readOnlyHint: tool.effects.readOnly,
@@ -117,6 +133,7 @@ function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: 
       idempotentHint: tool.effects.idempotent,
       openWorldHint: tool.effects.openWorld,
     },
+    _meta: { [NAME_META]: tool.name },
   }
 }
 

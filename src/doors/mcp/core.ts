@@ -5,7 +5,7 @@ import type { DoorParts } from '../parts.ts'
 import { type Audience, type Catalogue, createCatalogue } from './catalogue.ts'
 import type { McpExtension } from './extension.ts'
 import { chooseSpelling, createSessionIds, type SessionIds, type Spelling } from './names.ts'
-import type { Link } from './tool-call.ts'
+import type { Link } from './link.ts'
 
 export interface McpCore {
   readonly parts: DoorParts

@@ -6,8 +6,9 @@ import { type Headers, sendBytes, sendJsonText } from '../http/reply.ts'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Exchange } from './exchange.ts'
+import type { Link } from './link.ts'
 import { resultJson } from './result.ts'
-import { callTool, type Link } from './tool-call.ts'
+import { callTool } from './tool-call.ts'
 import {
   errorText,
   isRpcId,
@@ -111,7 +112,7 @@ async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {
     else exchange.answer(200, resultText(request.id, finish(core, era, outcome.result)))
     return
   }
-  const outcome = await callTool(core.parts, link, request.params, exchange)
+  const outcome = await callTool(core, link, request.params, exchange)
   if (!outcome.ok) exchange.answer(200, errorText(request.id, outcome.error))
   else {
     const json = resultJson(outcome.result, era === 'modern' ? core.catalogue : undefined)

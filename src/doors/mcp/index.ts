@@ -21,9 +21,9 @@ import { createExchange, type Exchange } from './exchange.ts'
 import type { McpExtension } from './extension.ts'
 import { answerFast, classifyEra, clientNameOf } from './fast-path.ts'
 import { createGuard } from './guard.ts'
-import { isNamesQuery, namesQuery } from './names.ts'
+import { isNamesQuery, namesQuery, type Spelling, spellProblem } from './names.ts'
 import type { SdkFallback } from './sdk.ts'
-import type { Link } from './tool-call.ts'
+import type { Link } from './link.ts'
 import {
   errorText,
   isRpcId,
@@ -39,7 +39,7 @@ export interface McpDoor {
   /** `/mcp`: reads its own body. */
   readonly http: HttpHandler
   /**
-   * Serves one stdio client in this process, with the portable names; resolves when the client closed its end.
+   * Serves one stdio client in this process, with the portable names unless the operator wants dots; resolves when the client closed its end.
    * @param token bearer token its calls are made with
    */
   stdio(streams: { stdin: Readable; stdout: Writable }, token: string | undefined): Promise<void>
@@ -64,15 +64,16 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   async function http(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
     const headers = { 'x-request-id': context.requestId }
     let id: RpcId | null = null
+    let link: Link | undefined
     try {
       guard.check(req.headers.host, req.headers.origin)
       checkRequest(req)
-      const link = linkOf(req, context)
+      link = linkOf(req, context)
       const message = await readJson(req, maxBodyBytes, MAX_DEPTH)
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
       await dispatch(message, { req, res, link: nameClient(link, message), headers })
     } catch (thrown) {
-      refuse(res, thrown, id, context)
+      refuse(res, thrown, { id, spelling: link ? core.spellingOf(link) : 'portable' }, context)
     }
   }
 
@@ -163,7 +164,12 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     if (key !== undefined) cancellable.get(key)?.abort()
   }
 
-  function refuse(res: ServerResponse, thrown: unknown, id: RpcId | null, context: HttpContext): void {
+  function refuse(
+    res: ServerResponse,
+    thrown: unknown,
+    { id, spelling }: { readonly id: RpcId | null; readonly spelling: Spelling },
+    context: HttpContext,
+  ): void {
     if (res.headersSent) {
       res.destroy()
       return
@@ -176,7 +182,8 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     }
     const error = toGatewayError(thrown)
     record(error, context)
-    const data = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
+    const problem = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
+    const data = spellProblem(problem, (text) => core.catalogue.spell(text, spelling))
     const text = errorText(id, { code: rpcCodeOf(error), message: data.title, data })
     sendJsonText(res, error.status, text, { ...headers, ...refusalHeaders(error) })
   }

@@ -1,6 +1,5 @@
 // A few lines that tell a model how to use the gateway; they name only tools that exist.
-import { portableName, type Registry } from '../../core/registry.ts'
-import type { Spelling } from './names.ts'
+import type { Registry } from '../../core/registry.ts'
 
 const LINES: readonly { readonly needs: readonly string[]; readonly text: string }[] = [
   {
@@ -10,17 +9,17 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   {
     needs: ['gateway_execute'],
     text:
-      'Given addresses of public pages, shops or feeds, {gateway_execute} reads them without an account, for a fraction of a ' +
+      'Given addresses of public pages, shops or feeds, gateway_execute reads them without an account, for a fraction of a ' +
       'cent; without one usable source nothing is charged. {"intent":"demo"} shows a labelled sample, free.',
   },
   {
     needs: ['gateway.capabilities'],
-    text: '{gateway.capabilities} lists the jobs offered with their prices; with `id`, one of them with limits and an example.',
+    text: 'gateway.capabilities lists the jobs offered with their prices; with `id`, one of them with limits and an example.',
   },
   {
     needs: ['gateway.egress.fetch'],
     text:
-      'To call an API with a stored credential use {gateway.egress.fetch} with a capability (agw_cap_…) that the operator ' +
+      'To call an API with a stored credential use gateway.egress.fetch with a capability (agw_cap_…) that the operator ' +
       'gave you: as the argument `capability`, unless the connection already carries it. 1 credit an attempt.',
   },
   {
@@ -28,20 +27,20 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
     text:
       'Leave out Authorization, cookies and API keys: the gateway adds the credential itself. Only the hosts, paths and ' +
       'methods of the capability are allowed; redirects come back as data and are not followed. Given a permit instead, send ' +
-      'it with exactly its request to {gateway.actions.execute}: once.',
+      'it with exactly its request to gateway.actions.execute: once.',
   },
   {
     needs: ['gateway.egress.attempts.get'],
     text:
       'Nothing is retried for you. On `outcome_ambiguous` the request may have happened: look its `attempt_id` up with ' +
-      '{gateway.egress.attempts.get} before you do it again.',
+      'gateway.egress.attempts.get before you do it again.',
   },
   {
     needs: ['gateway.web.fetch', 'gateway.payments.get'],
     text:
-      'A tool that costs USDC, such as {gateway.web.fetch}, answers without a payment with isError and x402 `accepts`: nothing ' +
+      'A tool that costs USDC, such as gateway.web.fetch, answers without a payment with isError and x402 `accepts`: nothing ' +
       'is done or charged yet. A wallet signs one of them, and the same call goes again with that payment in ' +
-      '_meta["x402/payment"]. On `settlement_unknown` do not pay again: ask {gateway.payments.get}.',
+      '_meta["x402/payment"]. On `settlement_unknown` do not pay again: ask gateway.payments.get.',
   },
   {
     needs: [],
@@ -52,7 +51,7 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   },
   {
     needs: ['gateway.receipts.get'],
-    text: 'Every charged action leaves a signed receipt; {gateway.receipts.get} returns it by its id.',
+    text: 'Every charged action leaves a signed receipt; gateway.receipts.get returns it by its id.',
   },
   {
     needs: [],
@@ -60,13 +59,11 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   },
 ]
 
-/** The text that a client is told at the start: a line counts only where its tools are served. */
-export function instructions(registry: Registry, spelling: Spelling): string {
-  return LINES.filter((line) => line.needs.every((name) => registry.find(name)))
-    .map((line) =>
-      line.text.replaceAll(/\{(gateway[\w.]+)\}/g, (_, name: string) =>
-        spelling === 'portable' ? portableName(name) : name,
-      ),
-    )
+/**
+ * The text that a client is told at the start: a line counts only where its tools are served.
+ * @param spell writes the tools' names as the connection does
+ */
+export const instructions = (registry: Registry, spell: (text: string) => string): string =>
+  LINES.filter((line) => line.needs.every((name) => registry.find(name)))
+    .map((line) => spell(line.text))
     .join('\n')
-}

@@ -26,21 +26,24 @@ export interface Encoded {
 }
 
 /** One way to write a challenge down. */
-type ChallengeEncoder = (challenge: Challenge) => Pick<Encoded, 'members' | 'resultType'>
+type ChallengeEncoder = (json: string) => Pick<Encoded, 'members' | 'resultType'>
 
 /** x402 transports-v2: the same JSON twice, because clients without structured output read the text. */
-const asToolResult: ChallengeEncoder = ({ json }) => ({
+const asToolResult: ChallengeEncoder = (json) => ({
   members: `${content(json)},"isError":true`,
   resultType: 'complete',
 })
 
 /** The extension of 2026: a result type of its own, for clients that say they know it. */
-const asPaymentRequired: ChallengeEncoder = ({ json }) => ({
+const asPaymentRequired: ChallengeEncoder = (json) => ({
   members: `"paymentRequired":${json}`,
   resultType: 'payment_required',
 })
 
-/** @param context.capabilities of the client, from the request's `_meta` */
+/**
+ * @param context.capabilities of the client, from the request's `_meta`
+ * @param context.spell writes the tools' names in a text of ours as the connection does
+ */
 export function encodeCall(
   result: CallResult,
   context: {
@@ -48,6 +51,7 @@ export function encodeCall(
     readonly input: unknown
     readonly capabilities: unknown
     readonly toProblem: (error: GatewayError) => Problem
+    readonly spell: (text: string) => string
   },
 ): Encoded {
   if (result.ok) {
@@ -62,12 +66,22 @@ export function encodeCall(
     ...(challenge?.quote === undefined ? {} : { [QUOTE_META]: challenge.quote }),
   }
   const encoded = challenge
-    ? (knowsExtension(context.capabilities) ? asPaymentRequired : asToolResult)(challenge)
+    ? (knowsExtension(context.capabilities) ? asPaymentRequired : asToolResult)(
+        spellChallenge(challenge, context.spell),
+      )
     : ({
         members: `${content(JSON.stringify(context.toProblem(result.error)))},"isError":true`,
         resultType: 'complete',
       } as const)
   return { ...encoded, meta: Object.keys(meta).length > 0 ? meta : undefined }
+}
+
+/** JSON of the challenge; its sentences spell names as the connection does, all else of it is for the payment. */
+function spellChallenge({ required, json }: Challenge, spell: (text: string) => string): string {
+  const error = spell(required.error ?? '')
+  const description = spell(required.resource.description ?? '')
+  if (error === (required.error ?? '') && description === (required.resource.description ?? '')) return json
+  return JSON.stringify({ ...required, error, resource: { ...required.resource, description } })
 }
 
 const content = (json: string) =>

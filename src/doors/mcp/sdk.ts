@@ -17,9 +17,10 @@ import { watchDisconnect } from '../http/disconnect.ts'
 import { type Headers as ReplyHeaders, writeChunk } from '../http/reply.ts'
 import { type Era, LIST_TTL_MS } from './catalogue.ts'
 import type { McpCore } from './core.ts'
+import type { Link } from './link.ts'
 import { createLineTransport } from './line-transport.ts'
 import { resultJson } from './result.ts'
-import { callTool, type Link } from './tool-call.ts'
+import { callTool } from './tool-call.ts'
 import type { JsonObject } from './wire.ts'
 
 export interface Asked {
@@ -103,7 +104,7 @@ function linkOf(link: Link | undefined): Link {
 
 /** @param linkNow what a call arriving now brings along */
 function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
-  const { catalogue, parts, extension } = core
+  const { catalogue, extension } = core
   const spelling = core.spellingOf(linkNow())
   const server = new Server(catalogue.serverInfo as { name: string; version: string }, {
     capabilities: catalogue.capabilities[era],
@@ -116,7 +117,7 @@ function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
   server.setRequestHandler('tools/call', async (request, { mcpReq }) => {
     // The SDK takes what it reads itself out of `_meta`.
     const params = { ...request.params, _meta: { ...mcpReq._meta, ...mcpReq.envelope } } as JsonObject
-    const outcome = await callTool(parts, linkNow(), params, {
+    const outcome = await callTool(core, linkNow(), params, {
       signal: () => mcpReq.signal,
       notify: (method, sent) => void mcpReq.notify({ method, params: sent } as never).catch(() => {}),
     })

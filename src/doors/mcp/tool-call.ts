@@ -1,30 +1,17 @@
 // tools/call: from JSON-RPC params to the call path and back, the same for the fast path, the SDK and stdio.
-import type { PresentedTokens } from '../../core/authenticate.ts'
 import { toProblem } from '../../core/errors.ts'
 import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
 import type { CallResult } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
 import { Secret } from '../../lib/secret.ts'
-import type { DoorParts } from '../parts.ts'
 import { readTraceparent } from '../http/request.ts'
 import { readPayment } from '../message-payment.ts'
-import type { Spelling } from './names.ts'
+import type { McpCore } from './core.ts'
+import type { Link } from './link.ts'
+import { spellProblem } from './names.ts'
 import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META, SIGN_IN_META } from './result.ts'
 import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
-
-/** A connection brings this along with its messages. */
-export interface Link {
-  readonly tokens: PresentedTokens
-  readonly address: string
-  readonly requestId: string
-  readonly traceparent: string | undefined
-  readonly query: string | undefined
-  readonly userAgent: string | undefined
-  readonly session: Spelling | undefined
-  /** The client's name in the message on hand. */
-  readonly clientName?: string | undefined
-}
 
 export type ToolOutcome =
   { readonly ok: true; readonly result: Encoded } | { readonly ok: false; readonly error: RpcError }
@@ -33,11 +20,12 @@ export type Notify = (method: string, params: JsonObject) => void
 
 /** `tools/call` under either spelling of a name. What the tool refuses is a result with `isError`; an unknown tool is a JSON-RPC error. */
 export async function callTool(
-  parts: DoorParts,
+  core: McpCore,
   link: Link,
   params: JsonObject,
   exchange: { readonly signal: () => AbortSignal; readonly notify: Notify },
 ): Promise<ToolOutcome> {
+  const { parts } = core
   const { name } = params
   const input = params['arguments']
   if (typeof name !== 'string' || (input !== undefined && !isObject(input)))
@@ -65,14 +53,20 @@ export async function callTool(
     signal: exchange.signal,
     progress: progressTo(meta?.['progressToken'], exchange.notify),
   })
+  const spell = (text: string) => core.catalogue.spell(text, core.spellingOf(link))
   return {
     ok: true,
     result: encodeCall(result, {
       tool: entry.tool,
       input: input ?? {},
+      spell,
       // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
       capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
-      toProblem: (error) => toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl }),
+      toProblem: (error) =>
+        spellProblem(
+          toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl }),
+          spell,
+        ),
     }),
   }
 }

@@ -1,13 +1,15 @@
 // What a model reads first over MCP, of the product's own tools: short, and every name in it can be called.
 import { describe, expect, it } from 'vitest'
+import { createSpell } from '../../../src/doors/mcp/names.ts'
 import { instructions } from '../../../src/doors/mcp/instructions.ts'
 import { createRegistry } from '../../../src/core/registry.ts'
 import { tools } from '../../../tools/index.ts'
 
 const registry = createRegistry(tools)
+const spell = createSpell(registry)
 
 describe.each(['dotted', 'portable'] as const)('instructions of the product, %s', (spelling) => {
-  const lines = instructions(registry, spelling).split('\n')
+  const lines = instructions(registry, (text) => spell(text, spelling)).split('\n')
 
   it('are at most ten lines', () => {
     expect(lines.length).toBeLessThanOrEqual(10)
@@ -16,7 +18,10 @@ describe.each(['dotted', 'portable'] as const)('instructions of the product, %s'
   it('name only tools that exist', () => {
     const names = lines.join('\n').match(/\bgateway[._][a-z_.]*[a-z]/g) ?? []
     expect(names.length).toBeGreaterThan(4)
-    for (const name of names) expect(registry.find(name), name).toBeDefined()
+    for (const name of names) {
+      const entry = registry.find(name)
+      expect(entry && (spelling === 'dotted' ? entry.tool.name : entry.portableName), name).toBe(name)
+    }
   })
 
   it.each([
