@@ -29,7 +29,9 @@ export const facilitatorSettle = defineTool({
     'no_route',
   ],
   examples: [{ title: 'A payment as a seller got it', input: exampleRequest }],
-  handle: async function facilitatorSettle(input, { facilitator, caller, charge }) {
-    return facilitator.settle(input, caller, charge)
+  handle: async function facilitatorSettle(input, { facilitator, caller, charge, progress }) {
+    return facilitator.settle(input, caller, charge, () =>
+      progress({ done: 2, message: 'The payment is with a facilitator; its chain decides' }),
+    )
   },
 })

@@ -17,6 +17,7 @@ import type {
 import type { Debits } from './debits.ts'
 import type { Price } from './price.ts'
 import { createPlaces, placesFor } from './places.ts'
+import { forwardOnly, noProgress, type Progress } from './progress.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
@@ -39,7 +40,8 @@ export interface CallRequest {
   /** W3C trace context, passed through to the log. */
   readonly traceparent?: string | undefined
   readonly signal: () => AbortSignal
-  readonly progress?: CallContext['progress'] | undefined
+  /** Told how far the work is, in reports that move forward; never after the call has ended. */
+  readonly progress?: Progress | undefined
   /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
   readonly resource?: { readonly url: string; readonly method: string } | undefined
   readonly payment?: PresentedPayment | undefined
@@ -120,7 +122,6 @@ export interface CallPathParts {
 
 /** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
 const PER_MINUTE = { anonymous: 300, known: 3000 } as const
-const noProgress = () => {}
 
 /** The one path of every call: who, how often, input, price, work, output, log. Whatever fails is a GatewayError before a door sees it. */
 export function createCallPath(parts: CallPathParts): CallPath {
@@ -201,7 +202,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       payment: request.payment,
       signIn: request.signIn,
       message: request.message,
-      progress: request.progress ?? noProgress,
+      progress: reportsOf(request, seen),
       quota: (state) => void (seen.quota = state),
     }
     const input = parseInput(tool, withIdempotencyKey(tool, request.input, request.idempotencyKey), {
@@ -272,11 +273,19 @@ export function createCallPath(parts: CallPathParts): CallPath {
       } finally {
         inFlight--
         seen.leave?.()
+        seen.endProgress?.()
       }
       record(parts.log, request, result, seen.price, parts.elapsedMs() - started)
       return result
     },
   }
+}
+
+function reportsOf({ progress }: CallRequest, seen: Seen): Progress {
+  if (!progress) return noProgress
+  const { report, end } = forwardOnly(progress)
+  seen.endProgress = end
+  return report
 }
 
 const namesOf = ({ door, tool, requestId }: CallRequest) => ({ door, tool: tool.name, requestId })
@@ -286,6 +295,8 @@ interface Seen {
   caller?: Caller
   /** Gives the place of the call back. */
   leave?: () => void
+  /** Keeps work that goes on from reporting after the answer. */
+  endProgress?: () => void
   rate?: RateState
   quota?: QuotaState
   /** The price that was taken, in words for the log. */

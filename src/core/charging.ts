@@ -101,6 +101,8 @@ export interface PaidCall {
   readonly requestId: string
   /** The work. Its output's `receipt` member is null; the gate fills it in before it stores the result. */
   readonly work: (claimId: string) => Promise<unknown>
+  /** Told in words what the settlement does, as it does it. */
+  readonly settling?: ((message: string) => void) | undefined
 }
 
 export interface PaidResult {

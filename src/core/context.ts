@@ -4,6 +4,7 @@ import type { Caller } from './caller.ts'
 import type { IdPrefix } from '../lib/ids.ts'
 import type { PresentedPayment, PresentedSignIn } from './charging.ts'
 import type { HttpMessage } from './message.ts'
+import type { Progress } from './progress.ts'
 import type { QuotaState } from './rate-limit.ts'
 
 /** @typeParam C who calls, as the tool's `caller` says: authenticated once, by the call path */
@@ -30,5 +31,5 @@ export interface CallContext<C extends Caller = Caller> {
   /** Says what the caller has left of a longer quota, for the answer's head; also where it refuses. */
   readonly quota: (state: QuotaState) => void
   /** Long work reports with it; it is a no-op where the door or the client has no use for it. */
-  readonly progress: (progress: { done: number; total?: number; message?: string }) => void
+  readonly progress: Progress
 }

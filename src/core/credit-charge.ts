@@ -27,8 +27,14 @@ export interface WatchedCharge extends CreditCharge {
   findMissing(): string | undefined
 }
 
-/** Watches that a run takes exactly the credits of its price, once, or says why it took none. */
-export function createCreditCharge({ credits, taken }: CreditsPrice): WatchedCharge {
+/**
+ * Watches that a run takes exactly the credits of its price, once, or says why it took none.
+ * @param onTaken told when it took them
+ */
+export function createCreditCharge(
+  { credits, taken }: CreditsPrice,
+  onTaken: () => void = () => {},
+): WatchedCharge {
   let reference: string | undefined
   let waiver: string | undefined
   return {
@@ -40,6 +46,7 @@ export function createCreditCharge({ credits, taken }: CreditsPrice): WatchedCha
       if (reference !== undefined || waiver !== undefined) throw gatewayFault('a charge is taken once')
       if (count !== credits) throw gatewayFault(`${count} credits were taken, and the price is ${credits}`)
       reference = by
+      onTaken()
     },
     repeated(by) {
       if (reference !== undefined) throw gatewayFault('a repeat is not charged')

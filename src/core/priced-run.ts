@@ -14,6 +14,7 @@ import type { Debits } from './debits.ts'
 import { GatewayError, gatewayFault } from './errors.ts'
 import { paidIdempotencyKey } from './idempotency-key.ts'
 import { checkOutput } from './output.ts'
+import { paidProgress } from './progress.ts'
 import type { CreditsPrice, X402Price } from './price.ts'
 import type { AnyTool, Plan } from './tool.ts'
 
@@ -119,7 +120,10 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
   async function runWithinAttempt(run: PricedRun, price: CreditsPrice): Promise<RunResult> {
     const { tool, plan, context, accept } = run
     await accept()
-    const charge = createCreditCharge(price)
+    const words = creditWords(price.credits)
+    const charge = createCreditCharge(price, () =>
+      context.progress({ done: 1, message: `${words} taken; the work begins` }),
+    )
     const made = await plan.run({ ...context, charge })
     const missing = charge.findMissing()
     if (missing !== undefined) throw gatewayFault(missing)
@@ -127,7 +131,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const extras = charge.reference === undefined ? {} : { attempt_id: charge.reference }
     return {
       output: check(tool, made, extras),
-      price: charge.reference === undefined ? 'free' : creditWords(price.credits),
+      price: charge.reference === undefined ? 'free' : words,
     }
   }
 
@@ -143,6 +147,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const terms = termsOf(tool, price, plan.charge ?? {}, input)
     const idempotencyKey = paidIdempotencyKey(run.idempotencyKey)
     freezeDeep(input)
+    const { verified, work, settling } = paidProgress(context.progress)
     const paid = await parts.gate.run({
       tool,
       terms,
@@ -152,10 +157,12 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
       idempotencyKey,
       caller: context.caller,
       requestId: context.requestId,
+      settling,
       async work(claimId) {
         await run.accept()
+        verified()
         // A buyer that goes away changes nothing: the result is stored, and its payment fetches it.
-        const made = await plan.run({ ...context, claimId, signal: neverGone })
+        const made = await plan.run({ ...context, claimId, signal: neverGone, progress: work })
         return check(tool, withMember(made, 'receipt', null))
       },
     })

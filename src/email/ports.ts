@@ -80,6 +80,6 @@ export interface Email {
    */
   verify(
     addresses: readonly string[],
-    context: Pick<CallContext, 'caller' | 'signal' | 'quota'>,
+    context: Pick<CallContext, 'caller' | 'signal' | 'quota' | 'progress'>,
   ): Promise<readonly EmailVerification[]>
 }

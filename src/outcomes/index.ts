@@ -147,13 +147,14 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
 
   async function run(
     job: Job,
-    { signal, claimId }: Parameters<PlannedOutcome['run']>[0],
+    { signal, claimId, progress }: Parameters<PlannedOutcome['run']>[0],
   ): Promise<Execution> {
     const { resolution, prepared } = job
+    const read = resolution.kind === 'demo' ? gatherSamples : gather
     const delivered = await prepared.run({
       signal: signal(),
       analyser,
-      gather: resolution.kind === 'demo' ? gatherSamples : gather,
+      gather: (sources, options, analyse) => read(sources, { ...options, progress }, analyse),
     })
     return {
       ok: true,

@@ -12,6 +12,7 @@ import type { Coverage, RetrievedSource, SourceReason } from '../../schemas/sour
 import type { ClaimField } from './claims.ts'
 import type { Execution } from '../../schemas/outcome.ts'
 import type { Terms } from '../core/charging.ts'
+import type { Progress } from '../core/progress.ts'
 
 // jobs -------------------------------------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ export interface Gathered<T> {
 
 export type Gather = <T>(
   sources: readonly SourceRequest[],
-  options: { wanted: Wanted; maxAgeSeconds: number; signal: AbortSignal },
+  options: { wanted: Wanted; maxAgeSeconds: number; signal: AbortSignal; progress?: Progress | undefined },
   /** Decides whether bytes are usable: what is not sends the reader to the fallback. */
   analyse: (input: PageInput) => Promise<Reading<T>>,
 ) => Promise<{ readonly coverage: Coverage; readonly usable: readonly Gathered<T>[] }>
@@ -187,5 +188,6 @@ export interface PlannedOutcome {
   run(context: {
     readonly signal: () => AbortSignal
     readonly claimId?: string | undefined
+    readonly progress?: Progress | undefined
   }): Promise<Execution>
 }

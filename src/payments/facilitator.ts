@@ -65,6 +65,7 @@ interface Asked {
   readonly payment: Payment
   readonly requirements: PaymentRequirements
   readonly resourceUrl: string | null
+  readonly onSubmitted?: (() => void) | undefined
 }
 
 /** @param parts.creditsRequired makes the refusal that says how to buy credits */
@@ -178,6 +179,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         payment: asked.payment,
         requirements: asked.requirements,
         result: null,
+        onSubmitted: asked.onSubmitted,
       })
     } catch (thrown) {
       // Nothing was submitted; the claim is canceled where it still can be.
@@ -311,11 +313,11 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       return { isValid: true, payer: verdict.payer }
     },
 
-    async settle(body, caller, charge) {
+    async settle(body, caller, charge, onSubmitted) {
       let asked: Asked | undefined
       try {
         asked = decodeFacilitatorRequest(body, networks)
-        const settled = await settle(asked, caller, charge)
+        const settled = await settle({ ...asked, onSubmitted }, caller, charge)
         const told = await parts.onSettled?.({ ...asked, payer: settled.payer ?? '' })
         return { ...settled, ...(told && { extensionResponses: told }) }
       } catch (thrown) {

@@ -186,7 +186,14 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       settlements.prepare?.(payment)
       result = storeResult(await call.work(claim.id))
       await fault.at('after_work')
-      settlement = await settlements.settle({ claim, payment, requirements, result })
+      call.settling?.('The work is done; the payment is being settled')
+      settlement = await settlements.settle({
+        claim,
+        payment,
+        requirements,
+        result,
+        onSubmitted: () => call.settling?.('The payment is with its facilitator; its chain decides'),
+      })
     } catch (thrown) {
       const isFree = await giveBack(claim, thrown)
       throw isFree === false ? refuse.pendingSettlement(claim) : thrown

@@ -267,6 +267,8 @@ export interface Settlements {
     payment: Payment
     requirements: PaymentRequirements
     result: StoredResult | null
+    /** Told when the payment is written as submitted and goes out. */
+    onSubmitted?: (() => void) | undefined
   }): Promise<Settlement>
   /**
    * Asks once about every open claim of no living process and every doubtful one, and whether what was settled lately still
@@ -304,7 +306,12 @@ export interface Facilitator {
    * @throws {GatewayError} payment_blocked, settlement_replayed, credits_required, key_required, payments_unavailable, no_route, each
    * with x402's own members beside the problem
    */
-  settle(body: unknown, caller: Caller, charge: CreditCharge): Promise<SettleResponse>
+  settle(
+    body: unknown,
+    caller: Caller,
+    charge: CreditCharge,
+    onSubmitted?: () => void,
+  ): Promise<SettleResponse>
   /** Kinds of live upstreams only. */
   supported(): Promise<SupportedResponse>
   identity(): Promise<Record<string, unknown>>

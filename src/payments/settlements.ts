@@ -242,7 +242,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
         .then(([route]) => route?.upstream.prepare?.(payment))
         .catch(() => undefined)
     },
-    async settle({ claim, payment, requirements, result }) {
+    async settle({ claim, payment, requirements, result, onSubmitted }) {
       const end = now() + SETTLE_MS
       const routes = await chooseRoutes(claim, payment)
       const first = routes[0].upstream.id
@@ -257,6 +257,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
       let settlement: Settlement
       try {
         await fault.at('after_submitted')
+        onSubmitted?.()
         const sent = { claim: submitted, payment, requirements, startedAt: now() }
         settlement = await conclude(sent, routes, end)
         await fault.at('after_settled')

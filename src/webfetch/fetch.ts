@@ -9,6 +9,7 @@ import {
   type WebFetchResult,
 } from '../../schemas/web-fetch.ts'
 import { GatewayError } from '../core/errors.ts'
+import { noProgress } from '../core/progress.ts'
 import { newId } from '../lib/ids.ts'
 import { decodeResponse, headerOf, resolveLocation, sendPublic } from '../outbound/public-request.ts'
 import type { Targets } from '../outbound/targets.ts'
@@ -17,6 +18,7 @@ import type { Signer } from '../receipts/ports.ts'
 import type { OutboundResponse, Sender, SendFailure } from '../egress/ports.ts'
 import { readContent } from './content.ts'
 import { pinnedNetwork } from './rails.ts'
+import type { PlannedFetch } from './ports.ts'
 import type { PreparedFetch } from './request.ts'
 
 export interface FetchParts {
@@ -32,6 +34,8 @@ const USER_AGENT = 'agent-gateway/5 (web fetch)'
 /** Connections of fetches are shared among fetches only: no credential ever travels on one. */
 const PARTITION = 'web-fetch'
 
+const STEPS = 3
+
 const ACCEPT: Readonly<Record<NormalisedFetch['mode'], string>> = {
   auto: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8',
   text: 'text/html,text/plain;q=0.9,*/*;q=0.8',
@@ -44,13 +48,14 @@ export function createFetch(parts: FetchParts) {
 
   return async function fetch(
     prepared: PreparedFetch,
-    { requestId }: { requestId: string },
+    { requestId, progress = noProgress }: Parameters<PlannedFetch['run']>[0],
   ): Promise<WebFetchResult> {
     const { request } = prepared
     const startedAt = now()
     const left = () => Math.max(1, request.timeout_ms - (now() - startedAt))
     const { addresses, addressClass } = await parts.targets.resolve(prepared, left())
     const resolvedAt = now()
+    progress({ done: 1, total: STEPS, message: 'The host is found; the page is asked for' })
     // A paid fetch is not given up when its caller goes away: the result is stored for whoever paid.
     const sent = await sendPublic(parts.sender, {
       method: request.method,
@@ -63,7 +68,9 @@ export function createFetch(parts: FetchParts) {
       maxBytes: request.max_bytes,
     })
     if (!sent.ok) throw noAnswer(sent)
+    progress({ done: 2, total: STEPS, message: 'The answer is here and is read' })
     const response = await readResponse(sent.response, prepared)
+    progress({ done: STEPS, total: STEPS, message: 'The answer is read; its evidence is signed' })
     const endedAt = now()
     const evidence = sign(parts, prepared, {
       requestId,

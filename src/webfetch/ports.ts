@@ -1,6 +1,7 @@
 // The paid fetch of one public URL, as handlers see it. Types only.
 import type { WebFetchResult } from '../../schemas/web-fetch.ts'
 import type { Terms } from '../core/charging.ts'
+import type { Progress } from '../core/progress.ts'
 
 /** Paid fetch of one public HTTPS URL, with what comes before it. */
 export interface WebFetch {
@@ -27,5 +28,8 @@ export interface PlannedFetch {
    * @throws {GatewayError} when there is nothing to charge for: target_blocked, egress_paused, upstream_unreachable,
    * response_unacceptable
    */
-  run(context: { readonly requestId: string }): Promise<WebFetchResult>
+  run(context: {
+    readonly requestId: string
+    readonly progress?: Progress | undefined
+  }): Promise<WebFetchResult>
 }

@@ -113,12 +113,12 @@ export function paidWork(
           isOpen = true
           isAtWork = true
         },
-        progress: (report) =>
-          status(
-            'TASK_STATE_WORKING',
-            [textPart(progressText(report))],
-            submission.payment ? verified : undefined,
-          ),
+        progress(report) {
+          // "Verified" was said when the call was accepted.
+          if (report.isAcceptance) return
+          const metadata = submission.payment ? verified : undefined
+          status('TASK_STATE_WORKING', [textPart(progressText(report))], metadata)
+        },
       })
       const { caller } = result
       // A stored result is released without any work, so nothing may have been accepted yet.

@@ -1,6 +1,7 @@
 // A message sets work in motion: the call of a tool, from its acceptance to its outcome.
 import { randomUUID } from 'node:crypto'
 import type { CallPath, CallResult } from '../../core/call.ts'
+import type { ProgressReport } from '../../core/progress.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Caller } from '../../core/caller.ts'
 import { messageAnswer } from '../message-answer.ts'
@@ -137,7 +138,7 @@ export const wantsText = (modes: readonly string[]) =>
   modes.some((mode) => mode.startsWith('text/'))
 
 /** `fetched (2 of 3)`: progress as a status message says it. */
-export function progressText(report: { done: number; total?: number; message?: string }): string {
+export function progressText(report: ProgressReport): string {
   const count = report.total === undefined ? `${report.done}` : `${report.done} of ${report.total}`
   return report.message === undefined ? count : `${report.message} (${count})`
 }

@@ -76,18 +76,14 @@ const invalid = (message: string): ToolOutcome => ({
   error: { code: RPC.invalidParams, message },
 })
 
-/** The token comes back with every report; reports that do not move forward are dropped, as the protocol demands. */
+/** The token comes back with every report. */
 function progressTo(token: unknown, notify: Notify): CallContext['progress'] | undefined {
   if (!isRpcId(token)) return undefined
-  let last = -Infinity
-  return ({ done, total, message }) => {
-    if (!(done > last)) return
-    last = done
+  return ({ done, total, message }) =>
     notify('notifications/progress', {
       progressToken: token,
       progress: done,
       ...(total === undefined ? {} : { total }),
       ...(message === undefined ? {} : { message }),
     })
-  }
 }

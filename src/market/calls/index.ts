@@ -6,6 +6,7 @@ import type { MarketCallResult } from '../../../schemas/market-call.ts'
 import type { MarketNetwork } from '../../../schemas/market.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { KNOWN_NETWORKS } from '../../core/networks.ts'
+import { noProgress } from '../../core/progress.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
 import { digestCanonical } from '../../lib/canonical-json.ts'
 import { LogField, type Logger } from '../../lib/log.ts'
@@ -17,7 +18,16 @@ import { pseudonymOf } from './call-token.ts'
 import { type CallInput, filledIn, judgeInput, readInput, writeBody, writeQuery } from './input.ts'
 import { createCallLimits } from './limits.ts'
 import { readPath, type Segment } from './path.ts'
-import type { AskedCall, CallerFacts, Listings, MarketCalls, OfferedVersion, OwnWork, Sold } from './ports.ts'
+import type {
+  AskedCall,
+  CallerFacts,
+  Listings,
+  MarketCalls,
+  OfferedVersion,
+  OwnWork,
+  PlannedCall,
+  Sold,
+} from './ports.ts'
 import { type MatchedRoute, matchRoute } from './routes.ts'
 import type { Recorder } from '../trust/recorder.ts'
 import type { ListingRoute, PaymentClaim, ServiceFailure } from '../../store/ports.ts'
@@ -39,6 +49,7 @@ export interface MarketCallParts extends UpstreamParts {
 }
 
 const TOOL = 'gateway.marketplace.call'
+type RunContext = Parameters<PlannedCall['run']>[0]
 export const TEST_NETWORK: MarketNetwork = 'eip155:84532'
 
 export function createMarketCalls(parts: MarketCallParts): MarketCalls {
@@ -116,8 +127,9 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
           })
         },
       },
-      async run({ claimId }: { readonly claimId: string }): Promise<MarketCallResult> {
+      async run({ claimId, progress = noProgress }: RunContext): Promise<MarketCallResult> {
         const leave = limits.begun(counted, sellerId, maxRequestsPerMinute)
+        progress({ done: 1, total: 2, message: 'The service is asked' })
         const startedAt = now()
         const upstream = await work(sold, matched, inputOf(reading), {
           claimId,
@@ -127,6 +139,7 @@ export function createMarketCalls(parts: MarketCallParts): MarketCalls {
           failed: (kind) => parts.recorder.record({ ...service, kind }),
         }).finally(leave)
         latencyMs = now() - startedAt
+        progress({ done: 2, total: 2, message: 'The service has answered' })
         return {
           seller: sellerId,
           service_id: serviceId,

@@ -3,6 +3,7 @@
 //   door or tool -> asked call -> listing (memory) -> route -> limits -> terms of the offer that is paid
 //                -> gate: challenge, or stored answer, or check (input) -> claim with its sale -> work -> settle
 //   work: own job in this process, or one request to the seller's host -> judged answer, or a failure that is never charged
+import type { Progress } from '../../core/progress.ts'
 import type { MarketNetwork } from '../../../schemas/market.ts'
 import type { MarketCallResult } from '../../../schemas/market-call.ts'
 import type { PresentedPayment, Terms } from '../../core/charging.ts'
@@ -42,7 +43,10 @@ export interface MarketCalls {
 export interface PlannedCall {
   readonly charge: Terms
   /** @throws {GatewayError} whatever keeps the buyer from an answer; then nothing is charged */
-  run(context: { readonly claimId: string }): Promise<MarketCallResult>
+  run(context: {
+    readonly claimId: string
+    readonly progress?: Progress | undefined
+  }): Promise<MarketCallResult>
 }
 
 // listings ---------------------------------------------------------------------------------------------------------

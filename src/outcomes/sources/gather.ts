@@ -7,6 +7,7 @@ import type {
   SourceReason,
 } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { noProgress, type Progress } from '../../core/progress.ts'
 import { within } from '../../lib/deadline.ts'
 import type { FetchedSource, Gather, SourceFailure, SourceReader, SourceRequest } from '../ports.ts'
 import type { PageInput, Reading } from '../reading.ts'
@@ -40,6 +41,8 @@ const SITE_WAITS =
   'Pages of this site took too long to read several times. Try again in ten minutes, or name another source.'
 
 type Options = Parameters<Gather>[1]
+/** Told when an address has answered; what is read out of it comes later. */
+type ReadOptions = Options & { readonly onAnswer: () => void }
 type Analyse<T> = (input: PageInput) => Promise<Reading<T>>
 /** One address, as it went. */
 type Outcome<T> =
@@ -64,7 +67,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
 
   async function tryAddress<T>(
     url: string,
-    options: Options,
+    options: ReadOptions,
     deadline: number,
     analyse: Analyse<T>,
   ): Promise<Outcome<T>> {
@@ -73,6 +76,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     if (breaker.isOpen(url)) return failure('budget_exceeded', SITE_WAITS)
     const read = await reader.read(url, { ...options, timeoutMs })
     if (!read.ok) return read
+    options.onAnswer()
     const { source } = read
     const { status: httpStatus, contentType, contentLanguage, body, isCut } = source
     // The length is read before the bytes go to the analyser: they may be gone afterwards.
@@ -91,7 +95,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
 
   async function readSource<T>(
     { url: requested, fallbacks }: SourceRequest,
-    options: Options,
+    options: ReadOptions,
     analyse: Analyse<T>,
   ): Promise<SourceOutcome<T>> {
     const deadline = now() + sourceMs
@@ -126,13 +130,19 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     running += sources.length
     const giveUp = new AbortController()
     const signal = AbortSignal.any([options.signal, giveUp.signal])
+    const steps = countSteps(sources.length, options.progress ?? noProgress)
     try {
       const outcomes = await Promise.all(
-        sources.map((source) =>
-          readSource(source, { ...options, signal }, analyse).finally(() => {
+        sources.map(async (source, at) => {
+          const step = steps.of(at)
+          try {
+            const outcome = await readSource(source, { ...options, signal, onAnswer: step.answered }, analyse)
+            step.ended(outcome.usable !== undefined)
+            return outcome
+          } finally {
             running--
-          }),
-        ),
+          }
+        }),
       )
       return {
         coverage: toCoverage(outcomes.map(({ coverage }) => coverage)),
@@ -146,6 +156,29 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
       // Nobody waits for the others where one of them threw.
       giveUp.abort()
     }
+  }
+}
+
+/** Two steps a source: it answered, and it was read. One that never answers has taken both when it is given up. */
+function countSteps(count: number, report: Progress) {
+  const total = 2 * count
+  let done = 0
+  report({ done, total, message: count === 1 ? 'Reading the source' : `Reading ${count} sources` })
+  return {
+    of(at: number) {
+      const name = count === 1 ? 'The source' : `Source ${at + 1} of ${count}`
+      let own = 0
+      const reach = (step: 1 | 2, what: string) => {
+        if (own >= step) return
+        done += step - own
+        own = step
+        report({ done, total, message: `${name} ${what}` })
+      }
+      return {
+        answered: () => reach(1, 'has answered'),
+        ended: (isUsable: boolean) => reach(2, isUsable ? 'is read' : 'gave nothing usable'),
+      }
+    },
   }
 }
 

@@ -157,6 +157,20 @@ describe('call path', () => {
     expect(seen!.signal).toBe(signal)
   })
 
+  it('passes reports of progress on while they move forward, and none after the call has ended', async () => {
+    const { call } = setUp()
+    const heard: number[] = []
+    let late: CallContext['progress'] | undefined
+    const tool = toolOf(async (input, { progress }) => {
+      late = progress
+      for (const done of [1, 1, 0, 2]) progress({ done })
+      return input
+    })
+    await call(tool, { tokens: { bearer: KEY }, progress: ({ done }) => void heard.push(done) })
+    late?.({ done: 3 })
+    expect(heard).toEqual([1, 2])
+  })
+
   it('refuses in order: 401, 429, 400', async () => {
     const { call } = setUp({ rateLimit: 1 })
     const tool = toolOf(undefined, 'operator')

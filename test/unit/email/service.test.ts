@@ -1,5 +1,6 @@
 // The service with a DNS of the test's own: doubt never rejects, and nobody waits longer than two seconds.
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ProgressReport } from '../../../src/core/progress.ts'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
 import { createEmail } from '../../../src/email/index.ts'
 import { createKnowledge } from '../../../src/email/lists.ts'
@@ -37,13 +38,15 @@ function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
     forgetKey: () => {},
   })
   const gone = new AbortController()
+  const reports: ProgressReport[] = []
   const verify = (addresses: readonly string[]) =>
     email.verify(addresses, {
       caller: { kind: 'email', id: 'ek_1', address: '192.0.2.1' },
       signal: () => gone.signal,
       quota: () => {},
+      progress: (report) => void reports.push(report),
     })
-  return { verify, gone }
+  return { verify, gone, reports }
 }
 
 const never = new Promise<never>(() => {})
@@ -57,6 +60,23 @@ const answers: MailDns = {
 }
 
 afterEach(() => void vi.useRealTimers())
+
+it('says of a batch how many are decided, in at most ten reports, and of a single address nothing', async () => {
+  const { verify, reports } = setUp({
+    mx: async () => ({
+      status: 'found',
+      records: [{ exchange: 'mx.example.net', priority: 1 }],
+      ttlSeconds: 60,
+    }),
+    addresses: async () => ({ status: 'found', records: ['203.0.113.9'], ttlSeconds: 60 }),
+  })
+  await verify(['ada@example.com'])
+  expect(reports).toEqual([])
+  await verify(Array.from({ length: 95 }, (_, at) => `ada@host${at}.example.com`))
+  expect(reports.map(({ done, total }) => [done, total])).toEqual(
+    [10, 20, 30, 40, 50, 60, 70, 80, 90].map((at) => [at, 95]),
+  )
+})
 
 describe('ten thousand addresses', () => {
   it('of which one question in a hundred fails are never wrongly rejected', async () => {

@@ -1,8 +1,9 @@
 // Sources in parallel: order, fallbacks, deadlines, coverage, and how many at once. Nothing here is read from a network.
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Coverage } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
+import type { ProgressReport } from '../../../src/core/progress.ts'
 import type { Gather, SourceReader } from '../../../src/outcomes/ports.ts'
 import type { PageInput, Reading } from '../../../src/outcomes/reading.ts'
 import { createGather, type GatherLimits } from '../../../src/outcomes/sources/gather.ts'
@@ -47,6 +48,7 @@ function world(
 ) {
   const asked: { url: string; timeoutMs: number; isAborted: () => boolean }[] = []
   const clock = { at: START }
+  const reports: ProgressReport[] = []
   const gather = createGather({
     now: () => clock.at,
     limits,
@@ -62,9 +64,48 @@ function world(
     sources: Parameters<Gather>[0],
     analyse: (input: PageInput) => Promise<Reading<T>> = readText as never,
     signal = new AbortController().signal,
-  ) => gather<T>(sources, { wanted: 'page', maxAgeSeconds: 0, signal }, analyse)
-  return { asked, clock, run }
+  ) =>
+    gather<T>(
+      sources,
+      { wanted: 'page', maxAgeSeconds: 0, signal, progress: (each) => void reports.push(each) },
+      analyse,
+    )
+  return { asked, clock, run, reports }
 }
+
+describe('progress', () => {
+  it('tells of each source when it answers and when it is read, in the order in which that happens', async () => {
+    const slow = Promise.withResolvers<Read>()
+    const { run, reports } = world({ a: slow.promise, b: fetched('b') })
+    const done = run([source('a'), source('b')])
+    await vi.waitFor(() => expect(reports.at(-1)?.done).toBe(2))
+    expect(reports.map(({ message }) => message)).toEqual([
+      'Reading 2 sources',
+      'Source 2 of 2 has answered',
+      'Source 2 of 2 is read',
+    ])
+    slow.resolve(fetched('a'))
+    await done
+    expect(reports.map(({ done: at, total }) => [at, total])).toEqual([0, 1, 2, 3, 4].map((at) => [at, 4]))
+  })
+
+  it('counts a source that gives nothing, and one whose fallback answers, as two steps like any other', async () => {
+    const empty = async (): Promise<Reading<string>> => ({
+      ok: false,
+      reason: 'no_content',
+      detail: 'Nothing.',
+    })
+    const lostOne = world({})
+    await lostOne.run([source('gone')])
+    expect(lostOne.reports).toEqual([
+      { done: 0, total: 2, message: 'Reading the source' },
+      { done: 2, total: 2, message: 'The source gave nothing usable' },
+    ])
+    const twice = world({ a: fetched('a'), b: fetched('b') })
+    await twice.run([source('a', 'b')], empty)
+    expect(twice.reports.map(({ done }) => done)).toEqual([0, 1, 2])
+  })
+})
 
 describe('coverage', () => {
   it('says of every source what was read, in the order of the request', async () => {
