@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { CreditsCharged } from '../../schemas/money.ts'
 import { Receipt } from '../../schemas/receipt.ts'
+import { advertise, describeOutput, type JsonSchema } from './advertised-schema.ts'
 import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
 import type { AnyTool, DoorName, MessageForm, RestRoute, SkillCard, Sold } from './tool.ts'
 import { checkExamples, checkMembers, checkTool } from './tool-check.ts'
@@ -181,17 +182,19 @@ export const portableName = (name: string) => name.replaceAll('.', '_')
 export const takesCapabilityArgument = ({ caller }: Pick<AnyTool, 'caller'>): boolean =>
   caller === 'capability' || caller === 'account'
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+export type { JsonSchema } from './advertised-schema.ts'
 
 /** A tool with everything derived from it once, at start. */
 export interface RegisteredTool {
   readonly tool: AnyTool
   readonly portableName: string
-  /** JSON Schema 2020-12 of what a caller sends (defaults optional) and of what it gets. */
+  /** JSON Schema 2020-12 of what a caller sends, as it is published (defaults optional, no aliases), and of what it gets. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
   /** The same of what it gets over MCP and A2A. */
   readonly messageSchema: JsonSchema
+  /** `inputSchema` in the few words that a list of tools has room for. */
+  readonly listedSchema: JsonSchema
 }
 
 export interface Registry {
@@ -212,13 +215,14 @@ export interface RegistryConfig {
  */
 export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfig, now = 0): Registry {
   const registered = tools.map((tool) => {
-    const outputSchema = jsonSchema(tool.output, 'output')
+    const outputSchema = describeOutput(tool.output)
     return {
       tool: toolUnder(tool, config, now),
       portableName: portableName(tool.name),
-      inputSchema: jsonSchema(tool.input, 'input'),
+      inputSchema: advertise(tool.input),
       outputSchema,
-      messageSchema: tool.inMessages ? jsonSchema(tool.inMessages.output, 'output') : outputSchema,
+      messageSchema: tool.inMessages ? describeOutput(tool.inMessages.output) : outputSchema,
+      listedSchema: advertise(tool.input, 'list'),
     }
   })
   const byName = new Map<string, RegisteredTool>()
@@ -247,8 +251,3 @@ const toolUnder = (tool: AnyTool, config: RegistryConfig | undefined, now: numbe
   ...(config && tool.priceUnder && { price: tool.priceUnder(config) }),
   ...(config?.mode === 'production' && tool.inProduction?.()),
 })
-
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io }) as Record<string, unknown>
-  return rest
-}

@@ -1,6 +1,6 @@
 // The x402 extension `bazaar`: how to call what is sold, for catalogues and buyers. It travels in a header that stock
 // clients send back, so it is told in as many words as there is room for.
-import { z } from 'zod'
+import { advertise } from '../core/advertised-schema.ts'
 import type { PaidCall } from '../core/charging.ts'
 import { isObject } from '../lib/json.ts'
 import { must } from '../lib/must.ts'
@@ -27,7 +27,7 @@ export function bazaarVariants({
   if (!describe) return []
   const full = schema
     ? embeddable(schema)
-    : inputSchemaOf(must(tool.input, 'the input of a tool that a challenge shows'))
+    : embeddable(advertise(must(tool.input, 'the input of a tool that a challenge shows')))
   const slim = without(full, ['description', 'title', 'examples', 'default', 'pattern', 'format'])
   const shapes = [full, slim, shallow(slim), { type: 'object' }]
   return [
@@ -135,10 +135,6 @@ function discovery(
       required: ['input'],
     },
   }
-}
-
-function inputSchemaOf(schema: z.ZodType): Json {
-  return embeddable(z.toJSONSchema(schema, { io: 'input' }) as Json)
 }
 
 function embeddable({ $schema: _dialect, ...rest }: Json): Json {

@@ -1,6 +1,6 @@
 // GET /v1/test/schema: what is asked, generated from what asks it.
-import { z } from 'zod'
 import { Transaction } from '../../../schemas/commerce.ts'
+import { advertise } from '../../core/advertised-schema.ts'
 import { PROTOCOLS } from '../protocols.ts'
 import { CAPS, DIMENSIONS, dimensionOf, LEVELS, RULESET_VERSION, WEIGHTS } from './model.ts'
 
@@ -14,10 +14,7 @@ export interface ReasonText {
 
 /** @param reasons of the policy of /v1/inspect */
 export function describeRubrics(reasons: readonly ReasonText[]): Record<string, unknown> {
-  const { $schema: _dialect, ...sample } = z.toJSONSchema(Transaction, { io: 'input' }) as Record<
-    string,
-    unknown
-  >
+  const sample = advertise(Transaction)
   return {
     ruleset_version: RULESET_VERSION,
     sample: {

@@ -124,7 +124,7 @@ function describe(
     // People know a tool by the name that the documents use.
     title: isPortable && portableName !== tool.name ? `${tool.title} (${tool.name})` : tool.title,
     description: words(tool.summary) + priceSentence(tool),
-    inputSchema: spellSchema({ type: 'object', ...schemas.inputSchema }, words),
+    inputSchema: spellSchema({ type: 'object', ...schemas.listedSchema }, words),
     outputSchema: spellSchema(orRefusal(schemas.messageSchema, isPaid(tool)), words),
     annotations: {
       title: tool.title,
