@@ -13,7 +13,6 @@ export const actionsManifest = defineTool({
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
-  doors: ['rest'],
   rest: { method: 'GET', path: '/v1/actions', operationId: 'actionsManifest' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],

@@ -31,7 +31,6 @@ export const actionsPrepare = defineTool({
     examples: ['Allow my agent to open exactly this issue, once'],
   },
   // The permit is shown once: no task may keep it.
-  reply: 'message',
   errors: [
     'key_required',
     'input_conflict',

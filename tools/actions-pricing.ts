@@ -12,7 +12,6 @@ export const actionsPricing = defineTool({
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
-  doors: ['rest'],
   rest: { method: 'GET', path: '/v1/actions/pricing', operationId: 'actionsPricing' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],

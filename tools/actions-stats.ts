@@ -15,7 +15,6 @@ export const actionsStats = defineTool({
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
-  doors: ['rest'],
   rest: { method: 'GET', path: '/v1/actions/stats', operationId: 'actionsStats' },
   errors: [],
   examples: [{ title: 'Read them', input: {} }],

@@ -37,7 +37,6 @@ export const capabilities = defineTool({
     { title: 'Everything on offer', input: {} },
     { title: 'The free preview alone', input: { id: 'extract-preview' } },
   ],
-  reply: 'message',
   handle: async function capabilities({ id }, { documents }) {
     const catalogue = documents.catalogue() as Catalogue
     if (id === undefined) return catalogue

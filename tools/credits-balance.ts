@@ -41,7 +41,6 @@ export const creditsBalance = defineTool({
     tags: ['credits'],
     examples: ['How many credits are left?'],
   },
-  reply: 'message',
   errors: ['key_required'],
   examples: [{ title: 'Balance and the last movements', input: { limit: 10 } }],
   handle: async function creditsBalance({ limit, before }, { accounts, egress, caller }) {

@@ -53,7 +53,6 @@ export const creditsPurchase = defineTool({
     tags: ['credits', 'x402'],
     examples: ['Buy 100 credits for this account'],
   },
-  reply: 'task',
   errors: [
     'input_conflict',
     'key_required',

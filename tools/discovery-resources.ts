@@ -22,7 +22,6 @@ export const discoveryResources = defineTool({
     tags: ['discovery', 'x402'],
     examples: ['Which paid APIs on Base are listed?'],
   },
-  reply: 'message',
   errors: ['input_conflict'],
   examples: [{ title: 'Ten that are paid on Base', input: { network: 'eip155:8453', limit: 10 } }],
   handle: function discoveryResources(query, { discovery }) {

@@ -21,7 +21,6 @@ export const discoverySearch = defineTool({
     tags: ['discovery', 'x402'],
     examples: ['Find a paid weather API'],
   },
-  reply: 'message',
   errors: [],
   examples: [{ title: 'Fetching web pages', input: { query: 'web fetch', limit: 5 } }],
   handle: function discoverySearch(query, { discovery }) {

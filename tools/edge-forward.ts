@@ -37,7 +37,6 @@ export const edgeForward = defineTool({
   caller: 'anyone',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/edge/{merchant-host}/{path}', operationId: 'edgeForward' },
-  doors: ['rest'],
   errors: [
     'target_invalid',
     'header_forbidden',

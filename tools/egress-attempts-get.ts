@@ -25,7 +25,6 @@ export const egressAttemptsGet = defineTool({
     tags: ['egress', 'attempts'],
     examples: ['Did that request go through?'],
   },
-  reply: 'message',
   errors: ['key_required', 'attempt_not_found'],
   examples: [{ title: 'One attempt', input: { attempt_id: 'att_0000000000000000000000000000000000' } }],
   handle: async function egressAttemptsGet({ attempt_id }, { egress, caller }) {

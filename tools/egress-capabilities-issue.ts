@@ -45,7 +45,6 @@ export const egressCapabilitiesIssue = defineTool({
     tags: ['egress', 'capabilities', 'operator'],
     examples: ['Give my triage agent read access to the issues of acme/site for an hour'],
   },
-  reply: 'message',
   errors: ['key_required', 'credential_not_found', 'scope_denied', 'state_conflict'],
   examples: [
     {

@@ -46,7 +46,6 @@ export const egressCapabilitiesNarrow = defineTool({
     tags: ['egress', 'capabilities', 'delegation'],
     examples: ['Make a read-only capability for my helper from mine'],
   },
-  reply: 'message',
   errors: ['capability_required', 'capability_invalid', 'scope_denied', 'state_conflict'],
   examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
   handle: async function egressCapabilitiesNarrow(

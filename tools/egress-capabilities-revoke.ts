@@ -32,7 +32,6 @@ export const egressCapabilitiesRevoke = defineTool({
     tags: ['egress', 'capabilities'],
     examples: ['I am done: end my own capability'],
   },
-  reply: 'message',
   errors: ['key_required', 'capability_invalid', 'capability_not_found'],
   examples: [
     { title: 'End it', input: { capability_id: 'cap_0000000000000000000000000000000000' } },

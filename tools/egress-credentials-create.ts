@@ -54,7 +54,6 @@ export const egressCredentialsCreate = defineTool({
     tags: ['egress', 'credentials', 'operator'],
     examples: ['Store this GitHub token for the repository acme/site'],
   },
-  reply: 'message',
   errors: ['key_required', 'admin_required', 'scope_denied', 'credential_unavailable'],
   examples: [
     {

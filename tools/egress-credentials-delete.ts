@@ -26,7 +26,6 @@ export const egressCredentialsDelete = defineTool({
     tags: ['egress', 'credentials', 'operator'],
     examples: ['Delete the credential that I no longer need'],
   },
-  reply: 'message',
   errors: ['key_required', 'credential_not_found'],
   examples: [{ title: 'Remove it', input: { credential_id: 'cred_0000000000000000000000000000000000' } }],
   handle: async function egressCredentialsDelete({ credential_id }, { egress, caller }) {

@@ -41,7 +41,6 @@ export const egressCredentialsEdit = defineTool({
     tags: ['egress', 'credentials', 'operator'],
     examples: ['Allow only GET with the token of acme/site from now on'],
   },
-  reply: 'message',
   errors: [
     'key_required',
     'admin_required',

@@ -12,7 +12,6 @@ export const egressManifest = defineTool({
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
-  doors: ['rest'],
   rest: { method: 'GET', path: '/v1/egress', operationId: 'egressManifest' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],

@@ -12,7 +12,6 @@ export const egressPricing = defineTool({
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
-  doors: ['rest'],
   rest: { method: 'GET', path: '/v1/egress/pricing', operationId: 'egressPricing' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],

@@ -25,7 +25,6 @@ export const emailVerifyBatch = defineTool({
     tags: ['email', 'verification', 'dns', 'batch'],
     examples: ['Which of these email addresses can receive mail?', 'Clean this mailing list'],
   },
-  reply: 'message',
   errors: ['key_required', 'key_invalid', 'rate_limited'],
   // Room for a hundred that are far too long.
   maxBodyBytes: 4 * 1024 * 1024,

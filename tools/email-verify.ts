@@ -26,7 +26,6 @@ export const emailVerify = defineTool({
     tags: ['email', 'verification', 'dns'],
     examples: ['Is this email address real?', 'Check ada@example.com before I sign her up'],
   },
-  reply: 'message',
   errors: ['key_required', 'key_invalid', 'rate_limited'],
   examples: [{ title: 'One address', input: { email: 'ada@example.com' } }],
   handle: async function emailVerify({ email }, context) {

@@ -52,7 +52,6 @@ export const facilitatorRoute = defineTool({
     tags: ['x402', 'payments', 'facilitator'],
     examples: ['Which facilitator can settle a USDC payment on Base Sepolia right now?'],
   },
-  reply: 'message',
   errors: ['no_route'],
   examples: [{ title: 'USDC on Base Sepolia', input: { network: 'eip155:84532', scheme: 'exact' } }],
   handle: async function facilitatorRoute(input, { facilitator }) {

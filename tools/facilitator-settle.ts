@@ -18,6 +18,8 @@ export const facilitatorSettle = defineTool({
   caller: 'anyone',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/settle', operationId: 'settlePayment' },
+  // The payment that it settles is nobody's to read later.
+  reply: 'message',
   maxBodyBytes: 64 * 1024,
   errors: [
     'payment_invalid',

@@ -21,7 +21,6 @@ export const health = defineTool({
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/healthz', operationId: 'getHealth' },
-  doors: ['rest'],
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
   handle: async function health(_input, { health }) {

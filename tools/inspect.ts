@@ -23,7 +23,6 @@ export const inspectTransaction = defineTool({
     tags: ['inspect', 'policy', 'x402', 'mpp', 'ap2', 'ucp', 'acp', 'mcp'],
     examples: ['Is this payment safe to send?', 'What does this x402 request pay, and to whom?'],
   },
-  reply: 'message',
   errors: [],
   // Escaped into a string, the largest body that is read is twice as long.
   maxBodyBytes: 640 * 1024,

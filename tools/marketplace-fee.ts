@@ -14,7 +14,6 @@ export const marketplaceFee = defineTool({
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/marketplace/fee', operationId: 'explainMarketplaceFee' },
-  reply: 'message',
   errors: [],
   examples: [{ title: 'Of ten cents', input: { amount_atomic: '100000' } }],
   handle: function marketplaceFee({ amount_atomic }, { money }) {

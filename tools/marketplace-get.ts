@@ -33,7 +33,6 @@ export const marketplaceGet = defineTool({
     tags: ['marketplace', 'x402', 'evidence'],
     examples: ['How reliable is the feed digest on the market?'],
   },
-  reply: 'message',
   errors: ['service_not_found'],
   examples: [{ title: 'Our own feed digest', input: { seller: OWN_SELLER_ID, service_id: OWN_SERVICE_ID } }],
   handle: function marketplaceGet({ seller, service_id, network, calls_before }, { marketplace }) {

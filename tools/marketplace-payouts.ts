@@ -19,7 +19,6 @@ export const marketplacePayouts = defineTool({
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/marketplace/payouts', operationId: 'listMarketplacePayouts' },
-  reply: 'message',
   errors: [],
   examples: [{ title: 'The newest', input: {} }],
   handle: function marketplacePayouts(page, { money }) {

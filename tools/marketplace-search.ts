@@ -26,7 +26,6 @@ export const marketplaceSearch = defineTool({
     tags: ['marketplace', 'x402'],
     examples: ['Find a paid service that digests news feeds'],
   },
-  reply: 'message',
   errors: [],
   examples: [{ title: 'Feeds, at most ten', input: { q: 'feed', limit: 10 } }],
   handle: function marketplaceSearch(query, { marketplace }) {

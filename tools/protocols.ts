@@ -38,7 +38,6 @@ export const protocols = defineTool({
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/protocols', operationId: 'getProtocols' },
-  doors: ['rest'],
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
   handle: async function protocols(_input, { documents }) {

@@ -42,7 +42,6 @@ export const receiptsGet = defineTool({
     tags: ['receipts', 'evidence'],
     examples: ['Show me the receipt of that call'],
   },
-  reply: 'message',
   errors: ['receipt_not_found'],
   examples: [{ title: 'One receipt', input: { receipt_id: 'rcp_0000000000000000000000000000000000' } }],
   handle: async function receiptsGet({ receipt_id }, { receipts }) {

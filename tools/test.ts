@@ -43,7 +43,6 @@ export const testTransaction = defineTool({
     tags: ['test', 'x402', 'mpp', 'ap2', 'ucp', 'acp', 'mcp'],
     examples: ['How safe is this payment to retry?', 'Score this x402 request'],
   },
-  reply: 'message',
   invalidInput: 'invalid_sample',
   errors: [],
   // Escaped into a string, the largest body that is read is twice as long.

@@ -6,6 +6,7 @@ import { Receipt } from '../../schemas/receipt.ts'
 import { advertise, describeOutput, type JsonSchema } from './advertised-schema.ts'
 import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
 import type { AnyTool, DoorName, MessageForm, RestRoute, SkillCard, Sold } from './tool.ts'
+import { derivedSkill, portableName } from './derived-skill.ts'
 import { checkExamples, checkMembers, checkTool } from './tool-check.ts'
 import type { CallerKind, CallerOf } from './caller.ts'
 import type { Terms } from './charging.ts'
@@ -13,6 +14,7 @@ import type { CallContext } from './context.ts'
 import type { CreditCharge } from './credit-charge.ts'
 
 export type { AnyTool, DoorName, Effects, Plan, RestRoute, SkillCard, Sold, Toolset } from './tool.ts'
+export { portableName } from './derived-skill.ts'
 
 /** A tool as its client knows it: with the types of its input and output. */
 export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends AnyTool {
@@ -21,6 +23,7 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
 }
 
 const MAX_BODY_BYTES = 256 * 1024
+const DOORS: readonly DoorName[] = ['rest', 'mcp', 'a2a']
 
 interface Example<I extends z.ZodType, O extends z.ZodType> {
   readonly title: string
@@ -136,18 +139,20 @@ export const toolDefiner =
   ): Tool<I, O> => {
     checkMembers(given)
     const { skill, handle, plan, ...rest } = given
-    const skills = skill === undefined ? [] : listOf(skill)
+    const doors = given.doors ?? (given.passes ? ['rest'] : DOORS)
+    // Those of a registry are of its time.
+    const examples = 'examplesAt' in given ? given.examplesAt(0) : given.examples
+    const derived = doors.includes('a2a') ? [derivedSkill({ ...given, examples })] : []
     const tool = {
       ...rest,
       output: withPriceMember(given.output, given.price),
       errors: [...new Set([...given.errors, ...errorsOfPrice(given.price)])],
       rest: listOf(given.rest),
-      skills,
-      doors: given.doors ?? (skills.length > 0 ? ['rest', 'mcp', 'a2a'] : ['rest', 'mcp']),
+      skills: skill === undefined ? derived : listOf(skill),
+      doors,
       maxBodyBytes: given.maxBodyBytes ?? MAX_BODY_BYTES,
-      reply: given.reply ?? 'task',
-      // Those of a registry are of its time.
-      examples: 'examplesAt' in given ? given.examplesAt(0) : given.examples,
+      reply: given.reply ?? (given.price.kind === 'free' ? 'message' : 'task'),
+      examples,
       plan: planOf(given.name, handle, plan),
     } as unknown as Tool<I, O>
     checkTool(tool)
@@ -174,9 +179,6 @@ function withPriceMember(output: z.ZodType, price: Price): z.ZodType {
 }
 
 const listOf = <T>(one: T | readonly T[]): readonly T[] => (Array.isArray(one) ? one : [one as T])
-
-/** `gateway.egress.fetch` -> `gateway_egress_fetch`: the spelling that every MCP client accepts. */
-export const portableName = (name: string) => name.replaceAll('.', '_')
 
 /** Whether the input's `capability` is the caller's token, which some clients cannot send as a header. */
 export const takesCapabilityArgument = ({ caller }: Pick<AnyTool, 'caller'>): boolean =>

@@ -1,6 +1,7 @@
 // Refuses tools that are wrongly defined. Types refuse most of them; the rest is refused when the tool is defined, or when the
 // registry is made of it, in a sentence that says what to write.
 import { z } from 'zod'
+import { isPaid } from './price.ts'
 import type { AnyTool } from './tool.ts'
 
 /** Members that every tool must have, each with the form in which it is written. */
@@ -41,11 +42,11 @@ const WITHOUT_CREDITS = {
 } as const
 
 function findProblem(tool: AnyTool): string | undefined {
-  const { name, price, effects, caller, doors, skills, rest, output } = tool
+  const { name, price, effects, caller, doors, skills, rest, output, reply } = tool
   if (!/^gateway[._][a-z0-9_.]{1,40}$/.test(name))
     return 'not the name of a tool: write gateway., then at most 40 of a-z, 0-9, _ and dots'
   if (doors.includes('a2a') !== skills.length > 0)
-    return 'skills and doors disagree: write a `skill` for the A2A door, or leave `a2a` out of `doors`'
+    return 'skills and doors disagree: leave `skill` out where `a2a` is not among the `doors`'
 
   if (effects.readOnly && price.kind !== 'free')
     return 'costs money, which changes something: write `effects: { readOnly: false, … }`'
@@ -68,6 +69,10 @@ function findProblem(tool: AnyTool): string | undefined {
   const loose = findLoose(output)
   if (loose !== undefined)
     return `the output schema lets unknown members pass at ${loose}: write z.strictObject(…), or z.looseObject(…) where that is meant`
+  if (reply === 'task' && (caller === 'seller' || caller === 'email'))
+    return `a task belongs to an account or to a capability, and ${WITHOUT_CREDITS[caller]} has neither: write \`reply: 'message'\``
+  if (reply === 'message' && isPaid(tool))
+    return "waits for its payment as a task: write `reply: 'task'`, or leave `reply` out"
   return undefined
 }
 

@@ -85,7 +85,7 @@ export interface AnyTool {
   /** The first one is its address in documents. */
   readonly rest: readonly [RestRoute, ...RestRoute[]]
   readonly skills: readonly SkillCard[]
-  /** Doors that serve it; all three unless said otherwise. */
+  /** Doors that serve it; all three unless it passes HTTP messages on. */
   readonly doors: readonly DoorName[]
   /** Codes that the caller should plan for, beyond those that every call can end in. */
   readonly errors: readonly ErrorCode[]
@@ -115,7 +115,11 @@ export interface AnyTool {
   readonly maxDurationMs?: number
   /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
   readonly invalidInput?: ErrorCode
-  /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
+  /**
+   * How A2A answers: a Message that leaves nothing behind, or a Task, which is stored with its input and output for a day. What is
+   * charged for is a Task unless said otherwise, because its result is worth coming back for; everything else is a Message. A tool
+   * that is a Task takes no secret and shows none.
+   */
   readonly reply: 'task' | 'message'
   /**
    * The HTTP message itself is what it takes and gives, at a door of its own: `rest` says where, its input is in the path, and

@@ -8,11 +8,18 @@ import {
   CAPABILITY,
   type DoorUnderTest,
   KEY_A,
+  KEY_B,
   rest,
   rpc,
   startA2aDoor,
 } from '../support/a2a-door.ts'
+import { z } from 'zod'
 import { verifies } from '../requirements.ts'
+import { CALLER_KINDS } from '../../src/core/caller.ts'
+import { free } from '../../src/core/price.ts'
+import { newToken } from '../../src/lib/tokens.ts'
+import { defineTool } from '../../tools/services.ts'
+import { createMemoryTaskStore } from '../support/task-store.ts'
 
 interface Signature {
   protected: string
@@ -163,6 +170,71 @@ describe('the card', () => {
       expect(await holds(one, one.signatures[0]!)).toBe(true)
     },
   )
+})
+
+/** One tool for each kind of caller; none of them writes a skill. */
+const oneForEach = CALLER_KINDS.map((caller) =>
+  defineTool({
+    name: `gateway.for_${caller}`,
+    title: `For ${caller}`,
+    toolset: 'web',
+    summary: 'Says nothing.',
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    price: free,
+    caller,
+    effects: { readOnly: true, idempotent: true, openWorld: false },
+    rest: { method: 'GET', path: `/for/${caller}`, operationId: `for_${caller}` },
+    errors: [],
+    examples: [{ title: 'Ask', input: {} }],
+    handle: async () => ({}),
+  }),
+)
+
+describe('every tool is a skill', () => {
+  const ADMIN = newToken('sk', Buffer.alloc(32, 4))
+  const SELLER = newToken('sk', Buffer.alloc(32, 5))
+  let all: DoorUnderTest
+  beforeAll(async () => {
+    const memory = createMemoryTaskStore()
+    memory.addKey(ADMIN, { accountId: 'acct_admin', admin: true })
+    memory.addKey(SELLER, { accountId: 'acct_seller', role: 'seller' })
+    all = await startA2aDoor({ memory, tools: oneForEach, rateLimit: 5 })
+  })
+  afterAll(() => all.close())
+  const derived = (shown: Card) => skillIds(shown).filter((id) => id.startsWith('for-'))
+  const extended = async (key: string) =>
+    (await rpc(all, 'GetExtendedAgentCard', {}, bearer(key))).body.result as unknown as Card
+
+  test('on the card of those who may call it: of everybody, of sellers, of operators, of the administrator', async () => {
+    const everybody = ['for-anyone', 'for-capability', 'for-account', 'for-email']
+    const shown = (await (await fetch(all.url + CARD)).json()) as Card
+    expect(derived(shown).toSorted()).toEqual(everybody.toSorted())
+    expect(derived(await extended(SELLER)).toSorted()).toEqual([...everybody, 'for-seller'].toSorted())
+    const operators = [...everybody, 'for-seller', 'for-operator']
+    expect(derived(await extended(KEY_A)).toSorted()).toEqual(operators.toSorted())
+    expect(derived(await extended(ADMIN)).toSorted()).toEqual([...operators, 'for-admin'].toSorted())
+  })
+
+  test('with the title, the summary and the toolset of its tool, and an example that works', async () => {
+    const shown = (await (await fetch(all.url + CARD)).json()) as Card
+    expect(shown.skills.find(({ id }) => id === 'for-anyone')).toMatchObject({
+      name: 'For anyone',
+      description: 'Says nothing.',
+      tags: ['web'],
+      examples: ['For anyone', '{"skill":"for-anyone","input":{}}'],
+    })
+    const parts = [{ text: '{"skill":"for-anyone","input":{}}' }]
+    const { body } = await rpc(all, 'SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } })
+    expect(body.result.message.parts).toMatchObject([{ data: {} }])
+  })
+
+  test('asking for the extended card is limited like calling a skill', async () => {
+    const statuses: number[] = []
+    for (let count = 0; count < 7; count++)
+      statuses.push((await rpc(all, 'GetExtendedAgentCard', {}, bearer(KEY_B))).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
+  })
 })
 
 const digest = (value: unknown) => createHash('sha256').update(canonicalize(value)!).digest('hex')

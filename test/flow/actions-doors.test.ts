@@ -108,7 +108,7 @@ describe('over MCP', () => {
     await client.close()
   })
 
-  it('shows what only operators may do to operators alone, and no list of prices', async () => {
+  it('shows what only operators may do to operators alone, and what everybody may read to everybody', async () => {
     const lists = await Promise.all(
       [undefined, gw.operatorKey].map(async (token) => {
         const { client } = await connectMcp(token)
@@ -119,9 +119,11 @@ describe('over MCP', () => {
           .filter((name) => name.startsWith('gateway.actions.'))
       }),
     )
-    expect(lists[0]).toEqual(['gateway.actions.execute'])
+    expect(lists[0]!.toSorted()).toEqual(
+      'execute manifest pricing stats'.split(' ').map((name) => `gateway.actions.${name}`),
+    )
     expect(lists[1]!.toSorted()).toEqual(
-      'execute prepare approve refuse permits.get permits.list mandates.create mandates.list mandates.revoke'
+      'execute manifest pricing stats prepare approve refuse permits.get permits.list mandates.create mandates.list mandates.revoke'
         .split(' ')
         .map((name) => `gateway.actions.${name}`)
         .toSorted(),

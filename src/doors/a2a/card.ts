@@ -1,11 +1,12 @@
-// The agent card in its three forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
+// The agent card in its forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
 // 0.3 one. A client that names no version gets one that both can read, because both kinds of client leave the header out.
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Price } from '../../core/price.ts'
 import { API_VERSION } from '../../core/config.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { Addresses } from '../../core/config.ts'
-import { exampleInput, isForAgents } from './help-message.ts'
+import { type Audience, isFor } from '../audience.ts'
+import { exampleInput } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-form.ts'
@@ -23,21 +24,22 @@ export interface AgentCards {
   /** 1.0 plus what a 0.3 client looks for; carries a signature for each reading. */
   readonly superset: Json
   readonly v03: Json
-  /** Operators get this one: it has the skills, too, that only a service key may call. */
-  readonly extended: Json
-  /** Our extension publishes this: schemas, price and an example of each skill. */
+  /** Holders of a service key get theirs: it has the skills, too, that their kind of key may call. */
+  readonly extended: Readonly<Record<Audience, Json>>
+  /** Our extension publishes this: schemas, price and an example of every skill, as OpenAPI publishes every route. */
   readonly skillsDocument: Json
   readonly extensionUri: string
 }
 
-/** Writes and signs the card in its three forms and the operators' extended one, once at start (A2A 1.0, section 8). */
+/** Writes and signs the card in its three forms and the extended ones, once at start (A2A 1.0, section 8). */
 export function createAgentCards(table: SkillTable, addresses: Addresses, signer: Signer): AgentCards {
   const { baseUrl } = addresses
   const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
-  const forAgents = table.skills.filter(isForAgents)
-  const skillsDocument = { uri: extensionUri, usage: USAGE, skills: describeSkills(forAgents) }
+  const skillsFor = (audience: Audience) => table.skills.filter(({ entry }) => isFor(audience, entry.tool))
+  const skillsDocument = { uri: extensionUri, usage: USAGE, skills: describeSkills(table.skills) }
 
-  const cardOf = (skills: readonly Skill[]): Json => {
+  const cardOf = (audience: Audience): Json => {
+    const skills = skillsFor(audience)
     const described = describeSkills(skills)
     const isSmall = JSON.stringify(described).length <= MAX_INLINE_BYTES
     const card = {
@@ -92,7 +94,7 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
   }
 
   const sign: SignCard = (card) => signatureOf(card, signer, `${baseUrl}/.well-known/jwks.json`)
-  const publicCard = cardOf(forAgents)
+  const publicCard = cardOf('public')
   const signatures = signaturesOf(publicCard, sign)
   const legacyFields = {
     url: `${baseUrl}/a2a`,
@@ -102,12 +104,18 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
   }
   const superset = { ...publicCard, ...legacyFields }
   const v03 = legacyCard(publicCard, legacyFields)
-  const extended = cardOf(table.skills)
+  const signed = (card: Json): Json => ({ ...card, signatures: signaturesOf(card, sign) })
+  const v1 = { ...publicCard, signatures }
   return {
-    v1: { ...publicCard, signatures },
+    v1,
     superset: { ...superset, signatures: [sign(superset), ...signatures] },
     v03: { ...v03, signatures: [sign(v03)] },
-    extended: { ...extended, signatures: signaturesOf(extended, sign) },
+    extended: {
+      public: v1,
+      seller: signed(cardOf('seller')),
+      operator: signed(cardOf('operator')),
+      admin: signed(cardOf('admin')),
+    },
     skillsDocument,
     extensionUri,
   }

@@ -1,6 +1,7 @@
 // The help message: it answers words that no tool understands with what this agent can do and the exact call of each skill. Its text
-// is made once, at start.
-import { priceSentence } from '../message-payment.ts'
+// is made once, at start. It says each thing once and leaves descriptions to the card, because a model pays for every word of it.
+import { priceWords } from '../../documents/protocols.ts'
+import { isFor } from '../audience.ts'
 import { pricedAs, type Skill, type SkillTable } from './skills.ts'
 import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } from './wire.ts'
 
@@ -9,39 +10,38 @@ export type WriteHelp = (contextId: string | undefined) => WireMessage
 
 /** @returns a writer of the message that answers words which name no skill: what there is, and how it is called */
 export function createHelpMessage(table: SkillTable, extensionUri: string): WriteHelp {
-  const offered = table.skills.filter(isForAgents)
-  const calls = offered.map((skill) => ({
-    skill: skill.id,
-    does: (skill.card.description ?? skill.entry.tool.summary) + priceSentence(pricedAs(skill)),
-    needs: NEEDS[skill.entry.tool.caller],
-    example: { skill: skill.id, input: exampleInput(skill) },
-  }))
-  const lines = calls.map(
-    ({ skill, does, needs, example }) =>
-      `- ${skill}: ${does}${needs ? ` (${needs})` : ''}\n  Example: ${JSON.stringify(example)}`,
-  )
+  const offered = table.skills.filter(({ entry }) => isFor('public', entry.tool))
   const parts: readonly WirePart[] = [
     textPart(
       'I run skills; I am not a language model. To use one, send a message with a data part such as ' +
-        '{"skill": "<id>", "input": {…}} (the same JSON as text works too).\n\nSkills:\n' +
-        `${lines.join('\n')}`,
+        '{"skill": "<id>", "input": {…}} (the same JSON as text works too). The data part beside this text has an example ' +
+        'of each skill, the agent card its description, and its schemas are at ' +
+        `${extensionUri}.\n\nSkills:\n${offered.map(lineOf).join('\n')}`,
     ),
-    dataPart({ skills: calls, extension: extensionUri }),
+    dataPart({
+      // Each is a data part that works when it is sent.
+      skills: offered.map((skill) => ({ skill: skill.id, input: exampleInput(skill) })),
+      extension: extensionUri,
+    }),
   ]
   return (contextId) => agentMessage(parts, contextId === undefined ? undefined : { contextId })
 }
 
-/** Operators have the card of their own; agents cannot call these. */
-export const isForAgents = (skill: Skill) =>
-  skill.entry.tool.caller !== 'operator' &&
-  skill.entry.tool.caller !== 'admin' &&
-  skill.entry.tool.caller !== 'seller'
+/** `- verify-email: Verify an email address (free; needs an email key …)` */
+function lineOf(skill: Skill): string {
+  const { tool } = skill.entry
+  const { price } = pricedAs(skill)
+  const facts = [price.kind === 'free' ? '' : priceWords(price), NEEDS[tool.caller]].filter(
+    (fact) => fact !== '',
+  )
+  return `- ${skill.id}: ${skill.card.name ?? tool.title}${facts.length > 0 ? ` (${facts.join('; ')})` : ''}`
+}
 
 const NEEDS = {
   anyone: '',
-  capability: 'needs a capability, agw_cap_…, as Authorization: Bearer',
-  account: 'needs a service key or a capability as Authorization: Bearer',
-  email: 'needs an email key, agw_ek_…, as Authorization: Bearer; POST /v1/keys/free makes one',
+  capability: 'needs a capability, agw_cap_…',
+  account: 'needs a service key or a capability',
+  email: 'needs an email key, agw_ek_…: keys-free gives one',
   operator: 'needs a service key',
   admin: 'needs an administrator key',
   seller: "needs a seller's key",

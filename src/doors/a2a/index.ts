@@ -1,5 +1,4 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
-import { authenticate } from '../../core/authenticate.ts'
 import { GatewayError, toProblem } from '../../core/errors.ts'
 import type { KnownTask } from './task-store.ts'
 import { type A2aCall, requestedVersion } from './call.ts'
@@ -22,6 +21,7 @@ import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
+import { audienceOf } from '../audience.ts'
 import type { DoorParts } from '../parts.ts'
 import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
@@ -76,9 +76,10 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   })
   const cardSource: Cards = {
     publicCard: () => signedCards().cards.v1,
-    async extended(call) {
-      await authenticate('operator', call.tokens, { store, now: now(), address: call.address })
-      return signedCards().cards.extended
+    async extended({ tokens, address }) {
+      // Any service key will do; who shows none is told to send one as operators are, not as sellers.
+      const wanted = tokens.bearer?.startsWith('agw_sk_') ? 'seller' : 'operator'
+      return signedCards().cards.extended[audienceOf(await calls.admit('a2a card', tokens, address, wanted))]
     },
   }
   const shared = {

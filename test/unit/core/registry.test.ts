@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { free } from '../../../src/core/price.ts'
+import { credits, free, x402 } from '../../../src/core/price.ts'
 import { type AnyTool, createRegistry, portableName } from '../../../src/core/registry.ts'
 import { defineTool } from '../../../tools/services.ts'
 
@@ -26,21 +26,40 @@ const define = (changes: object = {}) => defineTool({ ...given, ...changes }) as
 describe('defineTool', () => {
   it('fills the defaults in', () => {
     expect(define()).toMatchObject({
-      doors: ['rest', 'mcp'],
+      doors: ['rest', 'mcp', 'a2a'],
       maxBodyBytes: 262_144,
-      reply: 'task',
-      skills: [],
+      reply: 'message',
+      skills: [{ id: 'a-b', tags: ['web'], examples: ['t'] }],
       rest: [given.rest],
     })
     expect(define({ skill })).toMatchObject({ doors: ['rest', 'mcp', 'a2a'], skills: [skill] })
+    const paid = {
+      price: credits(1),
+      caller: 'account',
+      effects: { ...given.effects, readOnly: false, idempotent: false },
+    }
+    expect(define(paid)).toMatchObject({ reply: 'task' })
+    expect(define({ passes: 'message' })).toMatchObject({ doors: ['rest'], skills: [] })
     expect(Object.isFrozen(define())).toBe(true)
+  })
+
+  it('makes a skill of a tool that writes none: its portable name in the spelling of skills, its toolset, its examples', () => {
+    const examples = [
+      { title: 'One', input: { s: 'a' } },
+      { title: 'Two', input: { s: 'b' } },
+    ]
+    expect(define({ name: 'gateway.signing_keys.list', title: 'List', examples }).skills).toEqual([
+      { id: 'signing-keys-list', tags: ['web'], examples: ['List: One', 'List: Two'] },
+    ])
+    expect(define({ doors: ['rest', 'mcp'] }).skills).toEqual([])
   })
 
   it.each<[string, object]>([
     ['a name without the prefix', { name: 'execute' }],
     ['a name in capitals', { name: 'gateway.Execute' }],
     ['a skill without its door', { skill, doors: ['rest'] }],
-    ['the A2A door without a skill', { doors: ['rest', 'a2a'] }],
+    ['a task for a caller who could not come back for it', { reply: 'task', caller: 'email' }],
+    ['a paid tool that cannot wait for its payment', { reply: 'message', price: x402({ amount: '0.01' }) }],
   ])('refuses %s', (_, changes) => {
     expect(() => define(changes)).toThrow()
   })
