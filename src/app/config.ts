@@ -12,6 +12,11 @@ import { Environment, isHttpUrl } from './variables.ts'
 /** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
 export const EXIT_CONFIG = 78
 
+/** As browsers write it in `Origin`; pages of extensions and editors have schemes of their own. */
+const ORIGIN = /^(?:\*|[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]+)$/
+/** RFC 9116, section 2.5.3. */
+const CONTACT = /^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:[+\d().-]+)$/
+
 /** A sandbox needs nothing of the internet: its own site has two. */
 const DEFAULT_FEEDS = {
   sandbox: [
@@ -45,6 +50,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS.forEach((cidr, i) => {
     if (!isCidr(cidr))
       problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: entry ${i + 1} is not address/prefix`)
+  })
+
+  e.GATEWAY_ALLOWED_ORIGINS.forEach((origin, i) => {
+    if (!ORIGIN.test(origin))
+      problems.push(
+        `GATEWAY_ALLOWED_ORIGINS: entry ${i + 1} is not \`*\` or an origin in lower case without a path, such as https://app.example.com`,
+      )
+  })
+  e.GATEWAY_SECURITY_CONTACT.forEach((contact, i) => {
+    if (!CONTACT.test(contact))
+      problems.push(
+        `GATEWAY_SECURITY_CONTACT: entry ${i + 1} is not an address with mailto:, https: or tel: before it`,
+      )
   })
 
   const named = e.GATEWAY_AUTHORITY.length > 0 ? e.GATEWAY_AUTHORITY : ['file']
@@ -142,6 +160,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     allowPrivateCidrs: e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS,
     serviceKeyCredits: e.GATEWAY_SERVICE_KEY_CREDITS,
     mcpNames: e.GATEWAY_MCP_NAMES,
+    allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
+    securityContacts: e.GATEWAY_SECURITY_CONTACT,
     rateLimit: e.GATEWAY_RATE_LIMIT,
     trustProxy: e.GATEWAY_TRUST_PROXY,
     creditPriceAtomic: BigInt(e.GATEWAY_CREDIT_PRICE_ATOMIC),

@@ -4,6 +4,7 @@ import type { A2aExtension } from '../doors/a2a/extension.ts'
 import { createA2aDoor } from '../doors/a2a/index.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
 import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/request.ts'
+import { createGuard } from '../doors/http/guard.ts'
 import { sendProblem } from '../doors/http/reply.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
 import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
@@ -18,6 +19,8 @@ export interface Doors {
   close(): Promise<void>
 }
 
+const MCP_PATH = '/mcp'
+
 /** Additions of a test to the MCP and A2A doors. */
 export interface DoorExtensions {
   readonly mcp?: McpExtension
@@ -30,6 +33,7 @@ export interface DoorExtensions {
  */
 export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): Promise<Doors> {
   const { config, addresses, log } = parts
+  const guard = createGuard(parts)
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
   const rest = createRestDoor(parts)
@@ -37,7 +41,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const market = createMarketDoor(parts)
 
   function doorFor(path: string): HttpHandler {
-    if (path === '/mcp') return mcp.http
+    if (path === MCP_PATH) return mcp.http
     if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
     if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
     if (edge && path.startsWith(EDGE_PREFIX)) return edge
@@ -47,6 +51,8 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
 
   async function answer(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
     try {
+      // MCP refuses in JSON-RPC, by a guard like this one.
+      if (context.path !== MCP_PATH) guard.check(req, context.path.startsWith(EDGE_PREFIX) ? 'edge' : 'other')
       await doorFor(context.path)(req, res, context)
     } catch (thrown) {
       log.error({ request_id: context.requestId, err: thrown }, 'door failed')

@@ -224,6 +224,16 @@ export const Environment = z.object({
     })
     .default(0)
     .meta({ description: 'How many proxies in front may set the client address', shownDefault: '`off`' }),
+  GATEWAY_ALLOWED_ORIGINS: list.meta({
+    description:
+      'Comma-separated origins of web pages that may call, beside loopback and its own: `https://app.example.com`. `*`: all',
+    shownDefault: '`*` in production, none in a sandbox',
+  }),
+  GATEWAY_SECURITY_CONTACT: list.meta({
+    description:
+      'Comma-separated `mailto:`, `https:` or `tel:` addresses for reports of vulnerabilities; `/.well-known/security.txt` names them',
+    shownDefault: 'unset',
+  }),
   GATEWAY_CREDIT_PRICE_ATOMIC: z
     .string()
     .regex(/^\d{1,18}$/, 'must be a whole number')

@@ -74,6 +74,10 @@ export interface Config {
   readonly allowPrivateCidrs: readonly string[]
   readonly serviceKeyCredits: number
   readonly mcpNames: 'auto' | 'dotted' | 'portable'
+  /** Origins of web pages that may call; `*` is all, and nothing the default of the mode. */
+  readonly allowedOrigins: readonly string[]
+  /** URIs for reports of vulnerabilities. */
+  readonly securityContacts: readonly string[]
   /** Requests a minute per key or address; undefined: per route; 0: off. */
   readonly rateLimit: number | undefined
   /** Number of trusted proxy hops in front; 0 trusts nobody. */

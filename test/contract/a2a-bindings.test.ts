@@ -146,7 +146,7 @@ describe('JSON-RPC', () => {
 
   test('other methods and addresses get a problem document', async () => {
     const get = await fetch(`${door.url}/a2a`)
-    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST'])
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
     const nowhere = await fetch(`${door.url}/a2a/nowhere`, { method: 'POST' })
     expect([nowhere.status, nowhere.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
   })
@@ -289,7 +289,7 @@ describe('HTTP+JSON', () => {
       expect((await rest(door, 'POST', `/tasks/${id}:cancel`, {}, owner)).status).toBe(400)
       expect((await rest(door, 'POST', `/tasks/${id}:subscribe`, undefined, owner)).status).toBe(400)
       expect((await rest(door, 'GET', '/extendedAgentCard', undefined, owner)).status).toBe(200)
-      expect((await rest(door, 'PUT', '/tasks')).headers.get('allow')).toBe('GET')
+      expect((await rest(door, 'PUT', '/tasks')).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
       expect((await rest(door, 'GET', '/nowhere')).status).toBe(404)
     },
   )

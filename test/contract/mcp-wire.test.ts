@@ -542,7 +542,7 @@ describe('what is not a request', () => {
   it(cites('mcp:transport:methods', 'GET and DELETE are refused with what is allowed'), async () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const response = await fetch(gateway.url, { method })
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
       expect(await response.json()).toMatchObject({ error: { data: { code: 'method_not_allowed' } } })
     }
   })

@@ -33,7 +33,7 @@ it.each<[string, string, readonly string[], string]>([
 ])('%s', async (_, version, headers, body) => {
   const before = [edge.upstream.requests.length, await edge.balance()]
   const answer = await say(
-    `POST ${edge.merchant}/v1 HTTP/${version}\r\nHost: x\r\n${headers.join('\r\n')}\r\n\r\n${body}`,
+    `POST ${edge.merchant}/v1 HTTP/${version}\r\nHost: localhost\r\n${headers.join('\r\n')}\r\n\r\n${body}`,
   )
   expect(answer).toMatch(/^HTTP\/1\.1 400 /)
   expect(answer).toContain('"request_invalid"')
@@ -43,7 +43,7 @@ it.each<[string, string, readonly string[], string]>([
 
 it('chunks in HTTP/1.1 arrive as they were put together', async () => {
   const answer = await say(
-    `POST ${edge.merchant}/v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n${CHUNKED}`,
+    `POST ${edge.merchant}/v1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n${CHUNKED}`,
   )
   expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   expect(edge.upstream.requests.at(-1)?.body.toString()).toBe('hi')

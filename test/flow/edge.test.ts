@@ -191,7 +191,7 @@ describe('what arrives at the merchant', () => {
     const answer = await edge.send(`${edge.merchant}/v1`, {
       method,
       headers: [
-        ['Origin', 'https://page.example'],
+        ['Origin', 'http://localhost:3000'],
         ['Access-Control-Request-Method', 'POST'],
       ],
     })

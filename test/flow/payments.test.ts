@@ -129,14 +129,14 @@ describe('the challenge', () => {
   it(cites('x402:http:cors', 'can be read and paid from a web page'), async () => {
     const preflight = await fetch(gw.baseUrl + PAID, {
       method: 'OPTIONS',
-      headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
+      headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' },
     })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
     expect(preflight.headers.get('access-control-allow-methods')).toContain('POST')
     for (const name of ['payment-signature', 'x-payment', 'content-type', 'x-gateway-quote'])
       expect(preflight.headers.get('access-control-allow-headers')).toContain(name)
-    const { headers } = await unpaid(PAID, { origin: 'https://shop.example' })
+    const { headers } = await unpaid(PAID, { origin: 'http://localhost:3000' })
     expect(headers.get('access-control-allow-origin')).toBe('*')
     for (const name of ['payment-required', 'payment-response', 'x-gateway-quote'])
       expect(headers.get('access-control-expose-headers')).toContain(name)

@@ -35,7 +35,9 @@ export function fixDocument(value: unknown, modified: number, headers: Headers =
 /** @throws {GatewayError} method_not_allowed */
 export function sendDocument(req: IncomingMessage, res: ServerResponse, document: FixedDocument): void {
   if (req.method !== 'GET' && req.method !== 'HEAD')
-    throw new GatewayError('method_not_allowed', 'Use GET here.', { extras: { allow: ['GET', 'HEAD'] } })
+    throw new GatewayError('method_not_allowed', 'Use GET here.', {
+      extras: { allow: ['GET', 'HEAD', 'OPTIONS'] },
+    })
   if (isFresh(req, document)) {
     const { 'content-type': _type, ...headers } = document.headers
     res.writeHead(304, headers).end()

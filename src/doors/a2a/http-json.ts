@@ -6,6 +6,7 @@ import {
   VersionNotSupportedError,
 } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../core/errors.ts'
+import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpContext, readJson } from '../http/request.ts'
 import { sendJson } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
@@ -99,6 +100,7 @@ export function createRest(parts: RestParts) {
     const headers: Record<string, string> = {
       'x-request-id': context.requestId,
       'cache-control': 'no-store',
+      ...openToPages(req),
     }
     try {
       const found = find(decodePath(context.path.slice(REST_PREFIX.length)))
@@ -108,9 +110,11 @@ export function createRest(parts: RestParts) {
           'There is no such A2A operation; the card is at /.well-known/agent-card.json.',
         )
       const { operation, id } = found
-      if (!operation.methods.includes(req.method ?? ''))
+      const allow = allowOf(operation)
+      if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, allow, 'protocol')
+      if (!allow.includes(req.method ?? ''))
         throw new GatewayError('method_not_allowed', `Use ${operation.methods.join(' or ')} here.`, {
-          extras: { allow: [...operation.methods] },
+          extras: { allow },
         })
       // These paths exist in 1.0 only, so a client that names no version cannot mean another.
       if ((requestedVersion(req, context.query) ?? '1.0') !== '1.0')
@@ -134,6 +138,13 @@ export function createRest(parts: RestParts) {
     }
   }
 }
+
+/** What is read with GET alone is read with HEAD too; a stream has no head to wait for. */
+const allowOf = ({ methods }: Operation): string[] => [
+  ...methods,
+  ...(methods.every((method) => method === 'GET') ? ['HEAD'] : []),
+  'OPTIONS',
+]
 
 function decodePath(path: string): string {
   try {

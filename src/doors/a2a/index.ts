@@ -19,6 +19,7 @@ import { createDecidePending } from './pending-settlement.ts'
 import { resumeCall } from './unpaid-call.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
+import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import { audienceOf } from '../audience.ts'
@@ -34,6 +35,7 @@ export interface A2aDoor {
   close(): Promise<void>
 }
 
+const READ = ['GET', 'HEAD', 'OPTIONS']
 const DRAIN_MS = 30_000
 
 /** Opens the door: both bindings, the cards, and tasks that outlive this process in the store. */
@@ -101,22 +103,28 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       const { path } = context
       if (path === REST_PREFIX || path.startsWith(`${REST_PREFIX}/`)) return serveRest(req, res, context)
       try {
+        if (path === SKILLS_EXTENSION_PATH && req.method === 'OPTIONS')
+          return sendOptions(res, context.requestId, READ, 'protocol')
         if (path === SKILLS_EXTENSION_PATH) return sendDocument(req, res, skillsDocument)
         if (path !== '/a2a' && path !== '/a2a/')
           throw new GatewayError('not_found', 'A2A is at /a2a; its card is at /.well-known/agent-card.json.')
+        if (req.method === 'OPTIONS')
+          return sendOptions(res, context.requestId, ['POST', 'OPTIONS'], 'protocol')
         if (req.method !== 'POST')
           throw new GatewayError(
             'method_not_allowed',
             'POST a JSON-RPC request here; the card is at /.well-known/agent-card.json.',
-            { extras: { allow: ['POST'] } },
+            { extras: { allow: ['POST', 'OPTIONS'] } },
           )
       } catch (thrown) {
+        res.setHeaders(new Map(Object.entries(openToPages(req))))
         return sendProblem(res, thrown, context, addresses)
       }
       return serveJsonRpc(req, res, context)
     },
     card(req, res, context) {
       try {
+        if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, READ, 'protocol')
         const version =
           context.path === '/.well-known/agent.json' ? '0.3' : requestedVersion(req, context.query)
         const { v1, v03, superset } = signedCards().documents

@@ -5,6 +5,7 @@ import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
+import { openToPages } from '../http/cors.ts'
 import { type HttpContext, readJson } from '../http/request.ts'
 import { sendJson, sendJsonText } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
@@ -46,7 +47,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     context: HttpContext,
   ): Promise<void> {
     const errors: ErrorContext = { requestId: context.requestId, baseUrl }
-    const headers: Record<string, string> = { 'x-request-id': context.requestId }
+    const headers: Record<string, string> = { 'x-request-id': context.requestId, ...openToPages(req) }
     let id: RpcId = null
     try {
       const rpc = checkEnvelope(await readJson(req, parts.maxBodyBytes))

@@ -18,9 +18,9 @@ import {
   readBytes,
 } from '../http/request.ts'
 import { rateHeaders, sendBytes, sendEmpty } from '../http/reply.ts'
+import { OPEN, preflightHeaders } from '../http/cors.ts'
 import { allowSilence } from '../http/silence.ts'
 import type { DoorParts } from '../parts.ts'
-import { PAID_REQUEST_HEADERS, openHeaders } from '../rest/exchange.ts'
 import {
   paidHeaders,
   presentedPayment,
@@ -62,10 +62,7 @@ export function createMarketDoor(
   const tool = parts.registry.find(TOOL)?.tool
   if (!tool) return undefined
   const { addresses, calls } = parts
-  const open = {
-    ...openHeaders({ isPublic: false, isPaid: true }),
-    'access-control-expose-headers': EXPOSED,
-  }
+  const open = { ...OPEN.paid, 'access-control-expose-headers': EXPOSED }
 
   return async (req, res, context) => {
     const exchange = { req, res, context, params: {} }
@@ -144,13 +141,7 @@ const GUARDS = {
 const EXPOSED =
   'payment-required, payment-response, x-payment-response, agent-gateway-receipt, agent-gateway-claim, x-request-id, retry-after, link'
 
-const preflight = {
-  allow: ALLOW,
-  ...openHeaders({ isPublic: false, isPaid: true }),
-  'access-control-allow-methods': ALLOW,
-  'access-control-allow-headers': PAID_REQUEST_HEADERS,
-  'access-control-max-age': '3600',
-}
+const preflight = { allow: ALLOW, ...preflightHeaders('paid', [...METHODS, 'OPTIONS']) }
 
 /** Room in a head of 4 KiB for what the payment became and for the receipt: a longer receipt is named instead. */
 const MAX_MONEY_CHARS = 3000

@@ -15,12 +15,13 @@ import {
   presentedTokens,
   readJson,
 } from '../http/request.ts'
+import { openToPages, sendOptions } from '../http/cors.ts'
+import { createGuard } from '../http/guard.ts'
 import type { Era } from './catalogue.ts'
 import { createCore } from './core.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { McpExtension } from './extension.ts'
 import { answerFast, classifyEra, clientNameOf } from './fast-path.ts'
-import { createGuard } from './guard.ts'
 import { isNamesQuery, namesQuery, type Spelling, spellProblem } from './names.ts'
 import type { SdkFallback } from './sdk.ts'
 import type { Link } from './link.ts'
@@ -51,10 +52,12 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 2
 /** Revision 2025-03-26 is the only one that knows batches. A list is a thousand times as long as the question, so few go at once. */
 const MAX_BATCH = 20
 
+const ALLOW = ['POST', 'OPTIONS']
+
 /** Opens `/mcp` for both eras of the protocol, and the same door over stdio. */
 export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDoor {
   const core = createCore(parts, extension)
-  const guard = createGuard(parts.addresses, parts.config.host)
+  const guard = createGuard(parts)
   /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
   const cancellable = new Map<string, Exchange>()
   const maxBodyBytes = messageLimit(parts.registry)
@@ -62,18 +65,21 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   const loadSdk = () => (sdk ??= import('./sdk.ts').then((module) => module.createSdkFallback(core)))
 
   async function http(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
-    const headers = { 'x-request-id': context.requestId }
+    let headers: Headers = { 'x-request-id': context.requestId }
     let id: RpcId | null = null
     let link: Link | undefined
     try {
-      guard.check(req.headers.host, req.headers.origin)
+      guard.check(req, 'mcp')
+      headers = { ...headers, ...openToPages(req) }
+      if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, ALLOW, 'protocol')
       checkRequest(req)
       link = linkOf(req, context)
       const message = await readJson(req, maxBodyBytes, MAX_DEPTH)
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
       await dispatch(message, { req, res, link: nameClient(link, message), headers })
     } catch (thrown) {
-      refuse(res, thrown, { id, spelling: link ? core.spellingOf(link) : 'portable' }, context)
+      const spelling = link ? core.spellingOf(link) : 'portable'
+      refuse(res, thrown, { id, spelling }, { ...context, headers })
     }
   }
 
@@ -168,13 +174,13 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     res: ServerResponse,
     thrown: unknown,
     { id, spelling }: { readonly id: RpcId | null; readonly spelling: Spelling },
-    context: HttpContext,
+    context: HttpContext & { readonly headers: Headers },
   ): void {
     if (res.headersSent) {
       res.destroy()
       return
     }
-    const headers = { 'x-request-id': context.requestId }
+    const { headers } = context
     if (thrown instanceof UnsupportedVersion) {
       const data = { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: thrown.requested }
       const error = { code: RPC.unsupportedVersion, message: 'Unsupported protocol version', data }
@@ -242,7 +248,7 @@ function checkRequest(req: IncomingMessage): void {
       'method_not_allowed',
       'Send JSON-RPC messages with POST; there is no session stream.',
       {
-        extras: { allow: ['POST'] },
+        extras: { allow: [...ALLOW] },
       },
     )
   if (mediaTypeOf(req) !== 'application/json') throw notJson()

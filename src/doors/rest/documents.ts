@@ -97,7 +97,7 @@ function pageResources(
   ]
 }
 
-const open = (path: string, GET: Handler): Resource => ({ path, isPublic: true, methods: { GET } })
+const open = (path: string, GET: Handler): Resource => ({ path, open: 'public', methods: { GET } })
 
 function fixed(path: string, type: string, text: string, headers: Record<string, string> = {}): Resource {
   return open(path, serveBytes(type, Buffer.from(text), headers))
@@ -110,7 +110,7 @@ function page(path: string, text: string, csp: string = PAGE_CSP): Resource {
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
   })
-  return { path, isPublic: false, methods: { GET: handler } }
+  return { path, methods: { GET: handler } }
 }
 
 function serveBytes(type: string, bytes: Buffer, headers: Readonly<Record<string, string>>): Handler {

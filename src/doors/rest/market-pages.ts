@@ -18,7 +18,7 @@ function negotiated(path: string, value: unknown, page: string): Resource {
   const bodies = { json: Buffer.from(JSON.stringify(value)), html: Buffer.from(page) }
   return {
     path,
-    isPublic: true,
+    open: 'public',
     methods: {
       GET({ req, res, context }) {
         const wantsPage = /\btext\/html\b/i.test(req.headers.accept ?? '')

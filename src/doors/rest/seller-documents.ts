@@ -26,7 +26,7 @@ export function sellerDocuments({ documents, marketplace, addresses }: DoorParts
   ]
 }
 
-const open = (path: string, GET: Handler): Resource => ({ path, isPublic: true, methods: { GET } })
+const open = (path: string, GET: Handler): Resource => ({ path, open: 'public', methods: { GET } })
 
 function send({ res, context }: Exchange, type: string, text: string): void {
   sendText(res, 200, text, {

@@ -6,12 +6,13 @@ import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
 import { isObject } from '../../lib/json.ts'
+import { OPEN } from '../http/cors.ts'
 import { allowSilence } from '../http/silence.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 import { rateHeaders, sendJsonInTurns, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
-import { type Handler, openHeaders, type Resource } from './exchange.ts'
+import type { Handler, Resource } from './exchange.ts'
 import { inputCollector } from './input.ts'
 import {
   extensionHeaders,
@@ -26,29 +27,37 @@ type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
 
 /** One resource per path; two tools may share a path with different methods. */
 export function toolResources(parts: ToolParts): Resource[] {
-  const byPath = new Map<string, { GET?: Handler; POST?: Handler; isPublic: boolean; isPaid: boolean }>()
+  const byPath = new Map<string, Resource>()
   for (const entry of parts.registry.tools) {
     if (!entry.tool.doors.includes('rest') || entry.tool.passes) continue
     for (const route of entry.tool.rest) {
       if (route.isRaw) continue
-      const known = byPath.get(route.path) ?? { isPublic: true, isPaid: true }
-      // A resource is open to other sites' scripts only when it needs no token and changes nothing.
-      const isPublic = known.isPublic && route.method === 'GET' && entry.tool.caller === 'anyone'
-      const isPaid = known.isPaid && isSoldToAnyone(entry)
-      byPath.set(route.path, { ...known, isPublic, isPaid, [route.method]: toolHandler(parts, entry, route) })
+      const { path, method } = route
+      const known = byPath.get(path)
+      const open = openingOf(entry)
+      byPath.set(path, {
+        path,
+        open: known === undefined || known.open === open ? open : undefined,
+        methods: { ...known?.methods, [method]: toolHandler(parts, entry, route) },
+      })
     }
   }
-  return [...byPath].map(([path, { isPublic, isPaid, ...methods }]) => ({ path, isPublic, isPaid, methods }))
+  return [...byPath.values()]
 }
 
-const isSoldToAnyone = ({ tool }: RegisteredTool) => isPaid(tool) && tool.caller === 'anyone'
+/** Web pages of other origins may use what needs no token and changes nothing, and what is sold to anyone. */
+function openingOf({ tool }: RegisteredTool): Resource['open'] {
+  if (tool.caller !== 'anyone') return undefined
+  if (isPaid(tool)) return 'paid'
+  return tool.effects.readOnly ? 'public' : undefined
+}
 
 function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute): Handler {
   const { calls, addresses } = parts
   const { tool } = entry
   const url = `${addresses.baseUrl}${route.path}`
   const hasParameters = route.path.includes('{')
-  const open = isSoldToAnyone(entry) ? openHeaders({ isPublic: false, isPaid: true }) : {}
+  const open = openingOf(entry) === 'paid' ? OPEN.paid : {}
   const status = route.status ?? 200
   const collect = inputCollector(entry, route, calls.bodyLimit)
   return async (exchange) => {

@@ -35,6 +35,8 @@ describe('loadConfig', () => {
       allowPrivateCidrs: [],
       serviceKeyCredits: 100,
       mcpNames: 'auto',
+      allowedOrigins: [],
+      securityContacts: [],
       rateLimit: undefined,
       trustProxy: 0,
       creditPriceAtomic: 1000n,
