@@ -1,0 +1,107 @@
+// Anthropic Messages: what it refuses, and how it answers. https://docs.anthropic.com/en/api/messages
+import { isObject } from '../../../src/lib/json.ts'
+import { Refusal, contentText, type Events, type Json, type ModelApi, objectsIn, textOf } from './http.ts'
+import type { OfferedTool, Reply } from './script.ts'
+
+export const anthropicMessages: ModelApi = {
+  matches: (path) => path.endsWith('/v1/messages'),
+  read({ headers, body }) {
+    if (headers['x-api-key'] === undefined)
+      throw refusal('x-api-key header is required', 401, 'authentication_error')
+    if (headers['anthropic-version'] === undefined) throw refusal('anthropic-version: header is required')
+    for (const name of ['model', 'max_tokens', 'messages'])
+      if (body[name] === undefined) throw refusal(`${name}: Field required`)
+    const tools = objectsIn(body['tools']).map(readTool)
+    const twice = tools.find(({ name }, index) => tools.findIndex((other) => other.name === name) !== index)
+    if (twice) throw refusal('tools: Tool names must be unique.')
+    return { tools, results: resultsOf(objectsIn(body['messages'])) }
+  },
+  wantsEvents: ({ body }) => body['stream'] === true,
+  answer: (reply) => ({ ...message(reply), content: [blockOf(reply)], stop_reason: stopReason(reply) }),
+  events(reply) {
+    const block = blockOf(reply)
+    const [begun, delta] =
+      'call' in reply
+        ? [
+            { ...block, input: {} },
+            { type: 'input_json_delta', partial_json: JSON.stringify(reply.call.input) },
+          ]
+        : [
+            { ...block, text: '' },
+            { type: 'text_delta', text: reply.text },
+          ]
+    const all: readonly Json[] = [
+      { type: 'message_start', message: message(reply) },
+      { type: 'content_block_start', index: 0, content_block: begun },
+      { type: 'content_block_delta', index: 0, delta },
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: stopReason(reply), stop_sequence: null },
+        usage: { output_tokens: 1 },
+      },
+      { type: 'message_stop' },
+    ]
+    return all.map((data) => ({ event: textOf(data['type']), data })) satisfies Events
+  },
+}
+
+const refusal = (text: string, status = 400, type = 'invalid_request_error') =>
+  new Refusal(status, { type: 'error', error: { type, message: text }, request_id: 'req_mock' })
+
+function readTool(tool: Json, index: number): OfferedTool {
+  const name = textOf(tool['name'])
+  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name))
+    throw refusal(`tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
+  const schema = tool['input_schema']
+  if (!isObject(schema)) throw refusal(`tools.${index}.custom.input_schema: Field required`)
+  return { name, description: textOf(tool['description']), parameters: schema }
+}
+
+let count = 0
+const message = (_reply: Reply): Json => ({
+  id: `msg_${++count}`,
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-mock',
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+})
+const stopReason = (reply: Reply) => ('call' in reply ? 'tool_use' : 'end_turn')
+const blockOf = (reply: Reply): Json =>
+  'call' in reply
+    ? { type: 'tool_use', id: `toolu_${++count}`, name: reply.call.name, input: reply.call.input }
+    : { type: 'text', text: reply.text }
+
+/** Each tool_use has its tool_result in the very next message, and each tool_result its tool_use in the one before. */
+function resultsOf(messages: readonly Json[]): string[] {
+  const results: string[] = []
+  if (messages[0]?.['role'] !== 'user') throw refusal('messages: first message must use the "user" role')
+  let open: string[] = []
+  for (const [index, { role, content }] of messages.entries()) {
+    const blocks = objectsIn(content)
+    if (blocks.some(({ type, text }) => type === 'text' && textOf(text) === ''))
+      throw refusal('messages: text content blocks must be non-empty')
+    const answers = blocks.filter(({ type }) => type === 'tool_result')
+    for (const answer of answers) {
+      const id = textOf(answer['tool_use_id'])
+      if (!open.includes(id))
+        throw refusal(
+          `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. ` +
+            'Each `tool_result` block must have a corresponding `tool_use` block in the previous message.',
+        )
+      open = open.filter((other) => other !== id)
+      results.push(contentText(answer['content']))
+    }
+    if (open.length > 0)
+      throw refusal(
+        `messages.${index - 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ` +
+          `${open.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+      )
+    open =
+      role === 'assistant' ? blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => textOf(id)) : []
+  }
+  return results
+}

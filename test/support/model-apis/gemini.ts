@@ -1,0 +1,85 @@
+// Gemini generateContent: what it refuses, and how it answers. https://ai.google.dev/api/generate-content
+import { isObject } from '../../../src/lib/json.ts'
+import { Refusal, type Json, type ModelApi, objectsIn, textOf } from './http.ts'
+import type { OfferedTool, Reply } from './script.ts'
+
+export const geminiContent: ModelApi = {
+  matches: (path) => /\/models\/[^/]+:(?:generateContent|streamGenerateContent)$/.test(path),
+  read({ headers, url, body }) {
+    if (headers['x-goog-api-key'] === undefined && !url.searchParams.has('key'))
+      throw refusal("Method doesn't allow unregistered callers", 403, 'PERMISSION_DENIED')
+    const declared = objectsIn(body['tools']).flatMap((tool) => objectsIn(tool['functionDeclarations']))
+    const tools = declared.map(readTool)
+    return { tools, results: resultsOf(objectsIn(body['contents'])) }
+  },
+  wantsEvents: ({ url }) => url.pathname.endsWith(':streamGenerateContent'),
+  answer: (reply) => answer(reply),
+  events: (reply) => [{ data: answer(reply) }],
+}
+
+const refusal = (message: string, code = 400, status = 'INVALID_ARGUMENT') =>
+  new Refusal(code, { error: { code, message, status } })
+
+const answer = (reply: Reply): Json => ({
+  candidates: [
+    {
+      index: 0,
+      finishReason: 'STOP',
+      content: {
+        role: 'model',
+        parts: [
+          'call' in reply
+            ? { functionCall: { name: reply.call.name, args: reply.call.input } }
+            : { text: reply.text },
+        ],
+      },
+    },
+  ],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  modelVersion: 'gemini-mock',
+})
+
+function readTool(tool: Json, index: number): OfferedTool {
+  const name = textOf(tool['name'])
+  if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(name))
+    throw refusal(
+      `* GenerateContentRequest.tools[0].function_declarations[${index}].name: Invalid function name. Must start with a letter or ` +
+        'an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.',
+    )
+  const given = tool['parameters'] ?? tool['parametersJsonSchema']
+  return { name, description: textOf(tool['description']), parameters: isObject(given) ? given : {} }
+}
+
+/** As many responses as calls, right after them. */
+function resultsOf(contents: readonly Json[]): string[] {
+  const results: string[] = []
+  let open = 0
+  for (const { parts } of contents) {
+    const responses = objectsIn(parts).flatMap(({ functionResponse }) =>
+      isObject(functionResponse) ? [functionResponse] : [],
+    )
+    if (responses.length !== open)
+      throw refusal(
+        'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+      )
+    for (const { name, response } of responses) {
+      if (textOf(name) === '')
+        throw refusal('GenerateContentRequest.contents.parts.function_response.name: Name cannot be empty.')
+      if (!isObject(response))
+        throw refusal("Invalid value at 'contents.parts.function_response.response' (Struct)")
+      results.push(wordsOf(response))
+    }
+    open = objectsIn(parts).filter(({ functionCall }) => functionCall !== undefined).length
+  }
+  if (open > 0)
+    throw refusal('Please ensure that function call turn is followed by a function response turn.')
+  return results
+}
+
+/** A response is any object; the adapters put the text of the tool into one of its members. */
+const wordsOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : Array.isArray(value) || isObject(value)
+      ? Object.values(value).map(wordsOf).join('\n')
+      : JSON.stringify(value)

@@ -1,0 +1,46 @@
+// The model behind the mocks: it plays a script, reads what its tools answered, and says it again. It is strict about itself, too:
+// what it would call has to fit the schema that it was offered, because a model knows nothing else of a tool.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { JsonSchema } from '../../../src/core/registry.ts'
+
+/** A tool as it arrived at the model's API, whatever the adapter on the way made of it. */
+export interface OfferedTool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema
+}
+
+/** What a request of any model API says, once it passed the rules of that API. */
+export interface Turn {
+  readonly tools: readonly OfferedTool[]
+  /** What the tools called so far answered, oldest first, as the model reads it. */
+  readonly results: readonly string[]
+}
+
+export interface ModelCall {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+export type Reply = { readonly call: ModelCall } | { readonly text: string }
+
+export interface Step {
+  /** Ending of the tool's name, e.g. `web_fetch`: adapters may put a prefix before it. */
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** Calls the tools of the steps one after the other, and then answers with what the last one said. */
+export function replyTo({ tools, results }: Turn, steps: readonly Step[]): Reply {
+  const step = steps[results.length]
+  if (step === undefined) return { text: `The tool said: ${results.at(-1) ?? ''}` }
+  const offered = tools.filter(({ name }) => name.endsWith(step.tool))
+  const [tool] = offered
+  if (tool === undefined || offered.length > 1)
+    throw new Error(`${offered.length} tools of ${tools.length} end with ${step.tool}`)
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  if (!ajv.validate(tool.parameters, step.input))
+    throw new Error(
+      `${tool.name} as offered does not take ${JSON.stringify(step.input)}: ${ajv.errorsText()}`,
+    )
+  return { call: { name: tool.name, input: step.input } }
+}
