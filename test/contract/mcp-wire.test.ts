@@ -371,9 +371,15 @@ describe('initialize', () => {
     expect(json).toMatchObject({ id: 7, error: { data: { code: 'not_found' } } })
   })
 
-  it(
-    cites('mcp:cancel:notified', 'lets notifications/cancelled of the same session stop a call'),
-    async () => {
+  it.each([
+    ['JSON alone', 'application/json', 202, null],
+    ['events', 'application/json, text/event-stream', 200, 'text/event-stream'],
+  ])(
+    cites(
+      'mcp:cancel:notified',
+      'lets notifications/cancelled of the same session stop a call, and answers nothing more to a client of %s',
+    ),
+    async (_, accept, status, type) => {
       const { tools, seen } = testTools()
       const own = await startMcpGateway({ tools })
       try {
@@ -382,6 +388,7 @@ describe('initialize', () => {
             method: 'POST',
             headers: {
               'content-type': 'application/json',
+              accept,
               ...(session === undefined ? {} : { 'mcp-session-id': session }),
             },
             body: JSON.stringify({ jsonrpc: '2.0', ...body }),
@@ -392,11 +399,14 @@ describe('initialize', () => {
           clientInfo: { name: 'x', version: '1' },
         }
         const session = (await send({ id: 0, method: 'initialize', params })).headers.get('mcp-session-id')!
-        const call = send({ id: 5, method: 'tools/call', params: { name: 'gateway.test.wait' } }, session)
+        const waiting = { name: 'gateway.test.wait', _meta: { progressToken: 1 } }
+        const call = send({ id: 5, method: 'tools/call', params: waiting }, session)
         await seen.started
         await send({ method: 'notifications/cancelled', params: { requestId: 5 } }, session)
         await seen.aborted
-        expect((await call).status).toBe(200)
+        const answer = await call
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([status, type])
+        expect(await answer.text()).toBe('')
       } finally {
         await own.close()
       }

@@ -169,10 +169,12 @@ export function testTools(): { tools: AnyTool[]; seen: Seen } {
       output: z.strictObject({ waited: z.boolean() }),
       caller: 'anyone',
       rest: route('wait'),
-      async handle(_input, { signal }) {
+      async handle(_input, { signal, progress }) {
         start.happen()
         if (!signal().aborted)
           await new Promise((resolve) => signal().addEventListener('abort', resolve, { once: true }))
+        // Nobody may hear of it any more.
+        progress({ done: 1, message: 'too late' })
         abort.happen()
         return { waited: true }
       },

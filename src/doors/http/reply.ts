@@ -83,11 +83,11 @@ const EVENT_STREAM = {
 }
 
 /** Begins a stream of server-sent events. Comments keep proxies from cutting it off while it is quiet. */
-export function openEventStream(res: ServerResponse, headers: Headers): void {
+export function openEventStream(res: ServerResponse, headers: Headers, keepAliveMs = KEEP_ALIVE_MS): void {
   res.writeHead(200, { ...headers, ...EVENT_STREAM })
   const keepAlive = setInterval(() => {
     if (!res.writableEnded) res.write(': keep-alive\n\n')
-  }, KEEP_ALIVE_MS)
+  }, keepAliveMs)
   keepAlive.unref()
   res.once('close', () => clearInterval(keepAlive))
 }

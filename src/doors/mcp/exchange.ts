@@ -1,7 +1,7 @@
 // One HTTP exchange: a JSON answer, or a stream of events once there is something to say before the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { watchDisconnect } from '../http/disconnect.ts'
-import { type Headers, openEventStream, sendJsonText } from '../http/reply.ts'
+import { type Headers, openEventStream, sendEmpty, sendJsonText } from '../http/reply.ts'
 import { type JsonObject, notificationText } from './wire.ts'
 
 export interface Exchange {
@@ -13,18 +13,36 @@ export interface Exchange {
   /** Sends a message ahead of the answer. False, and nothing sent, when the client takes no events. */
   send(message: JsonObject): boolean
   answer(status: number, text: string): void
-  abort(): void
+  /** Calls the work off and ends the response; from here on nothing is said, the answer included. */
+  cancel(): void
 }
 
-/** One request and its answer: JSON, or a stream of events once something has to be said before the end. */
-export function createExchange(req: IncomingMessage, res: ServerResponse, headers: Headers): Exchange {
+/** Proxies and clients cut off what is silent for a minute, some sooner. */
+const KEEP_ALIVE_MS = 15_000
+
+/**
+ * One request and its answer: JSON, or a stream of events once something has to be said before the end.
+ * @param keepAliveMs after so long without a word the stream is begun, and kept alive with comments; JSON-only clients get neither
+ */
+export function createExchange(
+  req: IncomingMessage,
+  res: ServerResponse,
+  headers: Headers,
+  keepAliveMs = KEEP_ALIVE_MS,
+): Exchange {
   const disconnect = watchDisconnect(res)
-  const takesEvents = () => req.headers.accept?.includes('text/event-stream') ?? false
+  const takesEvents = req.headers.accept?.includes('text/event-stream') ?? false
+  const silence = takesEvents ? setTimeout(breakSilence, keepAliveMs).unref() : undefined
 
   function upgrade(): boolean {
-    if (res.destroyed || !takesEvents()) return false
-    if (!res.headersSent) openEventStream(res, headers)
+    if (res.destroyed || res.writableEnded || !takesEvents) return false
+    if (!res.headersSent) openEventStream(res, headers, keepAliveMs)
     return true
+  }
+
+  /** The head alone would wait in a buffer. */
+  function breakSilence(): void {
+    if (!res.headersSent && upgrade()) res.write(': keep-alive\n\n')
   }
   const writeEvent = (text: string) => res.write(`event: message\ndata: ${text}\n\n`)
 
@@ -42,6 +60,7 @@ export function createExchange(req: IncomingMessage, res: ServerResponse, header
       return true
     },
     answer(status, text) {
+      clearTimeout(silence)
       if (!res.headersSent) {
         sendJsonText(res, status, text, headers)
         return
@@ -50,6 +69,12 @@ export function createExchange(req: IncomingMessage, res: ServerResponse, header
       writeEvent(text)
       res.end()
     },
-    abort: disconnect.cancel,
+    cancel() {
+      clearTimeout(silence)
+      disconnect.cancel()
+      // An answer to a request is JSON or a stream of events, and JSON there is none.
+      if (upgrade()) res.end()
+      else sendEmpty(res, 202, headers)
+    },
   }
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject } from '../../lib/json.ts'
 import { type Headers, sendBytes, sendJsonText } from '../http/reply.ts'
+import { allowSilence } from '../http/silence.ts'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Exchange } from './exchange.ts'
@@ -59,6 +60,7 @@ export interface FastRequest {
   readonly request: RpcRequest
   readonly era: Era
   readonly link: Link
+  readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly headers: Headers
   /** Made only for calls: the other answers are ready at once. */
@@ -102,6 +104,8 @@ async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {
   const { request, era, link } = fast
   const exchange = fast.openExchange()
   const { name } = request.params
+  const maxMs = typeof name === 'string' ? core.parts.registry.find(name)?.tool.maxDurationMs : undefined
+  if (maxMs !== undefined) allowSilence(fast.req, fast.res, maxMs)
   const added =
     typeof name === 'string'
       ? core.extension?.call(name, { era, params: request.params, exchange })

@@ -113,8 +113,9 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       return sendEmpty(incoming.res, 202, incoming.headers)
     }
     let key: string | undefined
+    let exchange: Exchange | undefined
     const openExchange = () => {
-      const exchange = createExchange(incoming.req, incoming.res, incoming.headers)
+      exchange = createExchange(incoming.req, incoming.res, incoming.headers)
       key = era === 'legacy' ? callKey(incoming.req, id) : undefined
       if (key !== undefined) cancellable.set(key, exchange)
       return exchange
@@ -123,7 +124,8 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       const fast = { request: { id, method, params }, era, openExchange, ...incoming }
       if (await answerFast(core, fast)) return
     } finally {
-      if (key !== undefined) cancellable.delete(key)
+      // A client that uses an id twice has its later call there.
+      if (key !== undefined && cancellable.get(key) === exchange) cancellable.delete(key)
     }
     await toSdk(message, era, incoming)
   }
@@ -167,7 +169,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   function cancel(req: IncomingMessage, params: JsonObject): void {
     const id = params['requestId']
     const key = isRpcId(id) ? callKey(req, id) : undefined
-    if (key !== undefined) cancellable.get(key)?.abort()
+    if (key !== undefined) cancellable.get(key)?.cancel()
   }
 
   function refuse(

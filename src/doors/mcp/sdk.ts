@@ -119,7 +119,10 @@ function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
     const params = { ...request.params, _meta: { ...mcpReq._meta, ...mcpReq.envelope } } as JsonObject
     const outcome = await callTool(core, linkNow(), params, {
       signal: () => mcpReq.signal,
-      notify: (method, sent) => void mcpReq.notify({ method, params: sent } as never).catch(() => {}),
+      notify(method, sent) {
+        // A cancelled request is not spoken of any more.
+        if (!mcpReq.signal.aborted) void mcpReq.notify({ method, params: sent } as never).catch(() => {})
+      },
     })
     if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)
     return JSON.parse(resultJson(outcome.result, mcpReq.envelope && catalogue)) as CallToolResult
