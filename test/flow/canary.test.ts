@@ -2,12 +2,10 @@
 // every encoding, in all that the gateway sent, logged and stored. Only the upstream may have received it.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodingsOf, findSecret } from '../support/encodings.ts'
 import { createClient, type Engine, ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { storedBytes } from '../support/stored-bytes.ts'
 import { READ_PATHS } from '../support/read-paths.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 import { startWiretap, type Wiretap } from '../support/wiretap.ts'
@@ -92,35 +90,6 @@ async function runEverything(
   await get('/revoked')
 }
 
-async function readAll(directory: string): Promise<Buffer> {
-  const files = await readdir(directory, { recursive: true, withFileTypes: true })
-  const contents = files
-    .filter((file) => file.isFile())
-    .map((file) => readFile(join(file.parentPath, file.name)))
-  return Buffer.concat(await Promise.all(contents))
-}
-
-async function dumpTables(url: string): Promise<Buffer> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const tables = await client.query<{ name: string }>(
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-    )
-    const rows: string[] = []
-    for (const { name } of tables.rows)
-      rows.push(
-        ...(await client.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)).rows.map(
-          ({ row }) => row,
-        ),
-      )
-    return Buffer.from(rows.join('\n'))
-  } finally {
-    await client.end()
-  }
-}
-
 async function gatherEvidence(
   engine: Engine,
   secrets: readonly [string, string],
@@ -130,10 +99,12 @@ async function gatherEvidence(
   const tap = await startWiretap(gw.gateway.port)
   try {
     await runEverything(gw, tap, ...secrets)
-    const files = await readAll(gw.dataDir)
-    const url = gw.env['GATEWAY_DATABASE_URL']
-    const stored = url === undefined ? files : Buffer.concat([files, await dumpTables(url)])
-    return { wire: tap.received(), log: gw.log(), stored, upstream: [...gw.upstream.requests] }
+    return {
+      wire: tap.received(),
+      log: gw.log(),
+      stored: await storedBytes(gw),
+      upstream: [...gw.upstream.requests],
+    }
   } finally {
     await tap.close()
     await gw.close()
