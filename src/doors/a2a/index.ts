@@ -21,9 +21,11 @@ import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
+import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
 import { audienceOf } from '../audience.ts'
 import type { DoorParts } from '../parts.ts'
+import { wantsSignatures } from '../receipt-signatures.ts'
 import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
 
@@ -54,14 +56,16 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     const choice = resumed?.unpaid ? resumeCall(table, resumed.unpaid, chosen) : chosen
     if (choice.kind === 'none') return writeHelp(request.message.contextId)
     const modes = request.acceptedOutputModes
+    const whole = [request.message.metadata, request.metadata].some(wantsSignatures)
     const work: ToolWorkParts = {
       calls,
       call,
       skill: choice.skill,
       input: choice.input,
       idempotencyKey: idempotencyKeyOf(request),
+      wantsSignatures: whole,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
-      toProblem: (error) => toProblem(error, { requestId: call.requestId, baseUrl }),
+      toProblem: (error) => messageProblem(toProblem(error, { requestId: call.requestId, baseUrl }), whole),
     }
     return isPaid(choice.skill.entry.tool)
       ? paidWork({ ...work, submission: readSubmission(request), resumed })
@@ -74,7 +78,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     log,
     plan,
     admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
-    decide: createDecidePending(parts.payments, log),
+    decide: createDecidePending(parts.payments, (id) => table.find(id)?.entry.tool, log),
   })
   const cardSource: Cards = {
     publicCard: () => signedCards().cards.v1,
