@@ -34,7 +34,7 @@ export async function callTool(
     return invalid('tools/call needs `name`, a string, and takes `arguments`, an object.')
   const entry = parts.registry.find(name)
   if (!entry?.tool.doors.includes('mcp'))
-    return invalid(`Unknown tool: ${name.slice(0, 128)}. tools/list names the tools there are.`)
+    return invalid(core.catalogue.spell(core.selections.unknownTool(name), core.spellingOf(link)))
 
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
   const quote = meta?.[QUOTE_META]
