@@ -19,6 +19,7 @@ import { createSellerUpkeep } from '../market/sellers/upkeep.ts'
 import { createWebhooks } from '../market/sellers/webhooks.ts'
 import { createTxtResolvers } from '../edge/adapters/txt.ts'
 import { createTargets } from '../outbound/targets.ts'
+import type { WebhookSender } from '../outbound/webhook.ts'
 import { createRecorder } from '../market/trust/recorder.ts'
 import type { Outcomes } from '../outcomes/ports.ts'
 import { neverGone } from '../core/priced-run.ts'
@@ -37,7 +38,11 @@ export function openMarket(
     ownAccounts,
     readMarket: readSettings,
   }: Pick<Payments, 'payTo' | 'gate' | 'chains' | 'networks' | 'ownAccounts' | 'readMarket'>,
-  { egress, outcomes }: { readonly egress: OpenEgress; readonly outcomes: Outcomes },
+  {
+    egress,
+    outcomes,
+    webhooks: webhookSender,
+  }: { readonly egress: OpenEgress; readonly outcomes: Outcomes; readonly webhooks: WebhookSender },
   lifetime: Lifetime,
 ) {
   const { config, log, store, isSandbox, now, deriveKey } = platform
@@ -81,7 +86,7 @@ export function openMarket(
     target,
     hasNoLimits: config.rateLimit === 0,
   })
-  const webhooks = createWebhooks({ ...platform, targets, target, sign: platform.signer.signText })
+  const webhooks = createWebhooks({ ...platform, post: webhookSender.post, sign: platform.signer.signText })
   const figures = createTrustUpkeep({
     ...platform,
     recount: createRecount(platform),

@@ -15,6 +15,8 @@ import { createDocuments } from '../documents/index.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
+import { createTargets } from '../outbound/targets.ts'
+import { createWebhookSender, type WebhookSender } from '../outbound/webhook.ts'
 import { createReceipts } from '../receipts/index.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { createSigningKeys } from '../receipts/signing-keys.ts'
@@ -34,6 +36,8 @@ export interface OpenServices {
   readonly services: Services
   readonly calls: CallPath
   readonly housekeeping: Housekeeping
+  /** Tells strangers what they asked to be told. */
+  readonly webhooks: WebhookSender
 }
 
 /** Composes the services of handlers and the call path, and settles first what a crash left behind. */
@@ -69,6 +73,15 @@ export async function openServices(
     budgetSpent,
   })
   await debits.recover()
+  const webhooks = createWebhookSender({
+    ...platform,
+    target: { ports: config.egressPorts, allowSandboxName: platform.isSandbox },
+    targets: createTargets({
+      ...platform,
+      allowSandboxName: platform.isSandbox,
+      checkHost: egress.checkHost,
+    }),
+  })
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments, lifetime)
   // Discovery lists what the market sells, and the market's own service reads what discovery's neighbours read.
@@ -78,7 +91,7 @@ export async function openServices(
   const { marketplace, ratings, marketCalls, figures, sellers, sellerUpkeep } = openMarket(
     platform,
     payments,
-    { egress, ...reading },
+    { egress, webhooks, ...reading },
     lifetime,
   )
 
@@ -136,6 +149,7 @@ export async function openServices(
   return {
     services,
     calls,
+    webhooks,
     housekeeping: {
       audit,
       egress,

@@ -1,28 +1,21 @@
 // Tells sellers what happened, as Standard Webhooks: one POST an event, signed with the gateway's own key (`v1a`, Ed25519), to an
 // address on the public internet. What is not taken is sent again, later and later, and given up after three days.
-import type { Sender } from '../../egress/ports.ts'
-import { parseTarget, type TargetOptions } from '../../egress/target.ts'
-import { Secret } from '../../lib/secret.ts'
 import { toTimestamp } from '../../lib/timestamp.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { Targets } from '../../outbound/targets.ts'
+import type { WebhookSender } from '../../outbound/webhook.ts'
 import type { MarketEvent, Store } from '../../store/ports.ts'
 
 const SECOND = 1000
 /** Seconds to the next try; the tenth is the last. */
 const PAUSES_S = [5, 30, 120, 600, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600] as const
-const SEND_MS = 10_000
 /** Longer than a delivery may take: then whoever took it has died. */
 const BUSY_MS = 60 * SECOND
 const BATCH = 20
-const MAX_ANSWER_BYTES = 16 * 1024
 const KEPT_MS = 30 * 24 * 3600 * SECOND
 
 export interface WebhookParts {
   readonly store: Pick<Store, 'takeMarketEvents' | 'finishMarketEvent' | 'findSeller' | 'forgetMarketEvents'>
-  readonly sender: Pick<Sender, 'send'>
-  readonly targets: Pick<Targets, 'inspect'>
-  readonly target: TargetOptions
+  readonly post: WebhookSender['post']
   /** Ed25519 of the installation over a text; base64. */
   readonly sign: (message: string) => { readonly kid: string; readonly signature: string }
   readonly log: Logger
@@ -39,39 +32,26 @@ export const bodyOf = ({ type, createdAt, data, sellerId }: MarketEvent): string
   JSON.stringify({ type, timestamp: toTimestamp(createdAt), data: { seller: sellerId, ...data } })
 
 export function createWebhooks(parts: WebhookParts): Webhooks {
-  const { store, sender, targets, now } = parts
+  const { store, post, now } = parts
 
   /** @returns undefined where it was taken; else a word for why not */
-  async function send(event: MarketEvent, url: string): Promise<string | undefined> {
-    const verdict = parseTarget(url, parts.target)
-    if (!verdict.ok) return verdict.reason
-    const resolution = await targets.inspect({ host: verdict.host, blocked: undefined }, SEND_MS)
-    if (!resolution.ok) return resolution.reason
+  function send(event: MarketEvent, url: string): Promise<string | undefined> {
     const body = bodyOf(event)
     const seconds = Math.floor(now() / SECOND)
     const { kid, signature } = parts.sign(`${event.id}.${seconds}.${body}`)
-    const sent = await sender.send({
-      method: 'POST',
-      url: verdict.url,
-      addresses: resolution.addresses,
-      headers: new Secret<readonly (readonly [string, string])[]>([
+    return post({
+      url,
+      headers: [
         ['content-type', 'application/json'],
         ['user-agent', 'agent-gateway/5 (webhooks)'],
         ['webhook-id', event.id],
         ['webhook-timestamp', String(seconds)],
         ['webhook-signature', `v1a,${signature}`],
         ['webhook-key-id', kid],
-      ]),
-      body: Buffer.from(body),
+      ],
+      body,
       partition: `market webhook ${event.sellerId}`,
-      timeoutMs: SEND_MS,
-      maxResponseBytes: MAX_ANSWER_BYTES,
-      overflow: 'cut',
-      signal: undefined,
     })
-    if (!sent.ok) return sent.reason
-    const { status } = sent.response
-    return status >= 200 && status <= 299 ? undefined : `status_${status}`
   }
 
   async function deliverOne(event: MarketEvent): Promise<void> {
