@@ -11,6 +11,7 @@ import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { countedSales, finalTransfers, marketMoneyTables } from './market-money-tables.ts'
 import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
+import { pushTables } from './push-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
 const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[] => [
@@ -345,6 +346,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   marketVersionIndex,
   offeredVersions,
   countedSales,
+  pushTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

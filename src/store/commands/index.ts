@@ -29,6 +29,7 @@ import * as mintedTokens from './minted-tokens.ts'
 import * as payoutBatches from './payout-batches.ts'
 import * as payouts from './payouts.ts'
 import * as permits from './permits.ts'
+import * as pushConfigs from './push-configs.ts'
 import * as reconciliations from './reconciliations.ts'
 import * as records from './records.ts'
 import * as refunds from './refunds.ts'
@@ -81,6 +82,7 @@ export const commands = definitionsOf({
   ...payoutBatches,
   ...payouts,
   ...permits,
+  ...pushConfigs,
   ...reconciliations,
   ...records,
   ...refunds,

@@ -5,6 +5,7 @@ import { dropBudgets } from './budgets.ts'
 import { sweepEmail } from './email.ts'
 import { sweepKeptAnswers } from './kept-answers.ts'
 import { sweepPermits } from './permits.ts'
+import { sweepPushConfigs } from './push-configs.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { NewPublishedKey, StoredTask, PublishedKey } from '../ports/records.ts'
 
@@ -148,6 +149,8 @@ export const listTasks = command({ kind: 'read' })(function* (
 
 /** Rows that one sweep transaction removes of a kind at most: others wait no longer than that takes. */
 export const SWEEP_LIMIT = 500
+/** In an order, so that what belongs to tasks goes with the same ones. */
+const EXPIRED_TASKS = 'SELECT id FROM tasks WHERE expires_at <= $1 ORDER BY expires_at, id LIMIT $2'
 const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000
 
 /**
@@ -158,11 +161,8 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
   now: Millis,
 ): Command<Readonly<Record<string, number>>> {
   const cutoff = now - THIRTY_DAYS_MS
-  const tasks = yield* all(
-    `DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE expires_at <= $1 LIMIT $2) RETURNING id`,
-    now,
-    SWEEP_LIMIT,
-  )
+  const pushes = yield* sweepPushConfigs(now, EXPIRED_TASKS, SWEEP_LIMIT)
+  const tasks = yield* all(`DELETE FROM tasks WHERE id IN (${EXPIRED_TASKS}) RETURNING id`, now, SWEEP_LIMIT)
   // The time in front of an id makes the primary key do: nothing younger is looked at.
   const attempts = yield* all(
     `DELETE FROM attempts WHERE id IN (
@@ -187,6 +187,7 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
   }
   return {
     tasks: tasks.length,
+    pushes,
     attempts: attempts.length,
     capabilities: capabilities.length,
     ...(yield* sweepPermits(now, cutoff, SWEEP_LIMIT)),

@@ -248,6 +248,18 @@ beforeAll(async () => {
   run('advanceRotation', { ...rotation, change: { step: 'key_made', kid: 'k2', total: 1 } })
   run('takeOverRotation', { bootId: 'boot_next', now: NOW })
   run('finishRotation', { ...rotation, state: 'done', credentialIds: [], broken: 0 })
+  const push = { taskId: 'task_1', id: 'p', holder: accountId, url: 'https://a.example/', host: 'a.example:443' }
+  const client = { scheme: null, sealed: null, wire: '1.0', toldState: null, toldRevision: 0 } as const
+  const limits = { perTask: 5, perHolder: 5 }
+  run('savePushConfig', { config: { ...push, ...client, createdAt: NOW }, limits })
+  const ended = { id: 'task_1', contextId: 'c', owner: null, state: 'TASK_STATE_COMPLETED', json: '{}' }
+  run('saveTask', { ...ended, revision: 1, updatedAt: NOW, expiresAt: NOW + 9 })
+  const share = { perHost: 1, perHolder: 1 }
+  run('takePushes', { now: NOW, busyUntil: NOW + 1, limit: 1, share, busy: [] })
+  const taken = { ...push, nextAt: NOW + 1 }
+  run('finishPush', { taken, nextAt: NOW + 1, ended: { problem: 'timeout', tries: 1 } })
+  run('finishPush', { taken, nextAt: null, ended: { told: { state: ended.state, revision: 1 } } })
+  run('deletePushConfig', push.taskId, push.id)
   runSellerCommands(run as never)
   runPayoutCommands(run, BOOT)
   run('recordAuditHead', { chain: accountId, seq: 1, jws: 'a.b.c', signedAt: NOW })
