@@ -2,7 +2,6 @@
 import { tools as productTools } from '../../tools/index.ts'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
-import { servedSkills } from '../documents/skills.ts'
 import type { McpDoor } from '../doors/mcp/index.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
@@ -17,7 +16,6 @@ import { openNetworks } from './networks.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
 import { openServices } from './services.ts'
-import { readSkills } from './skills.ts'
 
 export interface Gateway {
   readonly addresses: Addresses
@@ -88,7 +86,7 @@ async function open(
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
-  const { calls, services, housekeeping } = await openServices(
+  const { calls, services, housekeeping, webhooks } = await openServices(
     platform,
     payments,
     registry,
@@ -99,9 +97,9 @@ async function open(
     ...platform,
     registry,
     calls,
+    webhooks,
     payments: payments.gate,
     documents: services.documents,
-    skills: servedSkills(await readSkills(), registry),
     marketplace: services.marketplace,
   }
   const doors = await openDoors(parts, options.extend)

@@ -5,9 +5,9 @@ import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
 import type { PaymentGate } from '../core/charging.ts'
 import type { Registry } from '../core/registry.ts'
-import type { SkillDocument } from '../documents/skills.ts'
 import type { Documents } from '../../tools/services.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
+import type { WebhookSender } from '../outbound/webhook.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Store } from '../store/ports.ts'
 import type { Addresses } from '../core/config.ts'
@@ -20,11 +20,11 @@ export interface DoorParts {
   readonly config: Config
   readonly addresses: Addresses
   readonly documents: Documents
-  /** Goals that are reached with several tools; none where the package came without its folder. */
-  readonly skills?: readonly SkillDocument[]
   /** What sellers offer, for their documents; without a market there are none. */
   readonly marketplace?: Pick<Marketplace, 'sold' | 'ofSeller'>
   readonly store: Store
+  /** The way to those who asked to be told; a door that is opened without one tells nobody. */
+  readonly webhooks?: WebhookSender
   readonly signer: Signer
   /** Keys for uses inside a door, each bound to its purpose. */
   readonly deriveKey: (purpose: string) => KeyObject

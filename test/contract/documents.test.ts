@@ -74,7 +74,6 @@ describe('the catalogue', () => {
       'a2a',
       'openapi',
       'interactive_try',
-      'skills',
     ])
     expect(keysAt(catalogue, 'compatibility')).toEqual([
       'paid_web_fetch',

@@ -60,8 +60,7 @@ export async function usePermit(gateway: Client): Promise<PermitStep> {
       status: upstream.status,
       credits: credits.charged,
       receipt: receipt.receipt_id,
-      // Over REST every receipt comes with its signature.
-      jws: receipt.jws ?? '',
+      jws: receipt.jws,
       repeated: await refusalOf(execute),
     }
   } finally {

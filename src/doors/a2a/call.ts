@@ -9,6 +9,8 @@ export interface A2aCall {
   readonly address: string
   readonly requestId: string
   readonly traceparent: string | undefined
+  /** The version that the client speaks. */
+  readonly version: WireVersion
   /** URIs of the extensions that the client activated, of ours or not. */
   readonly extensions: readonly string[]
   /** Aborts when the connection closes before the answer is complete. */
@@ -18,12 +20,18 @@ export interface A2aCall {
 }
 
 /** The call of one HTTP request: tokens, address, request id and the signal of its disconnect. */
-export function callFrom(req: IncomingMessage, res: ServerResponse, context: HttpContext): A2aCall {
+export function callFrom(
+  req: IncomingMessage,
+  res: ServerResponse,
+  context: HttpContext,
+  version: WireVersion,
+): A2aCall {
   return {
     tokens: presentedTokens(req),
     address: context.address,
     requestId: context.requestId,
     traceparent: context.traceparent,
+    version,
     extensions: askedExtensions(req),
     gone: watchDisconnect(res).signal(),
   }

@@ -8,7 +8,6 @@ import type { Addresses } from '../../core/config.ts'
 import { type Audience, isFor } from '../audience.ts'
 import { exampleInput } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
-import { SKILLS_INDEX_PATH } from '../../documents/skills.ts'
 import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-form.ts'
 import { REST_PREFIX } from './http-json.ts'
@@ -33,7 +32,12 @@ export interface AgentCards {
 }
 
 /** Writes and signs the card in its three forms and the extended ones, once at start (A2A 1.0, section 8). */
-export function createAgentCards(table: SkillTable, addresses: Addresses, signer: Signer): AgentCards {
+export function createAgentCards(
+  table: SkillTable,
+  addresses: Addresses,
+  signer: Signer,
+  { pushNotifications }: { readonly pushNotifications: boolean },
+): AgentCards {
   const { baseUrl } = addresses
   const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
   const skillsFor = (audience: Audience) => table.skills.filter(({ entry }) => isFor(audience, entry.tool))
@@ -58,7 +62,7 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
       documentationUrl: addresses.siteUrl,
       capabilities: {
         streaming: true,
-        pushNotifications: false,
+        pushNotifications,
         extendedAgentCard: true,
         extensions: [
           {
@@ -68,7 +72,6 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
             params: isSmall ? { skills: described } : { skillsUrl: extensionUri },
           },
           ...(skills.some((skill) => isPaid(skill.entry.tool)) ? X402 : []),
-          { uri: baseUrl + SKILLS_INDEX_PATH, description: GOALS, required: false },
         ],
       },
       securitySchemes: {
@@ -126,10 +129,6 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
 const USAGE =
   'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
   'A data part {"skill": "…", "input": {…}} does the same without the extension.'
-
-const GOALS =
-  'Agent Skills: goals that are reached with several of these skills, each a SKILL.md that says who pays, in what order and what can fail. ' +
-  'The URI is the address of their index; nothing is activated.'
 
 const WHICH_OBJECTS =
   'The objects are those of x402 v2; whoever activates v0.1 alone gets those of x402 v1. Payments of either version are taken.'

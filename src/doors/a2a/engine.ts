@@ -2,7 +2,6 @@
 // A task is durable before its result is told; a blocking call that ends quickly costs exactly one write.
 import {
   ContentTypeNotSupportedError,
-  PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
   UnsupportedOperationError,
@@ -12,7 +11,7 @@ import type { Caller } from '../../core/caller.ts'
 import type { A2aCall } from './call.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
 import { pause } from './pause.ts'
-import { createRunner, isTaken } from './runner.ts'
+import { createRunner, isTaken, type OpenedTask } from './runner.ts'
 import type { DecidePending } from './pending-settlement.ts'
 import { advance, follow, type LiveTask, type TaskRegistry } from './task-registry.ts'
 import { isAtRest, isTerminal, nextPhase } from './task-state.ts'
@@ -26,8 +25,17 @@ import {
   type TaskRows,
 } from './task-store.ts'
 import { readSubmission, statusOf } from './x402-metadata.ts'
+import { knownState, type Push, requirePush, type VettedPush } from './push.ts'
+import type { WirePushConfig } from './push-config.ts'
 import type { Work } from './work.ts'
-import { type Reply, type WireEvent, type WireMessage, type WireTask, withHistory } from './wire.ts'
+import {
+  type Reply,
+  type TaskStateName,
+  type WireEvent,
+  type WireMessage,
+  type WireTask,
+  withHistory,
+} from './wire.ts'
 
 /** How long CancelTask waits for work to stop before it says "canceled" over its head. */
 const CANCEL_GRACE_MS = 5_000
@@ -45,6 +53,8 @@ export interface EngineParts {
   admit(call: A2aCall): Promise<Caller>
   /** Tells how a paid task ends whose settlement was not known. */
   readonly decide: DecidePending
+  /** Tells clients of their tasks; undefined where there is no way to. */
+  readonly push?: Push | undefined
   readonly cancelGraceMs?: number
 }
 
@@ -57,6 +67,15 @@ export interface Engine {
   list(query: ListQuery, call: A2aCall): Promise<ListPage>
   cancel(id: string, call: A2aCall): Promise<WireTask>
   subscribe(id: string, call: A2aCall): AsyncGenerator<WireEvent, void, undefined>
+  /** Where the client wants to be told of a task: it must be one that it may read. */
+  readonly push: {
+    create(taskId: string, config: unknown, call: A2aCall): Promise<WirePushConfig>
+    get(taskId: string, id: string, call: A2aCall): Promise<WirePushConfig>
+    list(taskId: string, call: A2aCall): Promise<readonly WirePushConfig[]>
+    remove(taskId: string, id: string, call: A2aCall): Promise<void>
+  }
+  /** A task as it is stored, which ends first where the process behind it is gone. @throws {TaskNotFoundError} */
+  readStored(id: string, owner: string | null): Promise<KnownTask>
   /** Waits for the work in hand, at most this long; what is left then is aborted. */
   close(deadlineMs: number): Promise<void>
 }
@@ -79,26 +98,42 @@ export function createEngine(parts: EngineParts): Engine {
   /** Finds what to start, or the task that this payment was already shown for. */
   async function prepare(params: unknown, call: A2aCall) {
     const request = parseSendRequest(params)
-    if (request.wantsPush) throw new PushNotificationNotSupportedError()
     refuseForeignMedia(request)
+    const push =
+      request.push === undefined
+        ? undefined
+        : await requirePush(parts.push).vet(request.push, '/configuration/taskPushNotificationConfig')
     const { taskId, contextId } = request.message
     if (taskId === undefined)
-      return { request, resumed: undefined, plan: parts.plan(request, call, undefined) }
+      return { request, push, resumed: undefined, plan: parts.plan(request, call, undefined) }
     const found = await find(taskId, call)
     if (contextId !== undefined && contextId !== found.task.contextId)
       throw new RequestMalformedError(
         "message.contextId is not the task's context. Leave it out, or send the task's own.",
       )
     if (nextPhase(found.phase, 'follow_up'))
-      return { request, resumed: found as KnownTask, plan: parts.plan(request, call, found) }
+      return { request, push, resumed: found as KnownTask, plan: parts.plan(request, call, found) }
     // A copy of a payment gets what the first one got: nothing is settled twice.
-    if (isPaying(request) && statusOf(found.task) !== undefined) return { request, known: found }
+    if (isPaying(request) && statusOf(found.task) !== undefined) {
+      if (push) await requirePush(parts.push).add(push, knownState(found), call)
+      return { request, known: found }
+    }
     // 3.4.3: a follow-up goes to a task that waits for one.
     throw new UnsupportedOperationError(
       found.phase === 'ended'
         ? 'This task has ended. Send a new message without taskId.'
         : 'This task is being worked on. Wait for it, or cancel it.',
     )
+  }
+
+  /** What its client hears first is how the work ends: that it began is the answer to the message. */
+  async function addPush(
+    push: VettedPush,
+    { id, owner, revision }: OpenedTask,
+    call: A2aCall,
+  ): Promise<void> {
+    const state: TaskStateName = 'TASK_STATE_WORKING'
+    await requirePush(parts.push).add(push, { id, owner, revision, state }, call)
   }
 
   const isPaying = (request: SendRequest) => readSubmission(request).payment !== undefined
@@ -176,10 +211,15 @@ export function createEngine(parts: EngineParts): Engine {
       const shown = (task: WireTask): Reply => ({ task: withHistory(task, request.historyLength) })
       const again = async (found: Found) => shown(isQuick ? found.task : await atRest(found, call))
       if (prepared.known) return again(prepared.known)
-      const { plan, resumed } = prepared
+      const { plan, resumed, push } = prepared
       if ('parts' in plan) return { message: plan }
       try {
-        const run = runner.start(plan, request, call, resumed, isQuick ? () => {} : undefined)
+        const opened = push && ((task: OpenedTask) => addPush(push, task, call))
+        const run = runner.start(plan, request, call, {
+          resumed,
+          opened,
+          ...(isQuick && { begun: () => {} }),
+        })
         if (isQuick) {
           const entry = await run.begun
           if (entry) {
@@ -203,11 +243,15 @@ export function createEngine(parts: EngineParts): Engine {
         for await (const event of watch(found, call, isAtRest)) yield shown(event)
       }
       if (prepared.known) return yield* again(prepared.known)
-      const { plan, resumed } = prepared
+      const { plan, resumed, push } = prepared
       if ('parts' in plan) return yield { message: plan }
       let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
-      const run = runner.start(plan, request, call, resumed, (begun) => {
-        followed = follow(begun, call.gone)
+      const run = runner.start(plan, request, call, {
+        resumed,
+        opened: push && ((task) => addPush(push, task, call)),
+        begun: (entry) => {
+          followed = follow(entry, call.gone)
+        },
       })
       const entry = await run.begun
       if (entry && followed) {
@@ -253,6 +297,28 @@ export function createEngine(parts: EngineParts): Engine {
         throw new UnsupportedOperationError('This task has ended. Read it with GetTask.')
       yield* watch(found, call, isTerminal)
     },
+
+    push: {
+      async create(taskId, config, call) {
+        const push = requirePush(parts.push)
+        const found = await find(taskId, call)
+        return push.add(await push.vet(config, ''), knownState(found), call)
+      },
+      async get(taskId, id, call) {
+        const push = requirePush(parts.push)
+        return push.get((await find(taskId, call)).task.id, id)
+      },
+      async list(taskId, call) {
+        const push = requirePush(parts.push)
+        return push.list((await find(taskId, call)).task.id)
+      },
+      async remove(taskId, id, call) {
+        const push = requirePush(parts.push)
+        await push.remove((await find(taskId, call)).task.id, id)
+      },
+    },
+
+    readStored: tasks.read,
 
     async close(deadlineMs) {
       clearInterval(heartbeat)

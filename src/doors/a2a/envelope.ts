@@ -7,7 +7,7 @@ const MAX_FIELDS = 20
 const Metadata = z.record(z.string(), z.unknown())
 const id = z.string().min(1).max(256)
 /** ProtoJSON writes an absent field as null or leaves it out. */
-const absent = <T extends z.ZodType>(schema: T) =>
+export const absent = <T extends z.ZodType>(schema: T) =>
   schema
     .nullish()
     .transform((value) => value ?? undefined)
@@ -60,7 +60,8 @@ const SendMessage = z.object({
 export interface SendRequest {
   readonly message: WireMessage
   readonly acceptedOutputModes: readonly string[]
-  readonly wantsPush: boolean
+  /** As it was sent: push-config.ts reads it. Undefined where nobody wants to be told. */
+  readonly push: unknown
   readonly historyLength: number | undefined
   readonly returnImmediately: boolean
   readonly metadata: Json | undefined
@@ -82,9 +83,7 @@ export function parseSendRequest(params: unknown): SendRequest {
   return {
     message: { ...rest, ...(contextId ? { contextId } : {}), ...(taskId ? { taskId } : {}) },
     acceptedOutputModes: configuration?.acceptedOutputModes ?? [],
-    wantsPush:
-      configuration?.taskPushNotificationConfig !== undefined &&
-      configuration.taskPushNotificationConfig !== null,
+    push: configuration?.taskPushNotificationConfig ?? undefined,
     historyLength: configuration?.historyLength,
     returnImmediately: configuration?.returnImmediately ?? false,
     metadata,

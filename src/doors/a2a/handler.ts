@@ -7,10 +7,10 @@ import {
   SendMessageRequest,
   StreamResponse,
   Task,
+  TaskPushNotificationConfig,
   taskStateToJSON,
   type ListTasksRequest,
 } from '@a2a-js/sdk'
-import { PushNotificationNotSupportedError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { A2aCall, WireVersion } from './call.ts'
 import type { Engine } from './engine.ts'
@@ -33,7 +33,7 @@ export interface Cards {
   extended(call: A2aCall): Promise<unknown>
 }
 
-/** The engine in the interface that the SDK's transports call. Push notifications are refused: the card does not offer them. */
+/** The engine in the interface that the SDK's transports call. */
 export function createRequestHandler(engine: Engine, cards: Cards): A2ARequestHandler {
   /** The SDK's codec keeps only a message and a code: what was thrown is kept beside it, for its details. */
   async function kept<T>(context: ServerCallContext, work: (call: A2aCall) => Promise<T>): Promise<T> {
@@ -57,7 +57,6 @@ export function createRequestHandler(engine: Engine, cards: Cards): A2ARequestHa
       throw thrown
     }
   }
-  const noPush = () => Promise.reject(new PushNotificationNotSupportedError())
 
   return {
     getAgentCard: async () => AgentCard.fromJSON(cards.publicCard()),
@@ -79,10 +78,25 @@ export function createRequestHandler(engine: Engine, cards: Cards): A2ARequestHa
     cancelTask: ({ id }, context) =>
       kept(context, async (call) => Task.fromJSON(await engine.cancel(id, call))),
     resubscribe: ({ id }, context) => keptStream(context, (call) => engine.subscribe(id, call)),
-    createTaskPushNotificationConfig: noPush,
-    getTaskPushNotificationConfig: noPush,
-    listTaskPushNotificationConfigs: noPush,
-    deleteTaskPushNotificationConfig: noPush,
+    createTaskPushNotificationConfig: (params, context) =>
+      kept(context, async (call) =>
+        TaskPushNotificationConfig.fromJSON(
+          await engine.push.create(params.taskId, TaskPushNotificationConfig.toJSON(params), call),
+        ),
+      ),
+    getTaskPushNotificationConfig: ({ taskId, id }, context) =>
+      kept(context, async (call) =>
+        TaskPushNotificationConfig.fromJSON(await engine.push.get(taskId, id, call)),
+      ),
+    listTaskPushNotificationConfigs: ({ taskId }, context) =>
+      kept(context, async (call) => ({
+        configs: (await engine.push.list(taskId, call)).map((config) =>
+          TaskPushNotificationConfig.fromJSON(config),
+        ),
+        nextPageToken: '',
+      })),
+    deleteTaskPushNotificationConfig: ({ taskId, id }, context) =>
+      kept(context, (call) => engine.push.remove(taskId, id, call)),
   }
 }
 

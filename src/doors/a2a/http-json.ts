@@ -1,10 +1,6 @@
 // HTTP+JSON at /a2a/rest, 1.0: the operations as the specification maps them (11.3), straight onto the engine.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  PushNotificationNotSupportedError,
-  RequestMalformedError,
-  VersionNotSupportedError,
-} from '@a2a-js/sdk/errors'
+import { RequestMalformedError, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../core/errors.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpContext, readJson } from '../http/request.ts'
@@ -32,7 +28,10 @@ export interface RestParts {
 interface Operation {
   readonly methods: readonly string[]
   readonly run: (input: {
+    method: string | undefined
     id: string
+    /** Of the configuration, where the path names one. */
+    configId: string
     query: URLSearchParams
     body: () => Promise<unknown>
     call: A2aCall
@@ -43,7 +42,7 @@ interface Operation {
 export function createRest(parts: RestParts) {
   const { engine, cards } = parts
 
-  function find(path: string): { operation: Operation; id: string } | undefined {
+  function find(path: string): { operation: Operation; id: string; configId?: string } | undefined {
     if (path === '/message:send') return { operation: send, id: '' }
     if (path === '/message:stream') return { operation: stream, id: '' }
     if (path === '/tasks') return { operation: list, id: '' }
@@ -53,9 +52,9 @@ export function createRest(parts: RestParts) {
       const [, id = '', verb] = task
       return { operation: verb ? byVerb[verb as keyof typeof byVerb] : get, id }
     }
-    return /^\/tasks\/[^/]+\/pushNotificationConfigs(\/[^/]+)?$/.test(path)
-      ? { operation: push, id: '' }
-      : undefined
+    const [, id, configId] = /^\/tasks\/([^/]+)\/pushNotificationConfigs(?:\/([^/]+))?$/.exec(path) ?? []
+    if (id === undefined) return undefined
+    return configId === undefined ? { operation: pushes, id } : { operation: push, id, configId }
   }
 
   const send: Operation = {
@@ -80,9 +79,20 @@ export function createRest(parts: RestParts) {
     run: async ({ id, query, call }) => engine.get(id, historyLengthOf(query), call),
   }
   const card: Operation = { methods: ['GET'], run: ({ call }) => cards.extended(call) }
+  const pushes: Operation = {
+    methods: ['GET', 'POST'],
+    async run({ method, id, body, call }) {
+      if (method === 'POST') return engine.push.create(id, await body(), call)
+      return { configs: await engine.push.list(id, call) }
+    },
+  }
   const push: Operation = {
-    methods: ['GET', 'POST', 'DELETE'],
-    run: () => Promise.reject(new PushNotificationNotSupportedError()),
+    methods: ['GET', 'DELETE'],
+    async run({ method, id, configId, call }) {
+      if (method === 'GET') return engine.push.get(id, configId, call)
+      await engine.push.remove(id, configId, call)
+      return {}
+    },
   }
   const byVerb = {
     ':cancel': { methods: ['POST'], run: ({ id, call }) => engine.cancel(id, call) },
@@ -109,7 +119,7 @@ export function createRest(parts: RestParts) {
           'not_found',
           'There is no such A2A operation; the card is at /.well-known/agent-card.json.',
         )
-      const { operation, id } = found
+      const { operation, id, configId = '' } = found
       const allow = allowOf(operation)
       if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, allow, 'protocol')
       if (!allow.includes(req.method ?? ''))
@@ -123,10 +133,12 @@ export function createRest(parts: RestParts) {
         )
       Object.assign(headers, extensionHeaders(req, parts.extensions, '1.0'))
       const answer = operation.run({
+        method: req.method,
         id,
+        configId,
         query: new URLSearchParams(context.query),
         body: () => readJson(req, parts.maxBodyBytes),
-        call: callFrom(req, res, context),
+        call: callFrom(req, res, context, '1.0'),
       })
       if (Symbol.asyncIterator in answer)
         return await sendEvents(res, answer, headers, (thrown) => toRestFailure(thrown, errors).body)

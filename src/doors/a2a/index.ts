@@ -12,6 +12,7 @@ import { type Cards, createRequestHandler } from './handler.ts'
 import { createJsonRpc } from './jsonrpc.ts'
 import { createRest, REST_PREFIX } from './http-json.ts'
 import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './skills.ts'
+import { openNotifications } from './notifications.ts'
 import { paidWork } from './paid-work.ts'
 import { X402_EXTENSIONS } from './x402-form.ts'
 import { readSubmission } from './x402-metadata.ts'
@@ -21,11 +22,9 @@ import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
-import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
 import { audienceOf } from '../audience.ts'
 import type { DoorParts } from '../parts.ts'
-import { wantsSignatures } from '../receipt-signatures.ts'
 import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
 
@@ -45,7 +44,9 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const { registry, calls, addresses, store, signer, log, now } = parts
   const { baseUrl } = addresses
   const table = createSkillTable(registry)
-  const signedCards = createSignedCards(table, addresses, signer, now)
+  const signedCards = createSignedCards(table, addresses, signer, now, {
+    pushNotifications: parts.webhooks !== undefined,
+  })
   const { extensionUri } = signedCards().cards
   const writeHelp = createHelpMessage(table, extensionUri)
 
@@ -56,30 +57,32 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     const choice = resumed?.unpaid ? resumeCall(table, resumed.unpaid, chosen) : chosen
     if (choice.kind === 'none') return writeHelp(request.message.contextId)
     const modes = request.acceptedOutputModes
-    const whole = [request.message.metadata, request.metadata].some(wantsSignatures)
     const work: ToolWorkParts = {
       calls,
       call,
       skill: choice.skill,
       input: choice.input,
       idempotencyKey: idempotencyKeyOf(request),
-      wantsSignatures: whole,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
-      toProblem: (error) => messageProblem(toProblem(error, { requestId: call.requestId, baseUrl }), whole),
+      toProblem: (error) => toProblem(error, { requestId: call.requestId, baseUrl }),
     }
     return isPaid(choice.skill.entry.tool)
       ? paidWork({ ...work, submission: readSubmission(request), resumed })
       : toolWork(work)
   }
 
+  const decide = createDecidePending(parts.payments, log)
+  const notifications = openNotifications(parts)
   const engine = createEngine({
-    store,
+    store: notifications?.watch(store) ?? store,
     now,
     log,
     plan,
     admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
-    decide: createDecidePending(parts.payments, (id) => table.find(id)?.entry.tool, log),
+    decide,
+    push: notifications?.push,
   })
+  notifications?.start(engine.readStored)
   const cardSource: Cards = {
     publicCard: () => signedCards().cards.v1,
     async extended({ tokens, address }) {
@@ -138,7 +141,10 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
         sendProblem(res, thrown, context, addresses)
       }
     },
-    close: () => engine.close(DRAIN_MS),
+    async close() {
+      await engine.close(DRAIN_MS)
+      await notifications?.close()
+    },
   }
 }
 

@@ -12,6 +12,7 @@ import { callFrom, extensionHeaders, requestedVersion, type A2aCall, type WireVe
 import type { Engine } from './engine.ts'
 import { contextOf } from './handler.ts'
 import { type ErrorContext, type RpcFailure, toRpcFailure } from './errors.ts'
+import { checkLegacyPush } from './legacy-push.ts'
 import { sendEvents } from './sse.ts'
 
 type RpcId = string | number | null
@@ -55,7 +56,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
       if ('problem' in rpc) return sendFailure(res, id, rpc.problem, headers)
       const version = versionOf(requestedVersion(req, context.query), rpc.method)
       Object.assign(headers, extensionHeaders(req, parts.extensions, version))
-      const call = callFrom(req, res, context)
+      const call = callFrom(req, res, context, version)
       if (version === '1.0' && rpc.method === 'SendMessage') {
         const reply = await engine.send(rpc.params, call)
         const result =
@@ -82,7 +83,8 @@ export function createJsonRpc(parts: JsonRpcParts) {
     errors: ErrorContext,
   ): Promise<void> {
     const transport = version === '1.0' ? current : legacy
-    const answer = await transport.handle({ ...rpc, params: rpc.params ?? {} }, contextOf(call, version))
+    const params = version === '0.3' ? checkLegacyPush(rpc.method, rpc.params) : rpc.params
+    const answer = await transport.handle({ ...rpc, params: params ?? {} }, contextOf(call, version))
     if (Symbol.asyncIterator in answer) {
       const fail = (thrown: unknown) => toRpcFailure(thrown, errors)
       return sendEvents(res, answer as AsyncGenerator<unknown, void, undefined>, headers, (thrown) =>

@@ -2,9 +2,7 @@
 // has decided its claim: every read of the task asks.
 import { randomUUID } from 'node:crypto'
 import { LogField, type Logger } from '../../lib/log.ts'
-import type { AnyTool } from '../../core/registry.ts'
 import type { PaymentGate } from '../../core/charging.ts'
-import { messageAnswer } from '../message-answer.ts'
 import { formOf } from './x402-form.ts'
 import { paymentMetadata, receiptsOf } from './x402-metadata.ts'
 import {
@@ -21,8 +19,6 @@ export interface PendingSettlement {
   readonly claimId: string
   readonly skill: string
   readonly asText: boolean
-  /** Tasks that were stored by an earlier version do not say it: they get the receipt whole. */
-  readonly wantsSignatures?: boolean
 }
 
 /** How the task ends. */
@@ -36,15 +32,8 @@ export interface Decision {
 /** Undefined as long as it is not known. */
 export type DecidePending = (task: WireTask, pending: PendingSettlement) => Promise<Decision | undefined>
 
-/**
- * @param findTool the tool of a skill
- * @returns a look at the claim of a paused task: paid for, refused, or not decided yet
- */
-export function createDecidePending(
-  payments: Pick<PaymentGate, 'outcome'>,
-  findTool: (skill: string) => AnyTool | undefined,
-  log: Logger,
-): DecidePending {
+/** @returns a look at the claim of a paused task: paid for, refused, or not decided yet */
+export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log: Logger): DecidePending {
   /** One look at a chain at a time, however many readers. */
   const looking = new Map<string, ReturnType<typeof lookOnce>>()
 
@@ -66,21 +55,14 @@ export function createDecidePending(
     }
   }
 
-  return async (task, { claimId, skill, asText, wantsSignatures = true }) => {
+  return async (task, { claimId, skill, asText }) => {
     const outcome = await look(claimId)
     if (!outcome) return undefined
     const { claim, paid } = outcome
     const form = formOf(task)
     const before = receiptsOf(task).filter(({ errorReason }) => errorReason !== 'settlement_pending')
     if (claim.state === 'settled') {
-      const tool = findTool(skill)
-      const whole = paid && { output: paid.output, json: () => paid.json }
-      const answer =
-        whole && tool
-          ? messageAnswer({ tool, input: undefined, wantsSignatures }, { output: paid.output, paid })
-          : whole
-      const output =
-        answer && (asText ? { text: answer.json(), mediaType: 'text/plain' } : dataPart(answer.output))
+      const output = paid && (asText ? { text: paid.json, mediaType: 'text/plain' } : dataPart(paid.output))
       return {
         state: 'TASK_STATE_COMPLETED',
         parts: [textPart(paid ? SETTLED : RESULT_GONE)],

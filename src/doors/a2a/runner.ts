@@ -42,15 +42,25 @@ export interface Run {
   readonly done: Promise<Reply>
 }
 
+/** A task that was just made of a message. */
+export interface OpenedTask {
+  readonly id: string
+  readonly owner: string | null
+  /** In the store; 0 where it is not stored yet. */
+  readonly revision: number
+}
+
+export interface RunOptions {
+  /** The task that the message goes on with. */
+  readonly resumed: KnownTask | undefined
+  /** What has to be stored before the task is. Without that there is no task. */
+  readonly opened?: ((task: OpenedTask) => Promise<void>) | undefined
+  /** Somebody will follow the task: it is stored, and `begun` called, before the work starts. */
+  readonly begun?: (entry: LiveTask) => void
+}
+
 export interface Runner {
-  /** @param watch somebody will follow the task: it is stored, and `watch` called, before the work starts */
-  start(
-    work: Work,
-    request: SendRequest,
-    call: A2aCall,
-    resumed: KnownTask | undefined,
-    watch: ((entry: LiveTask) => void) | undefined,
-  ): Run
+  start(work: Work, request: SendRequest, call: A2aCall, options: RunOptions): Run
   /** Stops work that can be called off; what does not stop in time is canceled over its head. Resolves with the task as it ended. */
   cancel(entry: LiveTask): Promise<WireTask>
   /** Tells other replicas that the tasks at work here are alive. */
@@ -98,8 +108,7 @@ export function createRunner(parts: {
     work: Work,
     request: SendRequest,
     call: A2aCall,
-    resumed: KnownTask | undefined,
-    watch: ((entry: LiveTask) => void) | undefined,
+    { resumed, opened: beforeStored, begun: watch }: RunOptions,
   ): Run {
     const controller = new AbortController()
     const begun = Promise.withResolvers<LiveTask | undefined>()
@@ -127,6 +136,17 @@ export function createRunner(parts: {
       return opened
     }
 
+    async function prepare(opened: LiveTask): Promise<void> {
+      if (!beforeStored) return
+      const { task, owner, revision } = opened
+      try {
+        await beforeStored({ id: task.id, owner, revision })
+      } catch (thrown) {
+        leave(registry, opened)
+        throw thrown
+      }
+    }
+
     async function run(): Promise<Reply> {
       if (work.reply === 'message') call.gone.addEventListener('abort', () => controller.abort())
       let outcome: Outcome
@@ -136,7 +156,8 @@ export function createRunner(parts: {
           async accepted(caller, said, metadata) {
             if (work.reply === 'message') return
             const opened = open(caller === null ? null : ownerIdOf(caller), said, metadata)
-            if (watch || resumed) await register(opened)
+            await prepare(opened)
+            if (watch || resumed || beforeStored) await register(opened)
             else registering = setTimeout(() => void write(opened).catch(logFailure), REGISTER_AFTER_MS)
             entry = opened
             watch?.(entry)
@@ -159,7 +180,11 @@ export function createRunner(parts: {
       }
       if (outcome.kind === 'refused') throw outcome.error
       // It waits for a payment before there was any work.
-      if (!entry && work.reply === 'task') entry = open(outcome.caller ? ownerIdOf(outcome.caller) : null)
+      if (!entry && work.reply === 'task') {
+        const opened = open(outcome.caller ? ownerIdOf(outcome.caller) : null)
+        await prepare(opened)
+        entry = opened
+      }
       if (!entry) {
         const { contextId } = request.message
         return {

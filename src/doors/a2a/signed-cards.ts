@@ -20,12 +20,13 @@ export function createSignedCards(
   addresses: Addresses,
   signer: Signer,
   now: () => number,
+  offers: Parameters<typeof createAgentCards>[3],
 ): () => SignedCards {
   let kid = signer.kid
   let signed = sign()
 
   function sign(): SignedCards {
-    const cards = createAgentCards(table, addresses, signer)
+    const cards = createAgentCards(table, addresses, signer, offers)
     const signedAt = now()
     const fix = (card: unknown) => fixDocument(card, signedAt, { vary: 'A2A-Version' })
     return { cards, documents: { v1: fix(cards.v1), v03: fix(cards.v03), superset: fix(cards.superset) } }

@@ -1,4 +1,5 @@
 // A few lines that tell a model how to use the gateway; they name only tools that exist.
+import type { Registry } from '../../core/registry.ts'
 
 const LINES: readonly { readonly needs: readonly string[]; readonly text: string }[] = [
   {
@@ -59,11 +60,10 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
 ]
 
 /**
- * The text that a client is told at the start: a line counts only where its tools are shown.
- * @param isShown whether the connection is shown the tool of this name
+ * The text that a client is told at the start: a line counts only where its tools are served.
  * @param spell writes the tools' names as the connection does
  */
-export const instructions = (isShown: (name: string) => boolean, spell: (text: string) => string): string =>
-  LINES.filter((line) => line.needs.every(isShown))
+export const instructions = (registry: Registry, spell: (text: string) => string): string =>
+  LINES.filter((line) => line.needs.every((name) => registry.find(name)))
     .map((line) => spell(line.text))
     .join('\n')

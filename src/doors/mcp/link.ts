@@ -1,7 +1,6 @@
 // What a connection brings along with each of its messages.
 import type { PresentedTokens } from '../../core/authenticate.ts'
-import type { Selection } from './selection.ts'
-import type { Session } from './session-ids.ts'
+import type { Spelling } from './names.ts'
 
 /** A connection brings this along with its messages. */
 export interface Link {
@@ -9,13 +8,9 @@ export interface Link {
   readonly address: string
   readonly requestId: string
   readonly traceparent: string | undefined
-  /** Value of `?names=`. */
   readonly query: string | undefined
-  /** The part of the list that the address asks for. */
-  readonly selection?: Selection | undefined
   readonly userAgent: string | undefined
-  /** Settled by an earlier `initialize`. */
-  readonly session: Session | undefined
+  readonly session: Spelling | undefined
   /** The client's name in the message on hand. */
   readonly clientName?: string | undefined
 }

@@ -1,7 +1,11 @@
 // A tool's input is in the path of an HTTP request, and in its query (GET) or its JSON body (POST). One value has one place.
 import { GatewayError } from '../../core/errors.ts'
-import type { JsonSchema, RegisteredTool, RestRoute } from '../../core/registry.ts'
-import { type TokenArgument, tokenArgument } from '../../core/token-argument.ts'
+import {
+  type JsonSchema,
+  type RegisteredTool,
+  type RestRoute,
+  takesCapabilityArgument,
+} from '../../core/registry.ts'
 import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import { presentedTokens, readJson } from '../http/request.ts'
@@ -19,7 +23,6 @@ export function inputCollector(
 ): (exchange: Exchange) => Promise<unknown> {
   const { tool, inputSchema } = entry
   const required = requiredOf(inputSchema)
-  const token = tokenArgument(tool)
   // Most routes have all of their input in the body.
   const isPlain = !path.includes('{') && Object.keys(fixed).length === 0
   // A body that says that it is large is not read before it is known who sends it.
@@ -31,7 +34,7 @@ export function inputCollector(
     const { req, context } = exchange
     if (req.method !== 'POST') {
       const query = readQuery(context.query, inputSchema)
-      if (token !== undefined && Object.hasOwn(query, token)) throw tokenInAddress(token)
+      if (takesCapabilityArgument(tool) && Object.hasOwn(query, 'capability')) throw tokenInAddress()
       return fix(merge(query, readParams(exchange, inputSchema)), fixed)
     }
     if (isPlain)
@@ -50,13 +53,11 @@ const readParams = ({ params }: Exchange, schema: JsonSchema) =>
   )
 
 /** Addresses end in access logs, histories and Referer headers: a token in one is as good as published. */
-const tokenInAddress = (name: TokenArgument) =>
+const tokenInAddress = () =>
   new GatewayError(
     'input_invalid',
-    name === 'capability'
-      ? 'Send the capability as `Authorization: Bearer` or as `X-Gateway-Capability`, never in the address.'
-      : 'Send the email key as `Authorization: Bearer`, never in the address.',
-    { extras: { fields: [{ pointer: `/${name}`, message: 'is not taken from the address' }] } },
+    'Send the capability as `Authorization: Bearer` or as `X-Gateway-Capability`, never in the address.',
+    { extras: { fields: [{ pointer: '/capability', message: 'is not taken from the address' }] } },
   )
 
 /** The address decides what is acted on, so the same name may not say something else in the body or the query. */

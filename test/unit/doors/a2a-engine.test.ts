@@ -12,6 +12,7 @@ const call: A2aCall = {
   address: '127.0.0.1',
   requestId: 'req_1',
   traceparent: undefined,
+  version: '1.0',
   extensions: [],
   gone: new AbortController().signal,
 }

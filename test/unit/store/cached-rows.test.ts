@@ -248,7 +248,13 @@ beforeAll(async () => {
   run('advanceRotation', { ...rotation, change: { step: 'key_made', kid: 'k2', total: 1 } })
   run('takeOverRotation', { bootId: 'boot_next', now: NOW })
   run('finishRotation', { ...rotation, state: 'done', credentialIds: [], broken: 0 })
-  const push = { taskId: 'task_1', id: 'p', holder: accountId, url: 'https://a.example/', host: 'a.example:443' }
+  const push = {
+    taskId: 'task_1',
+    id: 'p',
+    holder: accountId,
+    url: 'https://a.example/',
+    host: 'a.example:443',
+  }
   const client = { scheme: null, sealed: null, wire: '1.0', toldState: null, toldRevision: 0 } as const
   const limits = { perTask: 5, perHolder: 5 }
   run('savePushConfig', { config: { ...push, ...client, createdAt: NOW }, limits })
