@@ -75,7 +75,11 @@ const langChain =
   }
 
 const agentsSdk =
-  (Model: typeof OpenAIResponsesModel | typeof OpenAIChatCompletionsModel, isStreamed = false): Run =>
+  (
+    Model: typeof OpenAIResponsesModel | typeof OpenAIChatCompletionsModel,
+    isStreamed = false,
+    convertSchemasToStrict = false,
+  ): Run =>
   async ({ mcp, model }, prompt) => {
     const server = new MCPServerStreamableHttp({ url: mcp, name: 'gateway' })
     await server.connect()
@@ -86,6 +90,7 @@ const agentsSdk =
         instructions: 'Use the tools.',
         model: new Model(client, 'gpt-mock'),
         mcpServers: [server],
+        mcpConfig: { convertSchemasToStrict },
       })
       const runner = new Runner({ tracingDisabled: true })
       if (!isStreamed) return String((await runner.run(agent, prompt)).finalOutput)
@@ -159,6 +164,10 @@ export const frameworks: readonly Framework[] = [
   ...inBothWays('AI SDK', aiModels, aiSdk),
   ...inBothWays('LangChain', chatModels, langChain),
   ...inBothWays('OpenAI Agents SDK', agentModels, agentsSdk),
+  {
+    name: 'OpenAI Agents SDK with OpenAI Responses, its schemas made strict',
+    run: agentsSdk(OpenAIResponsesModel, false, true),
+  },
   // It streams from no model: what its agent streams are its own steps.
   ...chatModels.slice(1).map(([api, model]) => ({ name: `mcp-use with ${api}`, run: mcpUse(model) })),
 ]

@@ -1,6 +1,7 @@
 // Anthropic Messages: what it refuses, and how it answers. https://docs.anthropic.com/en/api/messages
 import { isObject } from '../../../src/lib/json.ts'
 import { Refusal, contentText, type Events, type Json, type ModelApi, objectsIn, textOf } from './http.ts'
+import { anthropicRefusals, anthropicStrictRefusals } from './rules-anthropic.ts'
 import type { OfferedTool, Reply } from './script.ts'
 
 export const anthropicMessages: ModelApi = {
@@ -51,11 +52,16 @@ const refusal = (text: string, status = 400, type = 'invalid_request_error') =>
 
 function readTool(tool: Json, index: number): OfferedTool {
   const name = textOf(tool['name'])
-  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name))
-    throw refusal(`tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
   const schema = tool['input_schema']
   if (!isObject(schema)) throw refusal(`tools.${index}.custom.input_schema: Field required`)
-  return { name, description: textOf(tool['description']), parameters: schema }
+  const description = textOf(tool['description'])
+  const faults = [
+    ...anthropicRefusals({ name, description, schema }),
+    ...(tool['strict'] === true ? anthropicStrictRefusals(schema) : []),
+  ]
+  const [fault] = faults
+  if (fault !== undefined) throw refusal(`tools.${index}.custom: ${name}: ${fault} (${faults.length} in all)`)
+  return { name, description, parameters: schema }
 }
 
 let count = 0

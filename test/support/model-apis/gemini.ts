@@ -1,6 +1,7 @@
 // Gemini generateContent: what it refuses, and how it answers. https://ai.google.dev/api/generate-content
 import { isObject } from '../../../src/lib/json.ts'
 import { Refusal, type Json, type ModelApi, objectsIn, textOf } from './http.ts'
+import { geminiRefusals } from './rules-gemini.ts'
 import type { OfferedTool, Reply } from './script.ts'
 
 export const geminiContent: ModelApi = {
@@ -41,13 +42,17 @@ const answer = (reply: Reply): Json => ({
 
 function readTool(tool: Json, index: number): OfferedTool {
   const name = textOf(tool['name'])
-  if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(name))
-    throw refusal(
-      `* GenerateContentRequest.tools[0].function_declarations[${index}].name: Invalid function name. Must start with a letter or ` +
-        'an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.',
-    )
-  const given = tool['parameters'] ?? tool['parametersJsonSchema']
-  return { name, description: textOf(tool['description']), parameters: isObject(given) ? given : {} }
+  const description = textOf(tool['description'])
+  const { parameters, parametersJsonSchema } = tool
+  if (isObject(parameters)) {
+    const faults = geminiRefusals({ name, description, schema: { type: parameters['type'] } })
+    const [fault] = faults
+    if (fault !== undefined)
+      throw refusal(`tools[0].function_declarations[${index}]: ${name}: ${fault} (${faults.length} in all)`)
+    return { name, description, parameters }
+  }
+  // Left out for a function without arguments.
+  return { name, description, parameters: isObject(parametersJsonSchema) ? parametersJsonSchema : {} }
 }
 
 /** As many responses as calls, right after them. */

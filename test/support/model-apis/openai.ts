@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isObject } from '../../../src/lib/json.ts'
 import { Refusal, type Json, textOf } from './http.ts'
+import { OPENAI, openaiRefusals, strictRefusals } from './rules-openai.ts'
 import type { OfferedTool } from './script.ts'
 
 export const openAiRefusal = (
@@ -10,8 +11,6 @@ export const openAiRefusal = (
   code: string | null = null,
   status = 400,
 ): Refusal => new Refusal(status, { error: { message, type: 'invalid_request_error', param, code } })
-
-const MAX_TOOLS = 128
 
 /**
  * @param declared the functions of the request
@@ -27,9 +26,9 @@ export function openAiTools(
   if (!/^Bearer \S/.test(headers.authorization ?? ''))
     throw openAiRefusal("You didn't provide an API key.", '', 'invalid_api_key', 401)
   if (textOf(body['model']) === '') throw openAiRefusal('you must provide a model parameter', 'model')
-  if (declared.length > MAX_TOOLS)
+  if (declared.length > OPENAI.maxTools)
     throw openAiRefusal(
-      `Invalid 'tools': array too long. Expected an array with maximum length ${MAX_TOOLS}, but got an array with length ${declared.length} instead.`,
+      `Invalid 'tools': array too long. Expected an array with maximum length ${OPENAI.maxTools}, but got an array with length ${declared.length} instead.`,
       'tools',
       'array_above_max_length',
     )
@@ -37,23 +36,19 @@ export function openAiTools(
     const tool = isObject(given) ? given : {}
     const name = textOf(tool['name'])
     const description = textOf(tool['description'])
-    const parameters = isObject(tool['parameters']) ? tool['parameters'] : {}
-    refuseName(name, `${at(index)}.name`)
-    return { name, description, parameters }
+    const schema = isObject(tool['parameters']) ? tool['parameters'] : {}
+    // The Responses API makes a function strict that does not say, by its own conversion; only what says so is refused.
+    const faults = [
+      ...openaiRefusals({ name, description, schema }),
+      ...(tool['strict'] === true ? strictRefusals(schema) : []),
+    ]
+    const [fault] = faults
+    if (fault !== undefined)
+      throw openAiRefusal(
+        `Invalid schema for function '${name}': ${fault} (${faults.length} in all)`,
+        at(index),
+        'invalid_function_parameters',
+      )
+    return { name, description, parameters: schema }
   })
-}
-
-function refuseName(name: string, param: string): void {
-  if (name.length > 64)
-    throw openAiRefusal(
-      `Invalid '${param}': string too long. Expected a string with maximum length 64, but got a string with length ${name.length} instead.`,
-      param,
-      'string_above_max_length',
-    )
-  if (!/^[a-zA-Z0-9_-]+$/.test(name))
-    throw openAiRefusal(
-      `Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
-      param,
-      'invalid_value',
-    )
 }

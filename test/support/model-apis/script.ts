@@ -1,6 +1,7 @@
 // The model behind the mocks: it plays a script, reads what its tools answered, and says it again. It is strict about itself, too:
 // what it would call has to fit the schema that it was offered, because a model knows nothing else of a tool.
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { isObject } from '../../../src/lib/json.ts'
 import type { JsonSchema } from '../../../src/core/registry.ts'
 
 /** A tool as it arrived at the model's API, whatever the adapter on the way made of it. */
@@ -37,10 +38,22 @@ export function replyTo({ tools, results }: Turn, steps: readonly Step[]): Reply
   const [tool] = offered
   if (tool === undefined || offered.length > 1)
     throw new Error(`${offered.length} tools of ${tools.length} end with ${step.tool}`)
+  const input = { ...nullsOf(tool.parameters), ...step.input }
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  if (!ajv.validate(tool.parameters, step.input))
-    throw new Error(
-      `${tool.name} as offered does not take ${JSON.stringify(step.input)}: ${ajv.errorsText()}`,
-    )
-  return { call: { name: tool.name, input: step.input } }
+  if (!ajv.validate(tool.parameters, input))
+    throw new Error(`${tool.name} as offered does not take ${JSON.stringify(input)}: ${ajv.errorsText()}`)
+  return { call: { name: tool.name, input } }
+}
+
+/** Where a schema was made strict, a model writes every member, and null for what it would leave out. */
+function nullsOf({ properties, required }: JsonSchema): Record<string, null> {
+  const takesNull = (schema: unknown): boolean =>
+    isObject(schema) &&
+    ([schema['type']].flat().includes('null') ||
+      (Array.isArray(schema['anyOf']) && schema['anyOf'].some(takesNull)))
+  const members = isObject(properties) ? Object.entries(properties) : []
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
+  return Object.fromEntries(
+    members.filter(([name, schema]) => isRequired(name) && takesNull(schema)).map(([name]) => [name, null]),
+  )
 }
