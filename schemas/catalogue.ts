@@ -62,6 +62,7 @@ export const Catalogue = z.strictObject({
     a2a: z.string(),
     openapi: z.string(),
     interactive_try: z.string(),
+    skills: z.string().describe('Goals that are reached with several tools, as Agent Skills'),
   }),
   compatibility: z.strictObject({
     paid_web_fetch: z.string().nullable(),

@@ -103,6 +103,13 @@ export const emailField = z
   .string()
   .describe('One address, as a person typed it; at most 320 characters can ever be valid')
 
+/** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
+export const emailKeyArgument = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Your email key (agw_ek_…); only where no header can carry it')
+
 /** The facts of an email key that an operator may see; only its holder has the token. */
 export const EmailKeyRecord = z.strictObject({
   key_id: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailField, EmailVerification } from '../schemas/email.ts'
+import { emailField, emailKeyArgument, EmailVerification } from '../schemas/email.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -13,7 +13,7 @@ export const emailVerifyBatch = defineTool({
     'order of the input. A bad address never fails the batch, the same address gets the same answer, and within two ' +
     'seconds there is an answer for all: what DNS did not say by then is a review. Each counts once towards the day of ' +
     'the key; a batch that does not fit is refused whole.',
-  input: z.strictObject({ emails: z.array(emailField).min(1).max(100) }),
+  input: z.strictObject({ emails: z.array(emailField).min(1).max(100), email_key: emailKeyArgument }),
   output: z.strictObject({ results: z.array(EmailVerification).describe('In the order of `emails`') }),
   price: free,
   caller: 'email',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailField, EmailVerification } from '../schemas/email.ts'
+import { emailField, emailKeyArgument, EmailVerification } from '../schemas/email.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 import { must } from '../src/lib/must.ts'
@@ -14,7 +14,7 @@ export const emailVerify = defineTool({
     'MX, A/AAAA), disposable and role lists, likely typos. Rejects only what is certain; what DNS cannot say now is a ' +
     'review. The mailbox itself is not probed, no mail is sent, and the address is not stored. Needs an email key, free ' +
     'from gateway.keys.free.',
-  input: z.strictObject({ email: emailField }),
+  input: z.strictObject({ email: emailField, email_key: emailKeyArgument }),
   output: EmailVerification,
   price: free,
   caller: 'email',

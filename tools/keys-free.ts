@@ -14,7 +14,9 @@ export const keysFree = defineTool({
   input: z.strictObject({}),
   output: z.strictObject({
     key_id: z.string(),
-    key: z.string().describe('Send it as `Authorization: Bearer`; shown once'),
+    key: z
+      .string()
+      .describe('Send it as `Authorization: Bearer`, or as `email_key` of the email tools; shown once'),
     created_at: Timestamp,
     daily_quota: z.int().nullable().describe('Addresses it verifies in a UTC day; null: no limit'),
   }),

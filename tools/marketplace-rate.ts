@@ -13,7 +13,7 @@ export const marketplaceRate = defineTool({
     'Rates one paid call of a service, from 1 to 5. Needs its receipt, and the payment that made it, unchanged (as `Payment-Signature` ' +
     'or `_meta["x402/payment"]`); where that does not show who paid, `sign_in` says what the payer signs. One rating a call.',
   input: z.strictObject({
-    receipt: z.string().min(1).max(8192).describe('`receipt.jws` of the paid answer'),
+    receipt: z.string().min(1).max(8192).describe('`receipt.receipt_id` or `receipt.jws` of the paid answer'),
     rating: z.int().min(1).max(5),
     words: z.string().max(500).optional().describe('Shown to others as the words of a buyer'),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Receipt } from '../schemas/receipt.ts'
+import { SignedReceipt } from '../schemas/receipt.ts'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../src/core/price.ts'
 import { decodeJws } from '../src/receipts/types.ts'
@@ -13,7 +13,7 @@ export const receiptsGet = defineTool({
     'The signed receipt of a charged action: digests, amounts, host and times, never a query, body or header. ' +
     'Whoever holds the id may read it. Verify `jws` against /.well-known/gateway-egress-key.json.',
   input: z.strictObject({ receipt_id: z.string().min(1).max(64) }),
-  output: Receipt.extend({
+  output: SignedReceipt.extend({
     typ: z.string().describe('Kind of document, from the signed header'),
     kid: z.string().describe('Key it is signed with'),
     claims: z.looseObject({}).describe('The payload of `jws`, decoded'),

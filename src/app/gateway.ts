@@ -2,6 +2,7 @@
 import { tools as productTools } from '../../tools/index.ts'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
+import { servedSkills } from '../documents/skills.ts'
 import type { McpDoor } from '../doors/mcp/index.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
@@ -16,6 +17,7 @@ import { openNetworks } from './networks.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
 import { openServices } from './services.ts'
+import { readSkills } from './skills.ts'
 
 export interface Gateway {
   readonly addresses: Addresses
@@ -100,6 +102,7 @@ async function open(
     webhooks,
     payments: payments.gate,
     documents: services.documents,
+    skills: servedSkills(await readSkills(), registry),
     marketplace: services.marketplace,
   }
   const doors = await openDoors(parts, options.extend)

@@ -12,6 +12,8 @@ export interface PresentedTokens {
   readonly capabilityHeader?: string | undefined
   /** The tool argument `capability`. */
   readonly capabilityArgument?: string | undefined
+  /** The tool argument `email_key`. */
+  readonly emailKeyArgument?: string | undefined
 }
 
 export type AuthenticationStore = Pick<Store, 'findKey' | 'findCapability' | 'findEmailKey'>
@@ -28,7 +30,8 @@ const NO_KEY = 'Send a service key (agw_sk_…) as `Authorization: Bearer`.'
 const NO_SELLER_KEY =
   'Send the service key (agw_sk_…) of your seller as `Authorization: Bearer`: POST /v1/marketplace/sellers gives one.'
 const NO_EMAIL_KEY =
-  'Send an email key (agw_ek_…) as `Authorization: Bearer`: POST /v1/keys/free makes one. A service key is accepted too.'
+  'Send an email key (agw_ek_…) as `Authorization: Bearer` or as the input member `email_key`: POST /v1/keys/free makes one. A ' +
+  'service key is accepted too, as `Authorization: Bearer`.'
 const ONLY_EMAIL = 'An email key (agw_ek_…) is for email verification only.'
 
 /**
@@ -51,6 +54,8 @@ export async function authenticate(
 
   switch (required) {
     case 'email':
+      // The argument was written for this very call.
+      if (tokens.emailKeyArgument !== undefined) return emailUser(tokens.emailKeyArgument, context)
       if (key !== undefined) return operator(key, context)
       if (emailKey === undefined) throw new GatewayError('key_required', NO_EMAIL_KEY)
       return emailUser(emailKey, context)

@@ -20,7 +20,8 @@ import { createPlaces, placesFor } from './places.ts'
 import { forwardOnly, noProgress, type Progress } from './progress.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
-import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
+import type { AnyTool, DoorName } from './registry.ts'
+import { withTokenArgument } from './token-argument.ts'
 import type { HttpMessage } from './message.ts'
 import type { RefusalWatch } from './refusal-watch.ts'
 import { actorOf } from './actor.ts'
@@ -315,16 +316,7 @@ const rateLimited = ({ limit, resetSeconds }: RateState) =>
 
 const RETRY_SOON = { extras: { retry_after_seconds: 1 } }
 
-/** The capability may come as an argument of the tool (contract, section 4); over REST in a JSON body only. */
-function withArgument(request: CallRequest): PresentedTokens {
-  const input = request.input
-  if (typeof input !== 'object' || input === null || !('capability' in input)) return request.tokens
-  if (!takesCapabilityArgument(request.tool)) return request.tokens
-  const { capability } = input
-  return typeof capability === 'string'
-    ? { ...request.tokens, capabilityArgument: capability }
-    : request.tokens
-}
+const withArgument = ({ tool, input, tokens }: CallRequest) => withTokenArgument(tool, input, tokens)
 
 /** The price that a refused call would have cost, in words for the log. */
 const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)

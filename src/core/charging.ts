@@ -1,7 +1,7 @@
 // The contract of charging: what a call costs, what a buyer presents, and what becomes of both. The payments part implements
 // it, and no other room needs to know how.
 import type { z } from 'zod'
-import type { Receipt } from '../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../schemas/receipt.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import type { SignInChallenge } from '../../schemas/sign-in.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -125,7 +125,7 @@ export interface ShownClaim {
   readonly signIn: SignInChallenge | null
   /** Exactly what was, or would have been, released for a settled claim. */
   readonly result: string | null
-  readonly receipt: Receipt | null
+  readonly receipt: SignedReceipt | null
 }
 
 export interface PaymentGate {
@@ -172,7 +172,7 @@ export interface CreditedCall {
 /** @returns the signed receipt as it is stored, and as the answer shows it */
 export type SignCallReceipt = (call: CreditedCall) => {
   readonly stored: StoredReceipt
-  readonly shown: Receipt
+  readonly shown: SignedReceipt
 }
 
 /**

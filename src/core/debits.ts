@@ -1,6 +1,6 @@
 // Credits that the call path takes by itself, in a debit of their own before the run. It ends once: with a signed receipt that is
 // stored before the call is answered, or by being given back. What a dead process left between the two is given back.
-import type { Receipt } from '../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../schemas/receipt.ts'
 import { newId } from '../lib/ids.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
@@ -39,7 +39,10 @@ export interface Debits {
    * Stores the receipt, from where on nothing is given back.
    * @throws {GatewayError} internal when somebody took this process for dead and gave the credits back
    */
-  settle(debit: Debit, call: Pick<CreditedCall, 'tool' | 'requestDigest' | 'resultSha256'>): Promise<Receipt>
+  settle(
+    debit: Debit,
+    call: Pick<CreditedCall, 'tool' | 'requestDigest' | 'resultSha256'>,
+  ): Promise<SignedReceipt>
   /** Never throws: what cannot be given back now is tried again, and at the latest by `recover` after a restart. */
   giveBack(debit: Debit): Promise<void>
   /** Gives back what dead processes left open. */

@@ -180,10 +180,6 @@ function withPriceMember(output: z.ZodType, price: Price): z.ZodType {
 
 const listOf = <T>(one: T | readonly T[]): readonly T[] => (Array.isArray(one) ? one : [one as T])
 
-/** Whether the input's `capability` is the caller's token, which some clients cannot send as a header. */
-export const takesCapabilityArgument = ({ caller }: Pick<AnyTool, 'caller'>): boolean =>
-  caller === 'capability' || caller === 'account'
-
 export type { JsonSchema } from './advertised-schema.ts'
 
 /** A tool with everything derived from it once, at start. */

@@ -65,6 +65,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
       a2a: `${baseUrl}/.well-known/agent-card.json`,
       openapi: `${baseUrl}/openapi.json`,
       interactive_try: `${baseUrl}/docs`,
+      skills: `${baseUrl}/skills`,
     },
     compatibility: {
       paid_web_fetch: webFetch ? baseUrl + webFetch.tool.rest[0].path : null,

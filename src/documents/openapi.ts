@@ -8,8 +8,8 @@ import {
   type RegisteredTool,
   type Registry,
   type RestRoute,
-  takesCapabilityArgument,
 } from '../core/registry.ts'
+import { tokenArgument } from '../core/token-argument.ts'
 import { isPaid } from '../core/price.ts'
 import { errorsOf } from '../core/tool-errors.ts'
 import {
@@ -126,7 +126,7 @@ function parametersOf({ tool, inputSchema }: RegisteredTool, route: RestRoute): 
   const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>
   const required = (inputSchema['required'] ?? []) as readonly string[]
   // A token is a header here, which `security` describes; the REST door takes none from an address.
-  const isSent = (name: string) => !(name === 'capability' && takesCapabilityArgument(tool))
+  const isSent = (name: string) => name !== tokenArgument(tool)
   const names = route.method === 'GET' && !route.isRaw ? Object.keys(properties).filter(isSent) : inPath
   return names.map((name) => {
     const { description, ...schema } = properties[name] ?? { type: 'string' }

@@ -1,6 +1,8 @@
 // What MCP and A2A make of an answer that REST gives whole: a model reads it, token by token.
 import type { CallResult } from '../core/call.ts'
+import type { Problem } from '../core/errors.ts'
 import type { AnyTool } from '../core/registry.ts'
+import { withoutSignature, withoutSignatures, withoutSignatureText } from './receipt-signatures.ts'
 
 type Answered = Pick<Extract<CallResult, { readonly ok: true }>, 'output' | 'paid'>
 
@@ -10,9 +12,32 @@ export interface MessageAnswer {
   readonly json: () => string
 }
 
-/** @param input as it was sent; a call that was answered had one that its tool takes */
-export function messageAnswer(tool: AnyTool, input: unknown, { output, paid }: Answered): MessageAnswer {
-  if (paid) return { output, json: () => paid.json }
-  const shown = tool.inMessages ? tool.inMessages.from(output, input) : output
+export interface Asked {
+  readonly tool: AnyTool
+  /** As it was sent; a call that was answered had one that its tool takes. */
+  readonly input: unknown
+  readonly wantsSignatures: boolean
+}
+
+/** The answer of a call in the form for messages: shorter where the tool has such a form, receipts as id and URL unless asked for. */
+export function messageAnswer(
+  { tool, input, wantsSignatures }: Asked,
+  { output, paid }: Answered,
+): MessageAnswer {
+  if (paid) {
+    if (wantsSignatures) return { output, json: () => paid.json }
+    return {
+      output: withoutSignatures(tool.output, output),
+      json: () => withoutSignatureText(paid.json, output),
+    }
+  }
+  const brief = tool.inMessages ? tool.inMessages.from(output, input) : output
+  const shown = wantsSignatures ? brief : withoutSignatures(tool.inMessages?.output ?? tool.output, brief)
   return { output: shown, json: () => JSON.stringify(shown) }
 }
+
+/** A problem document as messages carry it: some hold the receipt of what was charged. */
+export const messageProblem = (problem: Problem, wantsSignatures: boolean): Problem =>
+  wantsSignatures || problem['receipt'] === undefined
+    ? problem
+    : { ...problem, receipt: withoutSignature(problem['receipt']) }

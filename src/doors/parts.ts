@@ -5,6 +5,7 @@ import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
 import type { PaymentGate } from '../core/charging.ts'
 import type { Registry } from '../core/registry.ts'
+import type { SkillDocument } from '../documents/skills.ts'
 import type { Documents } from '../../tools/services.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
 import type { WebhookSender } from '../outbound/webhook.ts'
@@ -20,6 +21,8 @@ export interface DoorParts {
   readonly config: Config
   readonly addresses: Addresses
   readonly documents: Documents
+  /** Goals that are reached with several tools; none where the package came without its folder. */
+  readonly skills?: readonly SkillDocument[]
   /** What sellers offer, for their documents; without a market there are none. */
   readonly marketplace?: Pick<Marketplace, 'sold' | 'ofSeller'>
   readonly store: Store

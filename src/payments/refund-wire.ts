@@ -1,14 +1,17 @@
 // A refund as answers show it: to its payer, and with everything to the operator.
 import type { z } from 'zod'
 import { formatAtomic } from '../../schemas/money.ts'
-import type { Receipt } from '../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../schemas/receipt.ts'
 import type { OperatorRefund, RefundRecord } from '../../schemas/refund.ts'
 import type { Refund } from '../store/ports.ts'
 
 const moment = (millis: number) => new Date(millis).toISOString()
 
 /** What the payer is told: neither the operator's reason nor its reference. */
-export const toRefundRecord = (refund: Refund, receipt: Receipt | null): z.output<typeof RefundRecord> => ({
+export const toRefundRecord = (
+  refund: Refund,
+  receipt: SignedReceipt | null,
+): z.output<typeof RefundRecord> => ({
   refund_id: refund.id,
   state: refund.state,
   amount_atomic: refund.amount,
@@ -22,7 +25,7 @@ export const toRefundRecord = (refund: Refund, receipt: Receipt | null): z.outpu
 /** What the operator is told. */
 export const toOperatorRefund = (
   refund: Refund,
-  receipt: Receipt | null,
+  receipt: SignedReceipt | null,
 ): z.output<typeof OperatorRefund> => ({
   ...toRefundRecord(refund, receipt),
   claim_id: refund.claimId,

@@ -2,7 +2,7 @@
 // is the tool's business; how much is left, the store's.
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
-import type { Receipt } from '../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../schemas/receipt.ts'
 import type { OperatorRefund, RefundRecord } from '../../schemas/refund.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
@@ -173,7 +173,7 @@ export function createRefunds(parts: RefundParts): Refunds {
     },
   )
 
-  async function receiptOf({ receiptId }: Refund): Promise<Receipt | null> {
+  async function receiptOf({ receiptId }: Refund): Promise<SignedReceipt | null> {
     const stored = receiptId === null ? undefined : await store.getReceipt(receiptId)
     return stored ? toReceipt(baseUrl, parts.renewReceipt(stored)) : null
   }

@@ -1,7 +1,7 @@
 // The kinds of signed documents and how anyone verifies one offline. A document's kind is its `typ` header: a verifier
 // that expects a receipt never accepts a quote, however valid its signature.
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose'
-import type { Receipt } from '../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../schemas/receipt.ts'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { isObject } from '../lib/json.ts'
 import { findInvalidity, type Invalidity } from './validity.ts'
@@ -12,7 +12,7 @@ export const JWS_TYPES = {
   quote: 'gw-quote+jws',
   offer: 'gw-offer+jws',
   evidence: 'gw-evidence+jws',
-  /** Receipt of the x402 extension `offer-receipt`: who paid for which resource, nothing else. */
+  /** SignedReceipt of the x402 extension `offer-receipt`: who paid for which resource, nothing else. */
   x402Receipt: 'gw-x402-receipt+jws',
   topUp: 'gw-top-up+jws',
   mcpSession: 'gw-mcp-session+jws',
@@ -120,7 +120,7 @@ export function decodeJws(jws: string): {
 }
 
 /** A stored receipt as answers show it. */
-export const toReceipt = (baseUrl: string, receipt: { id: string; jws: string }): Receipt => ({
+export const toReceipt = (baseUrl: string, receipt: { id: string; jws: string }): SignedReceipt => ({
   receipt_id: receipt.id,
   url: `${baseUrl}/v1/receipts/${receipt.id}`,
   jws: receipt.jws,

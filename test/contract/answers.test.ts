@@ -7,6 +7,11 @@ import { tokensOf } from '../support/tokens.ts'
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startTestGateway()
+  gateway.upstream.respond(({ target, headers }, res) =>
+    res
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(target === '/echo' ? { headers } : { ok: true })),
+  )
 })
 afterAll(() => gateway?.close())
 
@@ -23,15 +28,15 @@ async function post(path: string, body: object, headers: Record<string, string> 
   return (await response.json()) as Json
 }
 
-type Ask = (name: string, input: object) => Promise<{ output: Json; text: string }>
+type Ask = (name: string, input: object, meta?: object) => Promise<{ output: Json; text: string }>
 
 const shownOf = (answer: Json) => ({
   output: at(answer, 'result', 'structuredContent') as Json,
   text: at(answer, 'result', 'content', '0', 'text') as string,
 })
-const legacy: Ask = async (name, input) =>
-  shownOf(await post('/mcp', { method: 'tools/call', params: { name, arguments: input } }))
-const modern: Ask = async (name, input) =>
+const legacy: Ask = async (name, input, meta = {}) =>
+  shownOf(await post('/mcp', { method: 'tools/call', params: { name, arguments: input, _meta: meta } }))
+const modern: Ask = async (name, input, meta = {}) =>
   shownOf(
     await post(
       '/mcp',
@@ -41,6 +46,7 @@ const modern: Ask = async (name, input) =>
           name,
           arguments: input,
           _meta: {
+            ...meta,
             'io.modelcontextprotocol/protocolVersion': '2026-07-28',
             'io.modelcontextprotocol/clientCapabilities': {},
           },
@@ -49,7 +55,7 @@ const modern: Ask = async (name, input) =>
       { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
     ),
   )
-const a2a: Ask = async (name, input) => {
+const a2a: Ask = async (name, input, metadata = {}) => {
   const answer = await post(
     '/a2a',
     {
@@ -58,6 +64,7 @@ const a2a: Ask = async (name, input) => {
         message: {
           messageId: crypto.randomUUID(),
           role: 'ROLE_USER',
+          metadata,
           parts: [{ data: { skill: name.replace('gateway.', '').replaceAll('.', '-'), input } }],
         },
       },
@@ -67,11 +74,14 @@ const a2a: Ask = async (name, input) => {
   const part =
     at(answer, 'result', 'message', 'parts', '0') ??
     at(answer, 'result', 'task', 'artifacts', '0', 'parts', '0')
-  const output = at(part, 'data') as Json
+  const output = (at(part, 'data') ??
+    at(answer, 'error', 'data', '0', 'value') ??
+    at(answer, 'result', 'task', 'status', 'message', 'parts', '0', 'data')) as Json
   return { output, text: JSON.stringify(output) }
 }
 
 const MOST = 4000
+const SECRET = 'sample+secret/with=awkward&"chars"'
 
 describe.each([
   ['MCP of 2025', legacy],
@@ -98,6 +108,31 @@ describe.each([
       expect(one.output).toMatchObject({ id, example, limitations })
       expect(Object.keys(one.output['answer'] as object)).not.toEqual([])
     }
+  })
+
+  it('names a receipt by its id and URL, and gives its signature to who asks', async () => {
+    const { capability } = await gateway.grant({ secret: SECRET })
+    const input = { capability, method: 'GET', url: gateway.url('/') }
+    const { output, text } = await ask('gateway.egress.fetch', input)
+    expect(JSON.parse(text)).toEqual(output)
+    expect(output['receipt']).toEqual({ receipt_id: expect.stringMatching(/^rcp_/), url: expect.any(String) })
+    const full = await ask('gateway.egress.fetch', input, { 'agent-gateway/receipts': 'full' })
+    expect(full.output['receipt']).toMatchObject({ jws: expect.stringMatching(/^eyJ/) })
+    const read = await ask('gateway.receipts.get', { receipt_id: at(output, 'receipt', 'receipt_id') })
+    expect(read.output).toMatchObject({ jws: expect.stringMatching(/^eyJ/) })
+    expect(
+      (await gateway.fetch(capability, { method: 'GET', url: gateway.url('/') })).body.receipt.jws,
+    ).toMatch(/^eyJ/)
+  })
+
+  it('does so in a refusal, too', async () => {
+    const { capability } = await gateway.grant({ secret: SECRET })
+    const input = { capability, method: 'GET', url: gateway.url('/echo') }
+    const { output } = await ask('gateway.egress.fetch', input)
+    expect(output).toMatchObject({ code: 'secret_reflected' })
+    expect(output['receipt']).toEqual({ receipt_id: expect.stringMatching(/^rcp_/), url: expect.any(String) })
+    const full = await ask('gateway.egress.fetch', input, { 'agent-gateway/receipts': 'full' })
+    expect(full.output['receipt']).toMatchObject({ jws: expect.stringMatching(/^eyJ/) })
   })
 })
 

@@ -31,6 +31,9 @@ const ENTRANCES: Readonly<Record<string, string>> = {
   '/.well-known/gateway-egress-key.json': 'application/json',
   '/.well-known/jwks.json': 'application/json',
   '/.well-known/x402': 'application/json',
+  '/.well-known/agent-skills/index.json': 'application/json',
+  '/skills': 'application/json',
+  '/skills/index.json': 'application/json',
 }
 
 /** Own addresses in a text; `<…>` and `{…}` mark a template, which names no address of its own. */

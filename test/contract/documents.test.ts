@@ -74,6 +74,7 @@ describe('the catalogue', () => {
       'a2a',
       'openapi',
       'interactive_try',
+      'skills',
     ])
     expect(keysAt(catalogue, 'compatibility')).toEqual([
       'paid_web_fetch',

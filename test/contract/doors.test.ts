@@ -57,7 +57,8 @@ describe.each(served)('%s', (_name, entry) => {
           expect(isOutput(outcome.output), `${door}: ${JSON.stringify(isOutput.errors)}`).toBe(true)
           // Lists grow from call to call; everything else has the same members.
           const whole = { output: expected.output, paid: undefined }
-          const shown = door === 'rest' ? whole : messageAnswer(tool, input, whole)
+          const shown =
+            door === 'rest' ? whole : messageAnswer({ tool, input, wantsSignatures: false }, whole)
           if (!tool.name.endsWith('.list')) expect(shapeOf(outcome.output)).toEqual(shapeOf(shown.output))
         }
       }

@@ -101,7 +101,8 @@ async function gather(engine: Engine): Promise<Evidence> {
     const prepared = await send('actions-prepare', { credential_id, request, mandate }, operatorKey)
     keep('actions-prepare', prepared['permit'])
     keep('keys-create', (await send('keys-create', { label: 'one more' }, operatorKey))['key'])
-    keep('keys-free', (await send('keys-free', {}, undefined))['key'])
+    const email_key = keep('keys-free', (await send('keys-free', {}, undefined))['key'])
+    await send('verify-email', { email: 'not an address', email_key }, undefined)
     const payout_address = '0x00000000000000000000000000000000000acade'
     const seller = { seller: 'acme-weather', name: 'Acme Weather', payout_address }
     const sellerKey = keep(
@@ -166,6 +167,7 @@ describe.each(ENGINES)('secrets over A2A (%s)', (engine) => {
       'actions-prepare ok',
       'keys-create ok',
       'keys-free ok',
+      'verify-email ok',
       'marketplace-sellers-register ok',
       'seller-credential service_not_found',
       'seller-key ok',

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EmailVerification } from '../../schemas/email.ts'
 import { emailVerify } from '../../tools/email-verify.ts'
 import { emailVerifyBatch } from '../../tools/email-verify-batch.ts'
+import { keysFree } from '../../tools/keys-free.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
 import type { DnsZone } from '../support/dns-server.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
@@ -299,4 +301,38 @@ describe('bad requests', () => {
     expect(answer.body.detail).toContain('email verification only')
     expect((await gateway.rest('POST', '/v1/execute', { intent: 'demo' }, key)).status).toBe(200)
   })
+})
+
+describe('an agent alone', () => {
+  const DOORS = ['rest', 'mcp', 'a2a'] as const
+  const through = (door: (typeof DOORS)[number], tool: AnyTool, input: Record<string, unknown>, token = '') =>
+    throughDoor[door](send, tool, input, token)
+
+  it.each(DOORS)(
+    'gets a key over %s and verifies with it, as a member of the input where it can set no header',
+    async (door) => {
+      const made = await through(door, keysFree, {})
+      expect(made.code).toBe('ok')
+      const { key: email_key } = made.output as { key: string }
+      const one = await through(door, emailVerify, { email: 'ada@good.com', email_key })
+      expect(one.output).toMatchObject({ decision: 'accept' })
+      const many = await through(door, emailVerifyBatch, { emails: ['ada@null-mx.com'], email_key })
+      expect(many.output).toMatchObject({ results: [{ decision: 'reject' }] })
+      expect(gateway.log()).not.toContain(email_key)
+    },
+  )
+
+  it.each(DOORS)(
+    'is refused over %s with a key that is none, and with a key of another kind',
+    async (door) => {
+      const refused = async (email_key: unknown, token?: string) =>
+        (await through(door, emailVerify, { email: 'ada@good.com', email_key }, token)).code
+      expect(await refused(`${key}x`)).toBe('key_invalid')
+      expect(await refused(gateway.operatorKey)).toBe('key_invalid')
+      expect(await refused(7)).toBe('key_required')
+      // The argument was written for this call; what the connection has is for all of them.
+      expect(await refused(`${key}x`, key)).toBe('key_invalid')
+      expect(await refused(key, `${key}x`)).toBe('ok')
+    },
+  )
 })

@@ -117,6 +117,11 @@ describe('a rating', () => {
       sign_in: null,
     })
     expect((await rate({ ...given, rating: 1 }, paidWith)).body.code).toBe('state_conflict')
+    // MCP and A2A name a receipt by its id.
+    const id = /(rcp_\w+)>/.exec(bought.headers.get('link') ?? '')?.[1]
+    expect((await rate({ ...given, receipt: id }, paidWith)).body.code).toBe('state_conflict')
+    const unknown = `rcp_${'0'.repeat(34)}`
+    expect((await rate({ ...given, receipt: unknown }, paidWith)).body.code).toBe('receipt_not_found')
     const { body } = await gw.rest('GET', DETAIL)
     expect(body.ratings).toEqual([
       {

@@ -108,7 +108,8 @@ describe.each(clients)('the client %s', (_, connect) => {
       const { receipt } = paid.structuredContent
       const stored = await gateway.rest('GET', new URL(receipt.url).pathname, undefined, '')
       expect(stored.status).toBe(200)
-      expect(stored.text).toContain(receipt.jws)
+      expect(Object.keys(receipt)).toEqual(['receipt_id', 'url'])
+      expect(stored.body.jws).toMatch(/^eyJ/)
 
       const replay = await client.callTool({ name, arguments: input, _meta: { 'x402/payment': payment } })
       expect(replay).toMatchObject({ isError: true, structuredContent: { code: 'payment_claimed' } })
@@ -119,7 +120,10 @@ describe.each(clients)('the client %s', (_, connect) => {
         arguments: { claim_id },
         _meta: { 'x402/payment': payment },
       })
-      expect(shown.structuredContent).toMatchObject({ state: 'settled', result: paid.structuredContent })
+      expect(shown.structuredContent).toMatchObject({
+        state: 'settled',
+        result: { ...paid.structuredContent, receipt: { ...receipt, jws: stored.body.jws } },
+      })
       expect(world.upstream.requests).toHaveLength(asked + 1)
       expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
     } finally {

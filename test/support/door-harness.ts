@@ -4,7 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCallPath } from '../../src/core/call.ts'
 import { loadConfig } from '../../src/app/config.ts'
+import { readSkills } from '../../src/app/skills.ts'
 import { createDocuments } from '../../src/documents/index.ts'
+import { servedSkills } from '../../src/documents/skills.ts'
 import { httpContext } from '../../src/doors/http/request.ts'
 import { createRestDoor } from '../../src/doors/rest/index.ts'
 import { createProviders } from '../../src/egress/providers/index.ts'
@@ -77,6 +79,7 @@ export async function startRestHarness(
     config,
     addresses,
     documents,
+    skills: servedSkills(await readSkills(), registry),
     store,
     signer,
     deriveKey,

@@ -28,6 +28,7 @@ export const adminKey = newToken('sk', Buffer.alloc(32, 1))
 export const operatorKey = newToken('sk', Buffer.alloc(32, 2))
 export const capability = newToken('cap', Buffer.alloc(32, 3))
 export const sellerKey = newToken('sk', Buffer.alloc(32, 4))
+export const emailKey = newToken('ek', Buffer.alloc(32, 5))
 
 const key = (id: string, admin: boolean): ServiceKey => ({
   id,
@@ -55,7 +56,7 @@ const agent: Capability = {
   revokedAt: null,
 }
 
-const testStore: AuthenticationStore = {
+export const testStore: AuthenticationStore = {
   findKey: async (hash) =>
     hash.equals(hashToken(adminKey))
       ? key('key_admin', true)
@@ -64,7 +65,10 @@ const testStore: AuthenticationStore = {
         : hash.equals(hashToken(sellerKey))
           ? { ...key('key_seller', false), role: 'seller' }
           : undefined,
-  findEmailKey: () => Promise.resolve(undefined),
+  findEmailKey: async (hash) =>
+    hash.equals(hashToken(emailKey))
+      ? { id: 'ek_test', createdAt: 0, lastSeenDay: '1970-01-01', revokedAt: null }
+      : undefined,
   findCapability: async (hash) => (hash.equals(hashToken(capability)) ? agent : undefined),
 }
 
@@ -181,6 +185,7 @@ export function testTools(): { tools: AnyTool[]; seen: Seen } {
     }),
     whoami('anyone', 'gateway.test.who'),
     whoami('capability', 'gateway.test.agent'),
+    whoami('email', 'gateway.test.email'),
     whoami('operator', 'gateway.test.operator'),
     whoami('admin', 'gateway.test.admin'),
     whoami('seller', 'gateway.test.seller'),

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { hideNames } from '../../src/commerce/secrets/places.ts'
+import { skillEntry } from '@modelcontextprotocol/server/ext/skills'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/core/errors.ts'
 import { parseInput } from '../../src/core/input.ts'
+import { type FrontMatter, readFrontMatter, readSkill, servedSkills } from '../../src/documents/skills.ts'
 import { createRegistry } from '../../src/core/registry.ts'
 import { tools } from '../../tools/index.ts'
 
@@ -10,39 +12,37 @@ const root = new URL('../../skills/', import.meta.url)
 const registry = createRegistry(tools)
 const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory())
 
-type Fields = Record<string, string | string[]>
-
-/** The front matter these files use: `key: text`, or a key with `- entries` below it. */
-function parseSkill(text: string): { fields: Fields; body: string } {
-  const match = /^---\n([^]*?)\n---\n([^]*)$/.exec(text)
-  if (!match) throw new Error('no front matter')
-  const fields: Fields = {}
-  let list: string[] | undefined
-  for (const line of match[1]!.split('\n')) {
-    const entry = /^ {2}- (.+)$/.exec(line)
-    const field = /^([a-z_]+):(?: (.+))?$/.exec(line)
-    if (entry && list) list.push(entry[1]!)
-    else if (field?.[2] !== undefined) fields[field[1]!] = field[2]
-    else if (field) fields[field[1]!] = list = []
-    else throw new Error(`front matter line is neither field nor entry: ${line}`)
-  }
-  return { fields, body: match[2]! }
-}
-
-const pairs = (value: string | string[] | undefined) =>
-  (value as string[]).map((entry) => /^(\S+): (.+)$/.exec(entry)!.slice(1) as [string, string])
+const pairs = (value: FrontMatter[string] | undefined) =>
+  (value as readonly string[]).map((entry) => /^(\S+): (.+)$/.exec(entry)!.slice(1) as [string, string])
 
 describe.each(folders.map(({ name }) => name))('skill %s', (folder) => {
-  const { fields, body } = parseSkill(readFileSync(new URL(`${folder}/SKILL.md`, root), 'utf8'))
+  const text = readFileSync(new URL(`${folder}/SKILL.md`, root), 'utf8')
+  const { fields, body } = readFrontMatter(text)
 
   it('says its name, goal, tools, payer, order and failures, and nothing else', () => {
-    expect(Object.keys(fields)).toEqual(['name', 'description', 'tools', 'pays', 'order', 'failures'])
+    const said = Object.keys(fields).filter((key) => key !== 'options')
+    expect(said).toEqual(['name', 'description', 'tools', 'arguments', 'pays', 'order', 'failures'])
     expect(fields['name']).toBe(folder)
     for (const key of ['tools', 'order', 'failures']) expect(fields[key], key).not.toHaveLength(0)
   })
 
+  it('is a skill as the Skills extension of MCP publishes it, its digest that of the file', async () => {
+    const { frontmatter, resources } = await skillEntry(folder, { 'SKILL.md': text })
+    expect(frontmatter).toMatchObject({ name: folder, description: fields['description'] })
+    const { sha256 } = readSkill(text)
+    expect(resources).toEqual([
+      { uri: `skill://${folder}/SKILL.md`, digest: `sha256:${sha256}`, size: Buffer.byteLength(text) },
+    ])
+  })
+
+  it('asks for what its order needs to know', () => {
+    const { arguments: asked } = readSkill(text)
+    expect(asked.some(({ isRequired }) => isRequired)).toBe(true)
+    expect(new Set(asked.map(({ name }) => name)).size).toBe(asked.length)
+  })
+
   it('names only tools that exist, and uses them in its order and its text', () => {
-    const named = fields['tools'] as string[]
+    const named = fields['tools'] as readonly string[]
     for (const name of named) expect(registry.find(name), name).toBeDefined()
     for (const [who, tool] of pairs(fields['order'])) {
       expect(['operator', 'agent', 'anyone']).toContain(who)
@@ -79,5 +79,21 @@ it('finds the skills', () => {
 })
 
 it.each(['no front matter', '---\nname: x\n  nested: y\n---\n'])('refuses a skill that reads %j', (text) => {
-  expect(() => parseSkill(text)).toThrow()
+  expect(() => readFrontMatter(text)).toThrow()
+})
+
+it.each([
+  ['---\ndescription: x\n---\n', /says its name/],
+  ['---\nname:\n  - x\n---\n', /says its name/],
+  ['---\nname: x\ndescription: y\ntools: gateway.inspect\n---\n', /lists its tools/],
+  ['---\nname: x\ndescription: y\narguments:\n  - url\n---\n', /not an argument/],
+])('refuses a skill that leaves something out: %j', (text, words) => {
+  expect(() => readSkill(text)).toThrow(words)
+})
+
+it('serves the skills whose tools are served, by name', () => {
+  const skill = (name: string, tool: string) =>
+    readSkill(`---\nname: ${name}\ndescription: d\ntools:\n  - ${tool}\n---\n`)
+  const given = [skill('b', 'gateway.inspect'), skill('c', 'gateway.nothing'), skill('a', 'gateway_execute')]
+  expect(servedSkills(given, registry).map(({ name }) => name)).toEqual(['a', 'b'])
 })

@@ -60,7 +60,8 @@ export async function usePermit(gateway: Client): Promise<PermitStep> {
       status: upstream.status,
       credits: credits.charged,
       receipt: receipt.receipt_id,
-      jws: receipt.jws,
+      // Over REST every receipt comes with its signature.
+      jws: receipt.jws ?? '',
       repeated: await refusalOf(execute),
     }
   } finally {

@@ -8,6 +8,7 @@ import type { Addresses } from '../../core/config.ts'
 import { type Audience, isFor } from '../audience.ts'
 import { exampleInput } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
+import { SKILLS_INDEX_PATH } from '../../documents/skills.ts'
 import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-form.ts'
 import { REST_PREFIX } from './http-json.ts'
@@ -72,6 +73,7 @@ export function createAgentCards(
             params: isSmall ? { skills: described } : { skillsUrl: extensionUri },
           },
           ...(skills.some((skill) => isPaid(skill.entry.tool)) ? X402 : []),
+          { uri: baseUrl + SKILLS_INDEX_PATH, description: GOALS, required: false },
         ],
       },
       securitySchemes: {
@@ -129,6 +131,10 @@ export function createAgentCards(
 const USAGE =
   'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
   'A data part {"skill": "…", "input": {…}} does the same without the extension.'
+
+const GOALS =
+  'Agent Skills: goals that are reached with several of these skills, each a SKILL.md that says who pays, in what order and what can fail. ' +
+  'The URI is the address of their index; nothing is activated.'
 
 const WHICH_OBJECTS =
   'The objects are those of x402 v2; whoever activates v0.1 alone gets those of x402 v1. Payments of either version are taken.'

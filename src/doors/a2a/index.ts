@@ -22,9 +22,11 @@ import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
+import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
 import { audienceOf } from '../audience.ts'
 import type { DoorParts } from '../parts.ts'
+import { wantsSignatures } from '../receipt-signatures.ts'
 import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
 
@@ -57,21 +59,22 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     const choice = resumed?.unpaid ? resumeCall(table, resumed.unpaid, chosen) : chosen
     if (choice.kind === 'none') return writeHelp(request.message.contextId)
     const modes = request.acceptedOutputModes
+    const whole = [request.message.metadata, request.metadata].some(wantsSignatures)
     const work: ToolWorkParts = {
       calls,
       call,
       skill: choice.skill,
       input: choice.input,
       idempotencyKey: idempotencyKeyOf(request),
+      wantsSignatures: whole,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
-      toProblem: (error) => toProblem(error, { requestId: call.requestId, baseUrl }),
+      toProblem: (error) => messageProblem(toProblem(error, { requestId: call.requestId, baseUrl }), whole),
     }
     return isPaid(choice.skill.entry.tool)
       ? paidWork({ ...work, submission: readSubmission(request), resumed })
       : toolWork(work)
   }
 
-  const decide = createDecidePending(parts.payments, log)
   const notifications = openNotifications(parts)
   const engine = createEngine({
     store: notifications?.watch(store) ?? store,
@@ -79,7 +82,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     log,
     plan,
     admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
-    decide,
+    decide: createDecidePending(parts.payments, (id) => table.find(id)?.entry.tool, log),
     push: notifications?.push,
   })
   notifications?.start(engine.readStored)

@@ -30,7 +30,7 @@ import { textPart, type WirePart } from './wire.ts'
 export function paidWork(
   parts: ToolWorkParts & { readonly submission: Submission; readonly resumed: KnownTask | undefined },
 ): Work {
-  const { calls, call, skill, input, asText, submission, resumed } = parts
+  const { calls, call, skill, input, asText, wantsSignatures, submission, resumed } = parts
   const form = formFor(call.extensions, resumed?.task)
   const unpaid = unpaidCall(skill, input, asText)
   const receipts = receiptsOf(resumed?.task)
@@ -78,7 +78,7 @@ export function paidWork(
         receipts: withFailed(receipts, paymentFactsOf(error).settlement),
         error: isPending ? undefined : paymentErrorCode(error),
       }),
-      ...(isPending && { pending: { claimId, skill: skill.id, asText } }),
+      ...(isPending && { pending: { claimId, skill: skill.id, asText, wantsSignatures } }),
     }
   }
 

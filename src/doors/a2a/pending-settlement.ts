@@ -2,7 +2,9 @@
 // has decided its claim: every read of the task asks.
 import { randomUUID } from 'node:crypto'
 import { LogField, type Logger } from '../../lib/log.ts'
+import type { AnyTool } from '../../core/registry.ts'
 import type { PaymentGate } from '../../core/charging.ts'
+import { messageAnswer } from '../message-answer.ts'
 import { formOf } from './x402-form.ts'
 import { paymentMetadata, receiptsOf } from './x402-metadata.ts'
 import {
@@ -19,6 +21,8 @@ export interface PendingSettlement {
   readonly claimId: string
   readonly skill: string
   readonly asText: boolean
+  /** Tasks that were stored by an earlier version do not say it: they get the receipt whole. */
+  readonly wantsSignatures?: boolean
 }
 
 /** How the task ends. */
@@ -32,8 +36,15 @@ export interface Decision {
 /** Undefined as long as it is not known. */
 export type DecidePending = (task: WireTask, pending: PendingSettlement) => Promise<Decision | undefined>
 
-/** @returns a look at the claim of a paused task: paid for, refused, or not decided yet */
-export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log: Logger): DecidePending {
+/**
+ * @param findTool the tool of a skill
+ * @returns a look at the claim of a paused task: paid for, refused, or not decided yet
+ */
+export function createDecidePending(
+  payments: Pick<PaymentGate, 'outcome'>,
+  findTool: (skill: string) => AnyTool | undefined,
+  log: Logger,
+): DecidePending {
   /** One look at a chain at a time, however many readers. */
   const looking = new Map<string, ReturnType<typeof lookOnce>>()
 
@@ -55,14 +66,21 @@ export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log:
     }
   }
 
-  return async (task, { claimId, skill, asText }) => {
+  return async (task, { claimId, skill, asText, wantsSignatures = true }) => {
     const outcome = await look(claimId)
     if (!outcome) return undefined
     const { claim, paid } = outcome
     const form = formOf(task)
     const before = receiptsOf(task).filter(({ errorReason }) => errorReason !== 'settlement_pending')
     if (claim.state === 'settled') {
-      const output = paid && (asText ? { text: paid.json, mediaType: 'text/plain' } : dataPart(paid.output))
+      const tool = findTool(skill)
+      const whole = paid && { output: paid.output, json: () => paid.json }
+      const answer =
+        whole && tool
+          ? messageAnswer({ tool, input: undefined, wantsSignatures }, { output: paid.output, paid })
+          : whole
+      const output =
+        answer && (asText ? { text: answer.json(), mediaType: 'text/plain' } : dataPart(answer.output))
       return {
         state: 'TASK_STATE_COMPLETED',
         parts: [textPart(paid ? SETTLED : RESULT_GONE)],

@@ -1,7 +1,7 @@
 // The call that a task keeps while it waits for its payment, and what a follow-up message makes of it.
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../../core/errors.ts'
-import { takesCapabilityArgument } from '../../core/registry.ts'
+import { tokenArgument } from '../../core/token-argument.ts'
 import { isObject } from '../../lib/json.ts'
 import { redactTokens, redactValue } from './redact.ts'
 import type { Choice, Skill, SkillTable } from './skills.ts'
@@ -51,7 +51,11 @@ const otherCall = (skill: Skill) =>
 
 /** `capability` names a job where it is not the caller's token, and may be kept. */
 function redactInput({ entry }: Skill, input: unknown): unknown {
-  if (!isObject(input) || takesCapabilityArgument(entry.tool) || typeof input['capability'] !== 'string')
+  if (
+    !isObject(input) ||
+    tokenArgument(entry.tool) === 'capability' ||
+    typeof input['capability'] !== 'string'
+  )
     return redactValue(input)
   return { ...(redactValue(input) as Json), capability: redactTokens(input['capability']) }
 }

@@ -61,6 +61,8 @@ export interface ToolWorkParts {
   readonly asText: boolean
   /** The caller's idempotency key of the metadata; not judged yet. */
   readonly idempotencyKey?: unknown
+  /** Whether receipts come with their signatures. */
+  readonly wantsSignatures: boolean
   readonly toProblem: (error: GatewayError) => Problem
 }
 
@@ -111,10 +113,10 @@ export const requestOf = ({ call, skill, input, idempotencyKey }: ToolWorkParts,
 
 /** An answer as the part of a message or an artifact. */
 export function answerPart(
-  { skill, input, asText }: ToolWorkParts,
+  { skill, input, wantsSignatures, asText }: ToolWorkParts,
   result: CallResult & { ok: true },
 ): WirePart {
-  const { output, json } = messageAnswer(skill.entry.tool, input, result)
+  const { output, json } = messageAnswer({ tool: skill.entry.tool, input, wantsSignatures }, result)
   return asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output)
 }
 

@@ -7,7 +7,7 @@ import type { HttpMessage } from '../../core/message.ts'
 import { MAX_BODY_BYTES } from '../../market/calls/input.ts'
 import { bytesOf } from '../../market/calls/shown-answer.ts'
 import type { MarketCallResult } from '../../../schemas/market-call.ts'
-import type { Receipt } from '../../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../../schemas/receipt.ts'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import {
@@ -112,7 +112,7 @@ export function createMarketDoor(
     const rate = rateHeaders(result.rate, result.quota)
     if (!result.ok) return refuse(result.error, rate)
     if (!result.paid) throw new Error('a service of the market was called without a payment')
-    const { upstream, receipt } = result.output as MarketCallResult & { readonly receipt: Receipt }
+    const { upstream, receipt } = result.output as MarketCallResult & { readonly receipt: SignedReceipt }
     const headers = {
       ...GUARDS,
       ...upstream.headers,
@@ -146,7 +146,7 @@ const preflight = { allow: ALLOW, ...preflightHeaders('paid', [...METHODS, 'OPTI
 /** Room in a head of 4 KiB for what the payment became and for the receipt: a longer receipt is named instead. */
 const MAX_MONEY_CHARS = 3000
 
-function moneyHeaders(req: IncomingMessage, { jws, url }: Receipt, settlement: SettleResponse) {
+function moneyHeaders(req: IncomingMessage, { jws, url }: SignedReceipt, settlement: SettleResponse) {
   const paid = paidHeaders(req, settlement)
   const length = Object.values(paid).reduce((sum, value) => sum + value.length, 0)
   return {

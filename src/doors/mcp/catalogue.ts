@@ -1,31 +1,20 @@
-// The list of tools as a connection is shown it, serialised once at start: {dotted, portable} x {public, seller, operator, admin} x {2025, 2026}.
+// The tools, texts and capabilities that a connection is shown. What a tool looks like in a list is decided here, who sees it in
+// audience.ts, and which part of the list a connection asked for in selection.ts.
 import { API_VERSION } from '../../core/config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { instructions } from './instructions.ts'
+import { createLists, type Era, type ToolEntry, type View } from './lists.ts'
 import { createSpell, type Spell, type Spelling, spellSchema } from './names.ts'
 import { PAYMENT_EXTENSION } from './result.ts'
 import { type JsonObject, META } from './wire.ts'
 
-export type Era = 'legacy' | 'modern'
-/** The service key on the connection decides this; no key is `public`. */
-export type Audience = 'public' | 'seller' | 'operator' | 'admin'
-
-const AUDIENCES: readonly Audience[] = ['public', 'seller', 'operator', 'admin']
 /** The list changes with a new version only; private, because it depends on the key and on the client. */
 export const LIST_TTL_MS = 300_000
 
-export interface ToolEntry {
-  readonly name: string
-  readonly title?: string
-  readonly description: string
-  readonly inputSchema: JsonObject
-  readonly outputSchema?: JsonObject
-  readonly annotations?: JsonObject
-  readonly _meta?: JsonObject
-}
+export type { Era, ToolEntry }
 
 /** Tools and capabilities beyond the registry's. */
 export interface Additions {
@@ -37,11 +26,12 @@ export interface Catalogue {
   readonly serverInfo: JsonObject
   /** Extensions are of 2026. */
   readonly capabilities: Readonly<Record<Era, JsonObject>>
-  readonly instructions: (spelling: Spelling) => string
+  /** Names only tools that the connection is shown. */
+  readonly instructions: (view: Pick<View, 'spelling' | 'selection'>) => string
   readonly spell: Spell
-  readonly tools: (spelling: Spelling, audience: Audience) => readonly ToolEntry[]
+  readonly tools: (view: View) => readonly ToolEntry[]
   /** Result JSON of tools/list as bytes. */
-  readonly listResult: (era: Era, spelling: Spelling, audience: Audience) => Buffer
+  readonly listResult: (era: Era, view: View) => Buffer
   /** Ends every modern result: `,"resultType":…,"_meta":{…}}`; the metadata alone, for a result that has its own. */
   readonly modernTail: string
   readonly modernMeta: JsonObject
@@ -62,52 +52,32 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify(modernMeta)}}`
   const cacheTail = `,"ttlMs":${LIST_TTL_MS},"cacheScope":"private"${modernTail}`
 
-  const words = perSpelling((spelling) => instructions(registry, (text) => spell(text, spelling)))
-  const lists = perSpelling(
-    (spelling) =>
-      Object.fromEntries(
-        AUDIENCES.map((audience) => {
-          const tools = [
-            ...served
-              .filter((entry) => isShown(entry, audience))
-              .map((entry) => describe(entry, spelling, spell)),
-            ...additions.tools,
-          ]
-          const json = `{"tools":${JSON.stringify(tools)}`
-          return [
-            audience,
-            { tools, legacy: Buffer.from(`${json}}`), modern: Buffer.from(`${json}${cacheTail}`) },
-          ]
-        }),
-      ) as Record<Audience, { tools: ToolEntry[]; legacy: Buffer; modern: Buffer }>,
-  )
+  const listOf = createLists(served, (entry, spelling) => describe(entry, spelling, spell), additions.tools, {
+    legacy: '}',
+    modern: cacheTail,
+  })
 
   return {
     serverInfo,
     capabilities: { legacy: capabilities, modern: { ...capabilities, ...paymentExtension(served) } },
     modernTail,
     modernMeta,
-    instructions: (spelling) => words[spelling],
+    instructions: ({ spelling, selection }) =>
+      instructions(
+        (name) => {
+          const tool = registry.find(name)?.tool
+          return tool !== undefined && (selection?.has(tool) ?? true)
+        },
+        (text) => spell(text, spelling),
+      ),
     spell,
-    tools: (spelling, audience) => lists[spelling][audience].tools,
-    listResult: (era, spelling, audience) => lists[spelling][audience][era],
+    tools: (view) => listOf(view).tools,
+    listResult: (era, view) => listOf(view)[era],
   }
 }
 
-const perSpelling = <T>(make: (spelling: Spelling) => T): Record<Spelling, T> => ({
-  dotted: make('dotted'),
-  portable: make('portable'),
-})
-
 const paymentExtension = (served: readonly RegisteredTool[]) =>
   served.some(({ tool }) => isPaid(tool)) ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {}
-
-function isShown({ tool }: RegisteredTool, audience: Audience): boolean {
-  if (tool.caller === 'admin') return audience === 'admin'
-  // An operator that sells calls them too, but most do not: its list is long enough without them.
-  if (tool.caller === 'seller') return audience === 'seller'
-  return tool.caller !== 'operator' || audience === 'operator' || audience === 'admin'
-}
 
 /** The key of a tool's dotted name, which is the same on every connection, in its `_meta`. */
 export const NAME_META = 'agent-gateway/name'

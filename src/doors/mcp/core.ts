@@ -2,9 +2,13 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
-import { type Audience, type Catalogue, createCatalogue } from './catalogue.ts'
+import type { Audience } from './audience.ts'
+import { type Catalogue, createCatalogue } from './catalogue.ts'
 import type { McpExtension } from './extension.ts'
-import { chooseSpelling, createSessionIds, type SessionIds, type Spelling } from './names.ts'
+import type { View } from './lists.ts'
+import { chooseSpelling, type Spelling } from './names.ts'
+import { createSelections, type Selections } from './selection.ts'
+import { createSessionIds, type SessionIds } from './session-ids.ts'
 import type { Link } from './link.ts'
 
 export interface McpCore {
@@ -12,31 +16,56 @@ export interface McpCore {
   readonly catalogue: Catalogue
   readonly sessions: SessionIds
   readonly extension: McpExtension | undefined
+  readonly selections: Selections
   spellingOf(link: Link): Spelling
-  audienceOf(link: Link): Promise<Audience>
+  /** What `initialize` settles: the view without the audience, which the token of each request decides. */
+  settledFor(link: Link): Pick<View, 'spelling' | 'selection'>
+  viewOf(link: Link): Promise<View>
 }
 
-/** The catalogue, the sessions and the audience that the fast path, the SDK and stdio share. */
+/** The catalogue, the sessions and the view that the fast path, the SDK and stdio share. */
 export function createCore(parts: DoorParts, extension: McpExtension | undefined): McpCore {
+  const selections = createSelections(parts.registry)
+  const spellingOf = ({ session, ...link }: Link): Spelling =>
+    chooseSpelling(parts.config.mcpNames, { clientName: undefined, ...link, session: session?.spelling })
+  const settledFor = (link: Link) => ({
+    spelling: spellingOf(link),
+    selection: link.selection ?? link.session?.selection,
+  })
   return {
     parts,
     extension,
     catalogue: createCatalogue(parts.registry, parts.addresses, extension ?? { tools: [], capabilities: {} }),
-    sessions: createSessionIds(sessionKey(parts)),
-    spellingOf: (link) => chooseSpelling(parts.config.mcpNames, { clientName: undefined, ...link }),
+    selections,
+    sessions: createSessionIds(sessionKey(parts), selections.restore),
+    spellingOf,
+    settledFor,
+    viewOf: async (link) => ({ ...settledFor(link), audience: await audienceOf(parts, link) }),
+  }
+}
 
-    /** An invalid key shows the public list: what is wrong with it is said where it is used. */
-    async audienceOf({ tokens, address }) {
-      const key: { bearer?: string } = tokens.bearer?.startsWith('agw_sk_') ? { bearer: tokens.bearer } : {}
-      try {
-        const caller = await parts.calls.admit('tools/list', key, address, key.bearer ? 'seller' : 'anyone')
-        if (caller.kind === 'seller') return 'seller'
-        return caller.kind !== 'operator' ? 'public' : caller.admin ? 'admin' : 'operator'
-      } catch (thrown) {
-        if (thrown instanceof GatewayError && thrown.status === 401) return 'public'
-        throw thrown
-      }
-    },
+/** An invalid token shows the public list: what is wrong with it is said where it is used. */
+async function audienceOf({ calls }: DoorParts, { tokens, address }: Link): Promise<Audience> {
+  const { bearer } = tokens
+  const isServiceKey = bearer?.startsWith('agw_sk_') ?? false
+  const isEmailKey = bearer?.startsWith('agw_ek_') ?? false
+  // A capability beside a service key takes nothing from what the key opens.
+  const presented = isServiceKey ? { bearer } : tokens
+  try {
+    const caller = await calls.admit('tools/list', presented, address, isServiceKey ? 'seller' : 'anyone')
+    switch (caller.kind) {
+      case 'operator':
+        return caller.admin ? 'admin' : 'operator'
+      case 'agent':
+        return isEmailKey ? 'public' : 'agent'
+      case 'anonymous':
+        return isEmailKey ? 'email' : 'public'
+      default:
+        return caller.kind
+    }
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.status === 401) return 'public'
+    throw thrown
   }
 }
 

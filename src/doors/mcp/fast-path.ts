@@ -90,8 +90,7 @@ const reply = ({ res, headers }: FastRequest, text: string) => sendJsonText(res,
 
 async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
   const { res, headers, request, era, link } = fast
-  const spelling = core.spellingOf(link)
-  const list = core.catalogue.listResult(era, spelling, await core.audienceOf(link))
+  const list = core.catalogue.listResult(era, await core.viewOf(link))
   const head = Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":`)
   const body = Buffer.allocUnsafe(head.length + list.length + 1)
   head.copy(body)

@@ -22,7 +22,7 @@ import { createCore } from './core.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { McpExtension } from './extension.ts'
 import { answerFast, classifyEra, clientNameOf } from './fast-path.ts'
-import { isNamesQuery, namesQuery, type Spelling, spellProblem } from './names.ts'
+import { isNamesQuery, type Spelling, spellProblem } from './names.ts'
 import type { SdkFallback } from './sdk.ts'
 import type { Link } from './link.ts'
 import {
@@ -137,8 +137,8 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   }
 
   function linkOf(req: IncomingMessage, context: HttpContext): Link {
-    const query = namesQuery(context.query)
-    if (!isNamesQuery(query))
+    const { names, selection } = core.selections.read(context.query)
+    if (!isNamesQuery(names))
       throw new GatewayError('request_invalid', 'Use ?names=auto, ?names=dotted or ?names=portable.')
     const session = req.headers['mcp-session-id']
     return {
@@ -146,7 +146,8 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       address: context.address,
       requestId: context.requestId,
       traceparent: context.traceparent,
-      query,
+      query: names,
+      selection,
       userAgent: req.headers['user-agent'],
       session: typeof session === 'string' ? core.sessions.read(session) : undefined,
     }

@@ -1,5 +1,4 @@
 // A few lines that tell a model how to use the gateway; they name only tools that exist.
-import type { Registry } from '../../core/registry.ts'
 
 const LINES: readonly { readonly needs: readonly string[]; readonly text: string }[] = [
   {
@@ -60,10 +59,11 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
 ]
 
 /**
- * The text that a client is told at the start: a line counts only where its tools are served.
+ * The text that a client is told at the start: a line counts only where its tools are shown.
+ * @param isShown whether the connection is shown the tool of this name
  * @param spell writes the tools' names as the connection does
  */
-export const instructions = (registry: Registry, spell: (text: string) => string): string =>
-  LINES.filter((line) => line.needs.every((name) => registry.find(name)))
+export const instructions = (isShown: (name: string) => boolean, spell: (text: string) => string): string =>
+  LINES.filter((line) => line.needs.every(isShown))
     .map((line) => spell(line.text))
     .join('\n')

@@ -1,6 +1,7 @@
 // What a connection brings along with each of its messages.
 import type { PresentedTokens } from '../../core/authenticate.ts'
-import type { Spelling } from './names.ts'
+import type { Selection } from './selection.ts'
+import type { Session } from './session-ids.ts'
 
 /** A connection brings this along with its messages. */
 export interface Link {
@@ -8,9 +9,13 @@ export interface Link {
   readonly address: string
   readonly requestId: string
   readonly traceparent: string | undefined
+  /** Value of `?names=`. */
   readonly query: string | undefined
+  /** The part of the list that the address asks for. */
+  readonly selection?: Selection | undefined
   readonly userAgent: string | undefined
-  readonly session: Spelling | undefined
+  /** Settled by an earlier `initialize`. */
+  readonly session: Session | undefined
   /** The client's name in the message on hand. */
   readonly clientName?: string | undefined
 }

@@ -2,9 +2,8 @@
 import type { CallResult } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import { type Challenge, paymentFactsOf } from '../../core/charging.ts'
-import type { AnyTool } from '../../core/registry.ts'
 import { isObject } from '../../lib/json.ts'
-import { messageAnswer } from '../message-answer.ts'
+import { type Asked, messageAnswer } from '../message-answer.ts'
 import { type JsonObject } from './wire.ts'
 
 /** Key of the payment in the request's `_meta`. */
@@ -47,8 +46,7 @@ const asPaymentRequired: ChallengeEncoder = (json) => ({
 export function encodeCall(
   result: CallResult,
   context: {
-    readonly tool: AnyTool
-    readonly input: unknown
+    readonly asked: Asked
     readonly capabilities: unknown
     readonly toProblem: (error: GatewayError) => Problem
     readonly spell: (text: string) => string
@@ -56,7 +54,7 @@ export function encodeCall(
 ): Encoded {
   if (result.ok) {
     const { paid } = result
-    const json = messageAnswer(context.tool, context.input, result).json()
+    const json = messageAnswer(context.asked, result).json()
     const meta = paid && { [SETTLEMENT_META]: paid.settlement }
     return { members: content(json), meta, resultType: 'complete' }
   }

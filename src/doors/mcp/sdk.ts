@@ -54,7 +54,7 @@ export function createSdkFallback(core: McpCore): SdkFallback {
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: true,
       ...(isInitializeRequest(message) && {
-        sessionIdGenerator: () => core.sessions.issue(core.spellingOf(link)),
+        sessionIdGenerator: () => core.sessions.issue(core.settledFor(link)),
       }),
     })
     const server = createServer(core, 'legacy', () => link)
@@ -105,14 +105,13 @@ function linkOf(link: Link | undefined): Link {
 /** @param linkNow what a call arriving now brings along */
 function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
   const { catalogue, extension } = core
-  const spelling = core.spellingOf(linkNow())
   const server = new Server(catalogue.serverInfo as { name: string; version: string }, {
     capabilities: catalogue.capabilities[era],
-    instructions: catalogue.instructions(spelling),
+    instructions: catalogue.instructions(core.settledFor(linkNow())),
     cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
   })
   server.setRequestHandler('tools/list', async () => ({
-    tools: catalogue.tools(spelling, await core.audienceOf(linkNow())) as never[],
+    tools: catalogue.tools(await core.viewOf(linkNow())) as never[],
   }))
   server.setRequestHandler('tools/call', async (request, { mcpReq }) => {
     // The SDK takes what it reads itself out of `_meta`.

@@ -6,7 +6,9 @@ import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
 import { Secret } from '../../lib/secret.ts'
 import { readTraceparent } from '../http/request.ts'
+import { messageProblem } from '../message-answer.ts'
 import { readPayment } from '../message-payment.ts'
+import { wantsSignatures } from '../receipt-signatures.ts'
 import type { McpCore } from './core.ts'
 import type { Link } from './link.ts'
 import { spellProblem } from './names.ts'
@@ -32,11 +34,12 @@ export async function callTool(
     return invalid('tools/call needs `name`, a string, and takes `arguments`, an object.')
   const entry = parts.registry.find(name)
   if (!entry?.tool.doors.includes('mcp'))
-    return invalid(`Unknown tool: ${name.slice(0, 128)}. tools/list names the tools there are.`)
+    return invalid(core.catalogue.spell(core.selections.unknownTool(name), core.spellingOf(link)))
 
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
   const quote = meta?.[QUOTE_META]
   const proof = meta?.[SIGN_IN_META]
+  const whole = wantsSignatures(meta)
   const result: CallResult = await parts.calls.call({
     tool: entry.tool,
     input: input ?? {},
@@ -57,16 +60,14 @@ export async function callTool(
   return {
     ok: true,
     result: encodeCall(result, {
-      tool: entry.tool,
-      input: input ?? {},
+      asked: { tool: entry.tool, input: input ?? {}, wantsSignatures: whole },
       spell,
       // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
       capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
-      toProblem: (error) =>
-        spellProblem(
-          toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl }),
-          spell,
-        ),
+      toProblem: (error) => {
+        const problem = toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl })
+        return messageProblem(spellProblem(problem, spell), whole)
+      },
     }),
   }
 }

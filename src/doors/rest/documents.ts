@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { openApiOf } from '../../documents/openapi.ts'
+import { skillPath, SKILLS_INDEX_PATH, skillsIndex } from '../../documents/skills.ts'
 import { agentText, apiCatalog, llmsText, robotsText, schemaDocument } from '../../documents/texts.ts'
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { didDocument, didPathOf } from '../../payments/did.ts'
@@ -25,12 +26,14 @@ import {
 
 const MAX_AGE = 'public, max-age=300'
 const TEXT = 'text/plain; charset=utf-8'
+const MARKDOWN = 'text/markdown; charset=utf-8'
 
 /** The documents at fixed paths: texts, manifests, schemas, published keys, pages. */
 export function documentResources(parts: DoorParts): Resource[] {
   const { registry, addresses, documents, store } = parts
   const capabilities = documents.catalogue()['tools'] as readonly Readonly<Record<string, unknown>>[]
   const agent = agentText(registry, addresses)
+  const { skills = [] } = parts
   const json = (path: string, value: unknown, type = 'application/json') =>
     fixed(path, type, JSON.stringify(value))
   return [
@@ -40,6 +43,10 @@ export function documentResources(parts: DoorParts): Resource[] {
     fixed('/agents.txt', TEXT, agent),
     fixed('/llms.txt', TEXT, llmsText(addresses, capabilities)),
     fixed('/robots.txt', TEXT, robotsText),
+    ...['/skills', '/skills/index.json', SKILLS_INDEX_PATH].map((path) =>
+      json(path, skillsIndex(skills, addresses)),
+    ),
+    ...skills.map((skill) => fixed(skillPath(skill), MARKDOWN, skill.text)),
     fixed(
       '/.well-known/api-catalog',
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',

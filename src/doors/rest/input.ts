@@ -1,11 +1,7 @@
 // A tool's input is in the path of an HTTP request, and in its query (GET) or its JSON body (POST). One value has one place.
 import { GatewayError } from '../../core/errors.ts'
-import {
-  type JsonSchema,
-  type RegisteredTool,
-  type RestRoute,
-  takesCapabilityArgument,
-} from '../../core/registry.ts'
+import type { JsonSchema, RegisteredTool, RestRoute } from '../../core/registry.ts'
+import { type TokenArgument, tokenArgument } from '../../core/token-argument.ts'
 import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import { presentedTokens, readJson } from '../http/request.ts'
@@ -23,6 +19,7 @@ export function inputCollector(
 ): (exchange: Exchange) => Promise<unknown> {
   const { tool, inputSchema } = entry
   const required = requiredOf(inputSchema)
+  const token = tokenArgument(tool)
   // Most routes have all of their input in the body.
   const isPlain = !path.includes('{') && Object.keys(fixed).length === 0
   // A body that says that it is large is not read before it is known who sends it.
@@ -34,7 +31,7 @@ export function inputCollector(
     const { req, context } = exchange
     if (req.method !== 'POST') {
       const query = readQuery(context.query, inputSchema)
-      if (takesCapabilityArgument(tool) && Object.hasOwn(query, 'capability')) throw tokenInAddress()
+      if (token !== undefined && Object.hasOwn(query, token)) throw tokenInAddress(token)
       return fix(merge(query, readParams(exchange, inputSchema)), fixed)
     }
     if (isPlain)
@@ -53,11 +50,13 @@ const readParams = ({ params }: Exchange, schema: JsonSchema) =>
   )
 
 /** Addresses end in access logs, histories and Referer headers: a token in one is as good as published. */
-const tokenInAddress = () =>
+const tokenInAddress = (name: TokenArgument) =>
   new GatewayError(
     'input_invalid',
-    'Send the capability as `Authorization: Bearer` or as `X-Gateway-Capability`, never in the address.',
-    { extras: { fields: [{ pointer: '/capability', message: 'is not taken from the address' }] } },
+    name === 'capability'
+      ? 'Send the capability as `Authorization: Bearer` or as `X-Gateway-Capability`, never in the address.'
+      : 'Send the email key as `Authorization: Bearer`, never in the address.',
+    { extras: { fields: [{ pointer: `/${name}`, message: 'is not taken from the address' }] } },
   )
 
 /** The address decides what is acted on, so the same name may not say something else in the body or the query. */

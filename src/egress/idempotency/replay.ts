@@ -6,7 +6,7 @@ import { JWS_TYPES, toReceipt } from '../../receipts/types.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { KeyRecord, Store, StoredReceipt } from '../../store/ports.ts'
 import { toTimestamp } from '../../lib/timestamp.ts'
-import type { Receipt } from '../../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../../schemas/receipt.ts'
 import type { Attempt } from '../../store/model.ts'
 import type { Answer } from './answer.ts'
 import type { KeyedCall } from './keyed-call.ts'
@@ -23,7 +23,7 @@ export interface ReplayParts {
 export interface Replayed {
   readonly attempt: Attempt
   readonly answer: Answer
-  readonly receipt: Receipt
+  readonly receipt: SignedReceipt
   readonly balance: number
 }
 

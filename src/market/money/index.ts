@@ -1,5 +1,5 @@
 // The market's money as handlers see it.
-import type { Receipt } from '../../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../../schemas/receipt.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { type Chain, ChainError } from '../../payments/chain-ports.ts'
 import type { Refunds } from '../../payments/refunds.ts'
@@ -34,7 +34,7 @@ export function createMarketMoney(parts: MoneyParts): {
   const { store, networks, chains, baseUrl, renewReceipt, readSettings } = parts
   const payouts = createPayouts(parts)
 
-  async function receiptOf({ receiptId }: Payout): Promise<Receipt | null> {
+  async function receiptOf({ receiptId }: Payout): Promise<SignedReceipt | null> {
     const stored = receiptId === null ? undefined : await store.getReceipt(receiptId)
     return stored ? toReceipt(baseUrl, renewReceipt(stored)) : null
   }

@@ -1,11 +1,14 @@
 // Payouts, batches and lines of statements as answers show them.
 import type { z } from 'zod'
 import type { PublicPayout, Statement } from '../../../schemas/market-money.ts'
-import type { Receipt } from '../../../schemas/receipt.ts'
+import type { SignedReceipt } from '../../../schemas/receipt.ts'
 import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { Payout, PayoutBatch, StatementEntry } from '../../store/ports.ts'
 
-export const toPublicPayout = (payout: Payout, receipt: Receipt | null): z.output<typeof PublicPayout> => ({
+export const toPublicPayout = (
+  payout: Payout,
+  receipt: SignedReceipt | null,
+): z.output<typeof PublicPayout> => ({
   payout_id: payout.id,
   batch_id: payout.batchId,
   seller: payout.sellerId,

@@ -9,7 +9,7 @@ import type { Rating, Store } from '../../store/ports.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface RatingParts {
-  readonly store: Pick<Store, 'addRating' | 'findSale'>
+  readonly store: Pick<Store, 'addRating' | 'findSale' | 'getReceipt'>
   readonly payments: Pick<PaymentGate, 'claim'>
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly recorder: Pick<Recorder, 'flush'>
@@ -17,7 +17,7 @@ export interface RatingParts {
 }
 
 export interface GivenRating {
-  /** Compact JWS. */
+  /** Compact JWS, or the id of the receipt. */
   readonly receipt: string
   readonly rating: number
   readonly words: string | undefined
@@ -43,13 +43,14 @@ const LIVE_NETWORK = 'eip155:8453'
 export function createRatings({ store, payments, verifyOwn, recorder, now }: RatingParts): Ratings {
   return {
     async rate({ receipt, rating, words }, shown) {
-      const claims = verifyOwn(receipt, JWS_TYPES.receipt)
+      const jws = receipt.startsWith('rcp_') ? (await store.getReceipt(receipt))?.jws : receipt
+      const claims = jws === undefined ? undefined : verifyOwn(jws, JWS_TYPES.receipt)
       const claimId = claims?.['kind'] === 'payment' ? claims['claim_id'] : undefined
       const sale = typeof claimId === 'string' ? await store.findSale(claimId) : undefined
       if (!sale?.isBooked || sale.network !== LIVE_NETWORK)
         throw new GatewayError(
           'receipt_not_found',
-          'This is no receipt of this gateway for a call that was paid on the market with live money. Send `receipt.jws` of the answer.',
+          'This is no receipt of this gateway for a call that was paid on the market with live money. Send `receipt.receipt_id` or `receipt.jws` of the answer.',
         )
       const { claim, signIn } = await payments.claim(sale.claimId, shown)
       if (signIn) return { rating: null, signIn }

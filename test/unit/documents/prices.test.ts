@@ -16,7 +16,11 @@ const baseUrl = 'http://127.0.0.1:8402'
 const addresses = { baseUrl, siteUrl: baseUrl, mcpUrl: `${baseUrl}/mcp` }
 const registry = createRegistry(tools)
 const describedBy = (registered: typeof registry) =>
-  createCatalogue(registered, addresses, { tools: [], capabilities: {} }).tools('dotted', 'admin')
+  createCatalogue(registered, addresses, { tools: [], capabilities: {} }).tools({
+    spelling: 'dotted',
+    audience: 'admin',
+    selection: undefined,
+  })
 
 describe('a price', () => {
   it.each(tools.map((tool) => [tool.name, tool] as const))('of %s is in no text of its file', (_, tool) => {

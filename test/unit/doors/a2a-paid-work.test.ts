@@ -47,6 +47,7 @@ describe('paid work', () => {
       skill,
       input: { text: 'hi' },
       asText: false,
+      wantsSignatures: false,
       toProblem: (error) => ({ code: error.code }) as never,
       submission: readSubmission({
         message: { messageId: 'm', role: 'ROLE_USER', parts: [], metadata },

@@ -10,7 +10,11 @@ const closing: (() => void)[] = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
 
 /** @param work what happens between the request and the end of the response */
-async function ask(accept: string, work: (exchange: Exchange) => Promise<void> | void) {
+async function ask(
+  accept: string,
+  work: (exchange: Exchange) => Promise<void> | void,
+  onText: (text: string) => void = () => {},
+) {
   const server = createServer((req, res) => {
     void work(createExchange(req, res, { 'x-request-id': 'req_1' }, KEEP_ALIVE_MS))
   })
@@ -18,29 +22,37 @@ async function ask(accept: string, work: (exchange: Exchange) => Promise<void> |
   closing.push(() => server.close())
   const { port } = server.address() as AddressInfo
   const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { accept } })
-  return { response, text: await response.text() }
+  let text = ''
+  for await (const chunk of response.body ?? []) onText((text += Buffer.from(chunk).toString()))
+  return { response, text }
 }
 
 const EVENTS = 'application/json, text/event-stream'
 
 describe('an answer that takes long', () => {
-  const slow = async (exchange: Exchange) => {
-    await sleep(5 * KEEP_ALIVE_MS)
-    exchange.answer(200, '{"ok":true}')
-  }
+  const commentsIn = (text: string) => text.match(/^: keep-alive$/gm)?.length ?? 0
 
   it('becomes a stream that comments keep alive, where the client takes events', async () => {
-    const { response, text } = await ask(EVENTS, slow)
+    const enough = Promise.withResolvers<void>()
+    const { response, text } = await ask(
+      EVENTS,
+      async (exchange) => {
+        await enough.promise
+        exchange.answer(200, '{"ok":true}')
+      },
+      (read) => commentsIn(read) >= 3 && enough.resolve(),
+    )
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     expect(response.headers.get('x-accel-buffering')).toBe('no')
     expect(response.headers.get('x-request-id')).toBe('req_1')
-    const comments = text.match(/^: keep-alive$/gm) ?? []
-    expect(comments.length).toBeGreaterThanOrEqual(2)
     expect(text.replaceAll(': keep-alive\n\n', '')).toBe('event: message\ndata: {"ok":true}\n\n')
   })
 
   it('stays one JSON text where the client takes nothing else', async () => {
-    const { response, text } = await ask('application/json', slow)
+    const { response, text } = await ask('application/json', async (exchange) => {
+      await sleep(5 * KEEP_ALIVE_MS)
+      exchange.answer(200, '{"ok":true}')
+    })
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(text).toBe('{"ok":true}')
   })

@@ -8,8 +8,19 @@ import { tools } from '../../../tools/index.ts'
 const registry = createRegistry(tools)
 const spell = createSpell(registry)
 
+it('is silent on tools that the connection is not shown', () => {
+  const lines = instructions(
+    (name) => name === 'gateway.receipts.get',
+    (text) => text,
+  )
+  expect(lines.match(/gateway[._][a-z._]*[a-z]/g)).toEqual(['gateway.receipts.get'])
+})
+
 describe.each(['dotted', 'portable'] as const)('instructions of the product, %s', (spelling) => {
-  const lines = instructions(registry, (text) => spell(text, spelling)).split('\n')
+  const lines = instructions(
+    (name) => registry.find(name) !== undefined,
+    (text) => spell(text, spelling),
+  ).split('\n')
 
   it('are at most ten lines', () => {
     expect(lines.length).toBeLessThanOrEqual(10)

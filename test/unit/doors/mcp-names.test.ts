@@ -1,15 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/core/registry.ts'
 import { DOT_ACCEPTING_CLIENTS } from '../../../src/data/dot-accepting-clients.ts'
-import {
-  chooseSpelling,
-  createSessionIds,
-  createSpell,
-  type NamesSetting,
-  spellSchema,
-} from '../../../src/doors/mcp/names.ts'
+import { chooseSpelling, createSpell, type NamesSetting, spellSchema } from '../../../src/doors/mcp/names.ts'
 import { tools } from '../../../tools/index.ts'
 
 const nothing = { query: undefined, clientName: undefined, userAgent: undefined, session: undefined }
@@ -110,39 +103,5 @@ describe('a text of ours', () => {
       description: 'of gateway_web_fetch',
       properties: { title: { const: 'gateway.web.fetch', title: 'gateway_web_fetch' } },
     })
-  })
-})
-
-describe('a session id', () => {
-  const key = randomBytes(32)
-
-  it.each(['dotted', 'portable'] as const)('carries %s to another replica with the same key', (spelling) => {
-    const id = createSessionIds(key).issue(spelling)
-    expect(id).toMatch(/^[!-~]+$/)
-    expect(createSessionIds(key).read(id)).toBe(spelling)
-  })
-
-  it('is not accepted under another key', () => {
-    expect(createSessionIds(randomBytes(32)).read(createSessionIds(key).issue('dotted'))).toBeUndefined()
-  })
-
-  it('is not accepted with any character changed', () => {
-    const id = createSessionIds(key).issue('dotted')
-    fc.assert(
-      fc.property(fc.nat(id.length - 1), fc.constantFrom(...'dpAz09-_.'), (at, char) => {
-        const changed = id.slice(0, at) + char + id.slice(at + 1)
-        fc.pre(changed !== id)
-        return createSessionIds(key).read(changed) === undefined
-      }),
-      { numRuns: 1000 },
-    )
-  })
-
-  it('is refused when it is any other text', () => {
-    const ids = createSessionIds(key)
-    fc.assert(
-      fc.property(fc.string({ maxLength: 80 }), (text) => ids.read(text) === undefined),
-      { numRuns: 1000 },
-    )
   })
 })
