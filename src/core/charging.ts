@@ -65,10 +65,22 @@ export interface Terms {
   readonly onSettled?: ((claim: PaymentClaim) => void) | undefined
 }
 
+/** A 402 in words. */
+export interface Asking {
+  readonly cost: string
+  /** How it is paid at the door that asks. */
+  readonly pay: string
+  readonly withoutWallet: string
+  /** All three. */
+  readonly sentence: string
+}
+
 /** The content of a 402, whatever door encodes it. */
 export interface Challenge {
   /** `Payment required`, or the x402 reason why what was presented is not enough. */
   readonly error: string
+  readonly asking: Asking
+  /** Its `error` is the sentence, where it goes into a message and nothing was presented: a header has no room for it. */
   readonly required: PaymentRequired
   /** JSON text of `required`, and its base64 for the HTTP header. */
   readonly json: string

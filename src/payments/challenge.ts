@@ -13,7 +13,8 @@ import { ANY_QUOTE_ROOM, MAX_BOTH_CHARS, MAX_BRIEF_QUOTE_CHARS, MIN_QUOTE_ROOM }
 import { OFFER_RECEIPT, type Offers } from './offers.ts'
 import type { Router, UpstreamState } from './ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
-import type { Challenge, PaidCall } from '../core/charging.ts'
+import type { Asking, Challenge, PaidCall } from '../core/charging.ts'
+import { askingOf } from './asking.ts'
 import { toRequirements } from './requirements.ts'
 import { CHALLENGE_CHARACTERS, type Secrets } from './secrets.ts'
 
@@ -27,6 +28,8 @@ export interface ChallengeParts {
   readonly secrets: Pick<Secrets, 'mint'>
   /** The router, where one is given: a network that no live facilitator takes is not asked for. */
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
+  /** Test money is all there is. */
+  readonly isSandbox: boolean
   readonly now: () => number
 }
 
@@ -50,6 +53,7 @@ const PLACEHOLDER = '~'.repeat(CHALLENGE_CHARACTERS)
 
 interface Remembered {
   readonly resource: ResourceInfo
+  readonly asking: Asking
   readonly wording: Wording
   second: number
   accepts: readonly PaymentRequirements[]
@@ -108,7 +112,9 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     // A network more or less, and what was chosen for the others may not fit.
     const isAsBefore = known?.accepts.length === accepts.length
     const wording = isAsBefore ? known.wording : chooseWording(call, accepts.length, worded)
-    const template = worded(wording)
+    const asking = askingOf(call, networks, parts.isSandbox)
+    // A payment sends most of a challenge back, but not this.
+    const template = isHttp(call) ? worded(wording) : { ...worded(wording), error: asking.sentence }
     const text = JSON.stringify(template)
     // The last one: a buyer's URL could hold it too.
     const at = text.lastIndexOf(PLACEHOLDER)
@@ -117,6 +123,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     const acceptsV1 = networks.flatMap((network, index) => v1Of(call, network, accepts[index]!))
     return {
       resource,
+      asking,
       wording,
       second,
       accepts,
@@ -172,6 +179,10 @@ class OneChallenge implements Challenge {
     this.#own = own
     this.error = error
     this.quote = quote
+  }
+
+  get asking() {
+    return this.#known.asking
   }
 
   get acceptsV1() {

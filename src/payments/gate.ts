@@ -38,6 +38,8 @@ export interface GateParts {
   readonly settlements: Settlements
   /** The router, where one is given: a network that no live facilitator takes is not asked for. */
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
+  /** Test money is all there is. */
+  readonly isSandbox: boolean
   readonly signer: Signer
   readonly presentations: Presentations
   readonly secrets: Secrets

@@ -17,8 +17,6 @@ const SIGN =
   '(x402 extension sign-in-with-x) and send it there as the header Sign-In-With-X. The chain tells everybody all that is in ' +
   'this payment, so the payment shows nobody who you are.'
 
-const UNPAID = 'Pay one of the offers in `accepts` and repeat the identical request with its payment.'
-
 const uncharged = (message: string) =>
   `${/[.!?]$/.test(message) ? message : `${message}.`} Nothing was charged.`
 
@@ -61,7 +59,7 @@ export function createRefusals({
       // 402.
       Error.stackTraceLimit = 0
       try {
-        return new PaymentError('payment_required', UNPAID, { payment: { challenge } })
+        return new PaymentError('payment_required', challenge.asking.sentence, { payment: { challenge } })
       } finally {
         Error.stackTraceLimit = traced
       }

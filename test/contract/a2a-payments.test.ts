@@ -88,7 +88,9 @@ describe('an unpaid call', () => {
       expect(required).toEqual(metadata['x402.payment.required'])
       expect(required.resource.url).toBe('a2a://skill/buy')
       expect(metadata['gateway.quote']).toBe('quote of a2a://skill/buy')
-      expect(textOf(task.status.message!)).toMatch(/0\.001000 USDC on eip155:84532.*payment-submitted/)
+      expect(textOf(task.status.message!)).toMatch(
+        /0\.001 USD .* on Base Sepolia \(eip155:84532\).*payment-submitted/,
+      )
       expect(task.status.message!.extensions).toEqual([V02, V01])
       expect(gate.worked()).toBe(0)
       expect(await read(task.id)).toEqual(task)

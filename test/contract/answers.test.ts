@@ -136,6 +136,55 @@ describe.each([
   })
 })
 
+describe('a 402 tells who reads it alone what it costs, how it is paid and what to do without a wallet', () => {
+  const input = { url: 'https://example.com/' }
+  const COST =
+    'Payment required: this call costs 0.001 USD (1000 atomic units of USDC) on Base (eip155:8453, test money). Nothing was done and ' +
+    'nothing was charged.'
+  const WALLET = 'Without a wallet: this is a sandbox, and its test payer pays.'
+
+  it.each([
+    ['2025', legacy],
+    ['2026', modern],
+  ])('over MCP of %s in the first words of the PaymentRequired', async (_era, ask) => {
+    const { output, text } = await ask('gateway.web.fetch', input)
+    expect(text).toBe(JSON.stringify(output))
+    expect(Object.keys(output).slice(0, 2)).toEqual(['x402Version', 'error'])
+    expect(output['error']).toMatch(/^Payment required: .*_meta\["x402\/payment"\]/)
+    expect(output['error']).toContain(COST)
+    expect(output['error']).toContain(WALLET)
+  })
+
+  it('over A2A in the words beside the challenge', async () => {
+    const message = {
+      messageId: crypto.randomUUID(),
+      role: 'ROLE_USER',
+      parts: [{ data: { skill: 'web-fetch', input } }],
+    }
+    const answer = await post(
+      '/a2a',
+      { method: 'SendMessage', params: { message } },
+      { 'a2a-version': '1.0' },
+    )
+    const said = at(answer, 'result', 'task', 'status', 'message')
+    const words = at(said, 'parts', '0', 'text')
+    expect(words).toContain(COST)
+    expect(words).toContain('"x402.payment.status": "payment-submitted"')
+    expect(words).toContain(WALLET)
+    expect(at(said, 'metadata', 'x402.payment.required', 'error')).toContain(COST)
+  })
+
+  it('over REST as the detail of the problem', async () => {
+    const { body, headers } = await gateway.rest('POST', '/v1/tools/web.fetch', input)
+    expect(body).toMatchObject({ code: 'payment_required', error: 'Payment required' })
+    expect(body.detail).toContain(COST)
+    expect(body.detail).toContain('in the header Payment-Signature')
+    expect(body.detail).toContain(WALLET)
+    const required = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()
+    expect(JSON.parse(required)).toMatchObject({ x402Version: 2, error: 'Payment required' })
+  })
+})
+
 it('keeps the shape of the catalogue over REST, whole and narrowed to one id', async () => {
   const whole = (await gateway.rest('GET', '/v1/capabilities')).body
   const { body } = await gateway.rest('GET', '/v1/capabilities?id=feed-digest')

@@ -58,7 +58,19 @@ function challengeFor({ resource, tool }: PaidCall, error: string): Challenge {
   }
   const json = JSON.stringify(required)
   const header = Buffer.from(json).toString('base64')
-  return { error, required, json, header, brief: header, quote: `quote of ${resource.url}`, acceptsV1 }
+  const cost =
+    'Payment required: this call costs 0.001 USD (1000 atomic units of USDC) on Base Sepolia (eip155:84532).'
+  const asking = { cost, pay: 'Pay.', withoutWallet: 'Ask.', sentence: `${cost} Pay. Ask.` }
+  return {
+    error,
+    asking,
+    required,
+    json,
+    header,
+    brief: header,
+    quote: `quote of ${resource.url}`,
+    acceptsV1,
+  }
 }
 
 /** The same in the words of v1. */

@@ -158,6 +158,7 @@ export async function openGate(options: GateOptions = {}) {
     networks,
     settlements,
     signer,
+    isSandbox: false,
     renewReceipt: createRenewReceipt(signer),
     presentations,
     payTo: 'payTo' in options ? options.payTo : PAY_TO,

@@ -33,8 +33,10 @@ export function formOf(task: WireTask): X402Form {
 }
 
 /** `x402.payment.required`. A network without a name in v1 cannot be asked for in it: then v2 is better than nothing. */
-export function requiredIn(form: X402Form, { required, acceptsV1, error }: Challenge): unknown {
-  return form === 'v1' && acceptsV1.length > 0 ? { x402Version: 1, error, accepts: acceptsV1 } : required
+export function requiredIn(form: X402Form, { required, acceptsV1 }: Challenge): unknown {
+  return form === 'v1' && acceptsV1.length > 0
+    ? { x402Version: 1, error: required.error, accepts: acceptsV1 }
+    : required
 }
 
 const pinned = createNetworks(KNOWN_CHAIN_IDS)

@@ -1,5 +1,4 @@
 // x402 over A2A (x402 transports-v2, a2a-x402 v0.1 and v0.2): what a message's metadata says about a payment, and what ours do.
-import { formatAtomic } from '../../../schemas/money.ts'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type Challenge } from '../../core/charging.ts'
@@ -97,17 +96,13 @@ export function withExtensions(
 }
 
 /** Some clients take `input-required` as a question to a person: this text is for them, and for the person. */
-export function challengeText({ required }: Challenge, form: X402Form, isInputKept: boolean): WirePart {
-  const prices = required.accepts.map(
-    ({ amount, network, scheme }) =>
-      `${formatAtomic(BigInt(amount))} USDC on ${network} (x402 ${form}, scheme ${scheme})`,
-  )
+export function challengeText({ asking }: Challenge, form: X402Form, isInputKept: boolean): WirePart {
   const again = isInputKept
     ? 'The input is kept for 5 minutes and need not be repeated.'
     : 'Repeat skill and input with it: they hold secret or personal values, which are not kept.'
   return textPart(
-    `This costs ${prices.join(' or ')}. To pay, sign one of the \`accepts\` in metadata["${KEY.required}"] with an x402 client ` +
-      `and send a message with this taskId and metadata {"${KEY.status}": "payment-submitted", "${KEY.payload}": …}. ${again}`,
+    `${asking.cost} To pay, sign one of the \`accepts\` in metadata["${KEY.required}"] with an x402 (${form}) wallet and send a ` +
+      `message with this taskId and metadata {"${KEY.status}": "payment-submitted", "${KEY.payload}": …}. ${again} ${asking.withoutWallet}`,
   )
 }
 
