@@ -1,5 +1,5 @@
-// A caller's idempotency key may stand beside the input (a header over REST, `_meta` over MCP, metadata over A2A) or in it. Here
-// the two become one; what a key means is decided by the tool that takes it.
+// A caller's idempotency key may stand beside the input (a header at every door, `_meta` over MCP, metadata over A2A) or in it. Here
+// they become one; what a key means is decided by the tool that takes it.
 import { z } from 'zod'
 import { GatewayError } from './errors.ts'
 import { isObject } from '../lib/json.ts'
@@ -14,15 +14,35 @@ export const IDEMPOTENCY_KEY_META = 'idempotency-key'
 export const takesIdempotencyKey = ({ input }: Pick<AnyTool, 'input'>): boolean =>
   input instanceof z.ZodObject && MEMBER in input.shape
 
+/** Stands for keys that should be one and are not. */
+const KEYS_DIFFER = Symbol('keys that differ')
+
+/**
+ * The one key of all places beside the input where it may stand, unjudged; undefined where there is none. The header comes from whoever
+ * made the connection and the metadata from whoever wrote the message: neither may replace the other's, so keys that differ are refused.
+ */
+export function oneKey(...presented: readonly unknown[]): unknown {
+  const [first, ...others] = presented.filter((key) => key !== undefined)
+  return others.every((key) => key === first) ? first : KEYS_DIFFER
+}
+
+const keysDiffer = () =>
+  new GatewayError(
+    'input_conflict',
+    'The header Idempotency-Key and the key in the metadata differ, or two keys in the metadata do. Send one of them.',
+    { extras: { fields: [{ pointer: `/${MEMBER}`, message: 'is given twice, with different values' }] } },
+  )
+
 /** What a key is made of: printable ASCII without spaces. */
 export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/
 
 /**
  * The key of a call that is paid with x402, whatever its tool: there it names the payment's request, and is no member of the input.
- * @throws {GatewayError} input_invalid
+ * @throws {GatewayError} input_invalid, input_conflict
  */
 export function paidIdempotencyKey(presented: unknown): string | undefined {
   if (presented === undefined) return undefined
+  if (presented === KEYS_DIFFER) throw keysDiffer()
   if (typeof presented === 'string' && IDEMPOTENCY_KEY.test(presented)) return presented
   throw new GatewayError(
     'input_invalid',
@@ -33,10 +53,11 @@ export function paidIdempotencyKey(presented: unknown): string | undefined {
 /**
  * @param presented as the door found it, unjudged; undefined where there is none
  * @returns the input with the key as its member, where the tool takes one; the schema judges it there
- * @throws {GatewayError} input_conflict where the input names another key
+ * @throws {GatewayError} input_conflict where the input names another key, or two different ones stand beside it
  */
 export function withIdempotencyKey(tool: AnyTool, input: unknown, presented: unknown): unknown {
   if (presented === undefined || !isObject(input) || !takesIdempotencyKey(tool)) return input
+  if (presented === KEYS_DIFFER) throw keysDiffer()
   const member = input[MEMBER]
   if (member !== undefined && member !== presented)
     throw new GatewayError(

@@ -217,6 +217,82 @@ describe.each(ENGINES)('an idempotency key (%s)', (engine) => {
     expect(sent() - requests).toBe(1)
   })
 
+  it('is one key in the header of every door, beside a capability in a header, and two that differ are a conflict', async () => {
+    const key = randomUUID()
+    const requests = sent()
+    const { attempt_id } = (await keyed(key)).body
+    const data = { skill: 'egress-fetch', input: order() }
+    const message = (metadata?: object) => ({
+      message: {
+        messageId: randomUUID(),
+        role: 'ROLE_USER',
+        parts: [{ data }],
+        ...(metadata && { metadata }),
+      },
+    })
+    const call = (meta?: object) => ({
+      name: 'gateway_egress_fetch',
+      arguments: order(),
+      ...(meta && { _meta: meta }),
+    })
+    const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params })
+    const mcp = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-03-26' }
+    const a2a = { 'a2a-version': '1.0' }
+    const ways: Record<string, [string, Record<string, string>, (meta?: object) => unknown]> = {
+      MCP: ['/mcp', mcp, (meta) => rpc('tools/call', call(meta))],
+      'MCP, a batch of one': ['/mcp', mcp, (meta) => [rpc('tools/call', call(meta))]],
+      A2A: ['/a2a', a2a, (meta) => rpc('SendMessage', message(meta))],
+      'A2A over HTTP+JSON': ['/a2a/rest/message:send', a2a, message],
+    }
+    const post = async (way: string, headerKey: string, meta?: object) => {
+      const [path, headers, body] = ways[way]!
+      const answer = await fetch(gw.baseUrl + path, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-gateway-capability': capability,
+          'idempotency-key': headerKey,
+          ...headers,
+        },
+        body: JSON.stringify(body(meta)),
+      })
+      return answer.text()
+    }
+    for (const way of Object.keys(ways)) {
+      for (const text of [
+        await post(way, key),
+        await post(way, `"${key}"`),
+        await post(way, key, { 'idempotency-key': key }),
+      ]) {
+        expect(text, way).toMatch(/\\?"replayed\\?":true/)
+        expect(text, way).toContain(attempt_id)
+      }
+      const differing = await post(way, key, { 'idempotency-key': randomUUID() })
+      expect(differing, way).toContain('input_conflict')
+      expect(differing, way).not.toContain('attempt_id')
+      expect(await post(way, 'no key'), way).toContain('/idempotency_key')
+    }
+    expect(sent() - requests).toBe(1)
+  })
+
+  it('is the key of one call: a header beside a batch of several is refused', async () => {
+    const call = { name: 'gateway_egress_fetch', arguments: order() }
+    const requests = sent()
+    const answer = await fetch(`${gw.baseUrl}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${capability}`,
+        'idempotency-key': randomUUID(),
+      },
+      body: JSON.stringify([1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: call }))),
+    })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('the key of one call')
+    expect(sent()).toBe(requests)
+  })
+
   it('refuses another request under the key, whatever differs in it, and sends nothing', async () => {
     const key = randomUUID()
     const { attempt_id } = (await keyed(key)).body

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
-import { type HttpContext, presentedTokens } from '../http/request.ts'
+import { type HttpContext, presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 
 export interface A2aCall {
   readonly tokens: PresentedTokens
@@ -11,6 +11,8 @@ export interface A2aCall {
   readonly traceparent: string | undefined
   /** The version that the client speaks. */
   readonly version: WireVersion
+  /** The header `Idempotency-Key`; not judged yet. */
+  readonly idempotencyKey?: string | undefined
   /** URIs of the extensions that the client activated, of ours or not. */
   readonly extensions: readonly string[]
   /** Aborts when the connection closes before the answer is complete. */
@@ -32,6 +34,7 @@ export function callFrom(
     requestId: context.requestId,
     traceparent: context.traceparent,
     version,
+    idempotencyKey: presentedIdempotencyKey(req),
     extensions: askedExtensions(req),
     gone: watchDisconnect(res).signal(),
   }

@@ -5,7 +5,7 @@ import type { Price } from '../../core/price.ts'
 import { API_VERSION } from '../../core/config.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { Addresses } from '../../core/config.ts'
-import { type Audience, isFor } from '../audience.ts'
+import { type CardReader, isFor } from './card-reader.ts'
 import { exampleInput } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
 import { SKILLS_INDEX_PATH } from '../../documents/skills.ts'
@@ -26,7 +26,7 @@ export interface AgentCards {
   readonly superset: Json
   readonly v03: Json
   /** Holders of a service key get theirs: it has the skills, too, that their kind of key may call. */
-  readonly extended: Readonly<Record<Audience, Json>>
+  readonly extended: Readonly<Record<CardReader, Json>>
   /** Our extension publishes this: schemas, price and an example of every skill, as OpenAPI publishes every route. */
   readonly skillsDocument: Json
   readonly extensionUri: string
@@ -41,11 +41,11 @@ export function createAgentCards(
 ): AgentCards {
   const { baseUrl } = addresses
   const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
-  const skillsFor = (audience: Audience) => table.skills.filter(({ entry }) => isFor(audience, entry.tool))
+  const skillsFor = (reader: CardReader) => table.skills.filter(({ entry }) => isFor(reader, entry.tool))
   const skillsDocument = { uri: extensionUri, usage: USAGE, skills: describeSkills(table.skills) }
 
-  const cardOf = (audience: Audience): Json => {
-    const skills = skillsFor(audience)
+  const cardOf = (reader: CardReader): Json => {
+    const skills = skillsFor(reader)
     const described = describeSkills(skills)
     const isSmall = JSON.stringify(described).length <= MAX_INLINE_BYTES
     const card = {

@@ -1,7 +1,7 @@
 // The help message: it answers words that no tool understands with what this agent can do and the exact call of each skill. Its text
 // is made once, at start. It says each thing once and leaves descriptions to the card, because a model pays for every word of it.
 import { priceWords } from '../../documents/protocols.ts'
-import { isFor } from '../audience.ts'
+import { isFor } from './card-reader.ts'
 import { pricedAs, type Skill, type SkillTable } from './skills.ts'
 import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } from './wire.ts'
 

@@ -24,10 +24,10 @@ import { openToPages, sendOptions } from '../http/cors.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
 import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
-import { audienceOf } from '../audience.ts'
+import { readerOf } from './card-reader.ts'
 import type { DoorParts } from '../parts.ts'
 import { wantsSignatures } from '../receipt-signatures.ts'
-import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
+import { IDEMPOTENCY_KEY_META, oneKey } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
 
 export interface A2aDoor {
@@ -65,7 +65,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       call,
       skill: choice.skill,
       input: choice.input,
-      idempotencyKey: idempotencyKeyOf(request),
+      idempotencyKey: idempotencyKeyOf(request, call),
       wantsSignatures: whole,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
       toProblem: (error) => messageProblem(toProblem(error, { requestId: call.requestId, baseUrl }), whole),
@@ -91,7 +91,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     async extended({ tokens, address }) {
       // Any service key will do; who shows none is told to send one as operators are, not as sellers.
       const wanted = tokens.bearer?.startsWith('agw_sk_') ? 'seller' : 'operator'
-      return signedCards().cards.extended[audienceOf(await calls.admit('a2a card', tokens, address, wanted))]
+      return signedCards().cards.extended[readerOf(await calls.admit('a2a card', tokens, address, wanted))]
     },
   }
   const shared = {
@@ -151,9 +151,6 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   }
 }
 
-/** The key of the message's metadata, or of the request's. Two that differ are no key, and are refused as one that is none. */
-function idempotencyKeyOf({ message, metadata }: SendRequest): unknown {
-  const keys = [message.metadata, metadata].map((of) => of?.[IDEMPOTENCY_KEY_META])
-  const [first, ...others] = keys.filter((key) => key !== undefined)
-  return others.every((key) => key === first) ? first : keys
-}
+/** The key of the header, of the message's metadata or of the request's. */
+const idempotencyKeyOf = ({ message, metadata }: SendRequest, call: A2aCall): unknown =>
+  oneKey(call.idempotencyKey, message.metadata?.[IDEMPOTENCY_KEY_META], metadata?.[IDEMPOTENCY_KEY_META])

@@ -12,6 +12,7 @@ import {
   mediaTypeOf,
   messageLimit,
   notJson,
+  presentedIdempotencyKey,
   presentedTokens,
   readJson,
 } from '../http/request.ts'
@@ -93,6 +94,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   async function dispatch(message: unknown, incoming: Incoming): Promise<void> {
     if (Array.isArray(message)) {
       if (message.length > MAX_BATCH) throw tooManyAtOnce()
+      if (message.length > 1 && incoming.link.idempotencyKey !== undefined) throw oneKeyForMany()
       return toSdk(message, 'mixed', incoming)
     }
     if (!isObject(message) || message['jsonrpc'] !== '2.0') throw malformed()
@@ -146,6 +148,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       address: context.address,
       requestId: context.requestId,
       traceparent: context.traceparent,
+      idempotencyKey: presentedIdempotencyKey(req),
       query: names,
       selection,
       userAgent: req.headers['user-agent'],
@@ -259,6 +262,13 @@ function checkRequest(req: IncomingMessage): void {
 
 const tooManyAtOnce = () =>
   new GatewayError('request_invalid', `Send at most ${MAX_BATCH} messages in a batch.`, { reason: 'batch' })
+
+const oneKeyForMany = () =>
+  new GatewayError(
+    'request_invalid',
+    'One Idempotency-Key is the key of one call. Put the key of each call of a batch into its `_meta["idempotency-key"]`.',
+    { reason: 'batch' },
+  )
 
 const malformed = () =>
   new GatewayError('request_invalid', 'Send one JSON-RPC 2.0 request, notification or response.')

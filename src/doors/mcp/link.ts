@@ -9,6 +9,8 @@ export interface Link {
   readonly address: string
   readonly requestId: string
   readonly traceparent: string | undefined
+  /** The header `Idempotency-Key` of this message; not judged yet. */
+  readonly idempotencyKey?: string | undefined
   /** Value of `?names=`. */
   readonly query: string | undefined
   /** The part of the list that the address asks for. */

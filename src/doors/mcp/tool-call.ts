@@ -1,6 +1,6 @@
 // tools/call: from JSON-RPC params to the call path and back, the same for the fast path, the SDK and stdio.
 import { toProblem } from '../../core/errors.ts'
-import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
+import { IDEMPOTENCY_KEY_META, oneKey } from '../../core/idempotency-key.ts'
 import type { CallResult } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
@@ -46,7 +46,7 @@ export async function callTool(
     ...readPayment(meta?.[PAYMENT_META], `_meta["${PAYMENT_META}"]`),
     signIn: proof === undefined ? undefined : { value: new Secret(proof) },
     quote: typeof quote === 'string' ? quote : undefined,
-    idempotencyKey: meta?.[IDEMPOTENCY_KEY_META],
+    idempotencyKey: oneKey(link.idempotencyKey, meta?.[IDEMPOTENCY_KEY_META]),
     resource: { url: `mcp://tool/${entry.tool.name}`, method: 'POST' },
     door: 'mcp',
     tokens: link.tokens,
