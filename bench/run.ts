@@ -28,6 +28,7 @@ const ALL = [
   'email-syntax',
   'market-search',
   'commerce',
+  'bodies',
   'start',
 ]
 const given = process.argv.slice(2)

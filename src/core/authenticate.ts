@@ -93,6 +93,18 @@ export async function authenticate(
   }
 }
 
+/** The kind of caller whom these tokens are of, if they are good; undefined where there is none of ours. */
+export function callerOf({
+  bearer,
+  capabilityHeader,
+}: PresentedTokens): Extract<CallerKind, 'seller' | 'email' | 'capability'> | undefined {
+  const kind = kindOfBearer(bearer)
+  // A seller's key is the least that a service key is.
+  if (kind === 'sk') return 'seller'
+  if (capabilityHeader !== undefined || kind === 'cap') return 'capability'
+  return kind === 'ek' ? 'email' : undefined
+}
+
 /** Judged by prefix, so that a mistyped key is told it is mistyped and not that it is missing. */
 function kindOfBearer(bearer: string | undefined): TokenKind | undefined {
   if (bearer?.startsWith('agw_sk_')) return 'sk'

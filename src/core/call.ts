@@ -1,5 +1,5 @@
 // The one path that every door takes: authenticate, limit, parse, plan, take the price, run, check, settle, record.
-import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
+import { authenticate, callerOf, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { refusalWithoutBalance, seesBalance, withoutBalance } from './balance-view.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
 import { withIdempotencyKey } from './idempotency-key.ts'
@@ -97,6 +97,21 @@ export interface CallPath {
    * @throws {GatewayError} as `admit`, and capability_required and the like where the tool is not for everybody
    */
   bodyLimit(tool: AnyTool, tokens: PresentedTokens, address: string): Promise<number>
+  /**
+   * Whether these are somebody's tokens, found out before a large body is read for them.
+   * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
+   */
+  isKnown(tokens: PresentedTokens, address: string): Promise<boolean>
+  /**
+   * Refuses a large body of a stranger before it is parsed, where the call could only be refused for its rate.
+   * @throws {GatewayError} rate_limited
+   */
+  refuseSpent(tool: AnyTool, address: string): Promise<void>
+  /**
+   * Counts a large message of a stranger before it is parsed: which tool it calls, and counts on, is known only then.
+   * @throws {GatewayError} rate_limited
+   */
+  countLargeMessage(address: string): Promise<void>
   /** Calls being handled now; what a drain waits for. */
   readonly inFlight: number
   /** Every call is refused with `draining` from here on. */
@@ -127,7 +142,7 @@ export interface CallPathParts {
 }
 
 /** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
-const PER_MINUTE = { anonymous: 300, known: 3000 } as const
+const PER_MINUTE = { anonymous: 300, known: 3000, largeMessages: 600 } as const
 
 /** The one path of every call: who, how often, input, price, work, output, log. Whatever fails is a GatewayError before a door sees it. */
 export function createCallPath(parts: CallPathParts): CallPath {
@@ -250,6 +265,19 @@ export function createCallPath(parts: CallPathParts): CallPath {
       const rate = await count(`${tool.name} with a large body`, caller)
       if (rate?.exceeded) throw rateLimited(rate)
       return Math.max(tool.maxBodyBytes, await tool.largestBody(caller, parts.services))
+    },
+    async isKnown(tokens, address) {
+      const wanted = callerOf(tokens)
+      if (wanted) await identify(wanted, tokens, address)
+      return wanted !== undefined
+    },
+    async refuseSpent(tool, address) {
+      if (await parts.limiter.isSpent(tool.name, address, PER_MINUTE.anonymous))
+        throw new GatewayError('rate_limited', 'Too many large requests.', RETRY_SOON)
+    },
+    async countLargeMessage(address) {
+      const rate = await parts.limiter.take('large messages', address, PER_MINUTE.largeMessages)
+      if (rate?.exceeded) throw rateLimited(rate)
     },
     async call(request) {
       const started = parts.elapsedMs()

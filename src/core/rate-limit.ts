@@ -19,6 +19,8 @@ export interface QuotaState extends RateState {
 export interface RateLimiter {
   /** Counts one call of `who`, an id or an address, on `what`. Undefined when limits are off. */
   take(what: string, who: string, defaultPerMinute: number): Promise<RateState | undefined>
+  /** Whether the next call would be refused; nothing is counted. */
+  isSpent(what: string, who: string, defaultPerMinute: number): Promise<boolean>
 }
 
 const WINDOW_SECONDS = 60
@@ -26,19 +28,30 @@ const WINDOW_SECONDS = 60
 /** @param perMinute overrides every route's own figure; 0 switches limits off */
 export function createRateLimiter(perMinute: number | undefined): RateLimiter {
   const windows = new Map<number, RateLimiterMemory>()
+
+  function windowOf(limit: number): RateLimiterMemory {
+    let limiter = windows.get(limit)
+    if (!limiter)
+      windows.set(limit, (limiter = new RateLimiterMemory({ points: limit, duration: WINDOW_SECONDS })))
+    return limiter
+  }
+
   return {
     async take(what, who, defaultPerMinute) {
       const limit = perMinute ?? defaultPerMinute
       if (limit === 0) return undefined
-      let limiter = windows.get(limit)
-      if (!limiter)
-        windows.set(limit, (limiter = new RateLimiterMemory({ points: limit, duration: WINDOW_SECONDS })))
       try {
-        return state(await limiter.consume(`${what} ${holderOf(who)}`), limit, false)
+        return state(await windowOf(limit).consume(`${what} ${holderOf(who)}`), limit, false)
       } catch (refused) {
         if (refused instanceof RateLimiterRes) return state(refused, limit, true)
         throw refused
       }
+    },
+    async isSpent(what, who, defaultPerMinute) {
+      const limit = perMinute ?? defaultPerMinute
+      if (limit === 0) return false
+      const known = await windowOf(limit).get(`${what} ${holderOf(who)}`)
+      return known !== null && known.remainingPoints <= 0
     },
   }
 }

@@ -10,12 +10,14 @@ export interface FieldProblem {
 }
 
 const MAX_NAME_CHARACTERS = 64
+/** As many as a problem names fields: describing 60,000 took 100 ms. */
+const MAX_NAMED_KEYS = 20
 
 /** One entry a field: several unknown properties are one issue of the validator, but several problems of the caller. */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unknown): FieldProblem[] {
   const problems = issues.flatMap(toBranch).flatMap((issue): FieldProblem[] =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({
+      ? issue.keys.slice(0, MAX_NAMED_KEYS).map((key) => ({
           code: 'input_unknown_property',
           pointer: toPointer([...issue.path, key]),
           message: 'Unknown property',

@@ -9,11 +9,21 @@ export const isObject = <Member = unknown>(value: unknown): value is Record<stri
 
 /**
  * @param maxDepth levels of objects and lists
- * @throws {GatewayError} json_invalid, json_too_deep
+ * @param maxItems members, objects and lists together: they are what costs time, and a long text does not
+ * @throws {GatewayError} json_invalid, json_too_deep, body_too_large
  */
-export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): unknown {
+export function parseJson(
+  text: string,
+  maxDepth: number = MAX_JSON_DEPTH,
+  maxItems: number = Number.POSITIVE_INFINITY,
+): unknown {
   if (depthExceeds(text, maxDepth))
     throw new GatewayError('json_too_deep', `Nest objects and arrays at most ${maxDepth} deep.`)
+  if (text.length > maxItems && itemsExceed(text, maxItems))
+    throw new GatewayError(
+      'body_too_large',
+      `Send at most ${maxItems} members, objects and lists in one body.`,
+    )
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -44,6 +54,21 @@ function depthExceeds(text: string, maxDepth: number): boolean {
     else if (char === 0x7b || char === 0x5b) {
       if (++depth > maxDepth) return true
     } else if (char === 0x7d || char === 0x5d) depth--
+  }
+  return false
+}
+
+/** Counts as `depthExceeds` walks: once, without recursion or allocation. */
+function itemsExceed(text: string, maxItems: number): boolean {
+  let items = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (inString) {
+      if (char === 0x5c) i++
+      else if (char === 0x22) inString = false
+    } else if (char === 0x22) inString = true
+    else if ((char === 0x3a || char === 0x7b || char === 0x5b) && ++items > maxItems) return true
   }
   return false
 }

@@ -17,6 +17,8 @@ export interface A2aCall {
   readonly extensions: readonly string[]
   /** Aborts when the connection closes before the answer is complete. */
   readonly gone: AbortSignal
+  /** Of the message, where it is large. */
+  bytes?: number | undefined
   /** Why the engine refused, kept for bindings whose codec would lose the details. */
   refused?: unknown
 }

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RequestMalformedError, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../core/errors.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
-import { type HttpContext, readJson } from '../http/request.ts'
+import { readJson } from '../http/body.ts'
+import type { ReadingOf } from '../http/body-limit.ts'
+import type { HttpContext } from '../http/request.ts'
 import { sendJson } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'
@@ -21,7 +23,7 @@ export interface RestParts {
   readonly cards: Cards
   readonly extensions: readonly string[]
   readonly baseUrl: string
-  readonly maxBodyBytes: number
+  readonly readingOf: ReadingOf
   readonly logFailure: (thrown: unknown, requestId: string) => void
 }
 
@@ -120,7 +122,9 @@ export function createRest(parts: RestParts) {
           'There is no such A2A operation; the card is at /.well-known/agent-card.json.',
         )
       const { operation, id, configId = '' } = found
-      const allow = allowOf(operation)
+      // A stream has no head to wait for.
+      const hasHead = operation.methods.includes('GET') && operation !== byVerb[':subscribe']
+      const allow = [...operation.methods, ...(hasHead ? ['HEAD'] : []), 'OPTIONS']
       if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, allow, 'protocol')
       if (!allow.includes(req.method ?? ''))
         throw new GatewayError('method_not_allowed', `Use ${operation.methods.join(' or ')} here.`, {
@@ -132,13 +136,19 @@ export function createRest(parts: RestParts) {
           'This binding speaks A2A 1.0. Version 0.3 is spoken over JSON-RPC at /a2a.',
         )
       Object.assign(headers, extensionHeaders(req, parts.extensions, '1.0'))
+      const call = callFrom(req, res, context, '1.0')
       const answer = operation.run({
-        method: req.method,
+        method: req.method === 'HEAD' ? 'GET' : req.method,
         id,
         configId,
         query: new URLSearchParams(context.query),
-        body: () => readJson(req, parts.maxBodyBytes),
-        call: callFrom(req, res, context, '1.0'),
+        async body() {
+          const reading = await parts.readingOf(req, call)
+          const body = await readJson(req, reading)
+          call.bytes = reading.size
+          return body
+        },
+        call,
       })
       if (Symbol.asyncIterator in answer)
         return await sendEvents(res, answer, headers, (thrown) => toRestFailure(thrown, errors).body)
@@ -150,13 +160,6 @@ export function createRest(parts: RestParts) {
     }
   }
 }
-
-/** What is read with GET alone is read with HEAD too; a stream has no head to wait for. */
-const allowOf = ({ methods }: Operation): string[] => [
-  ...methods,
-  ...(methods.every((method) => method === 'GET') ? ['HEAD'] : []),
-  'OPTIONS',
-]
 
 function decodePath(path: string): string {
   try {

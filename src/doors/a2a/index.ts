@@ -21,7 +21,8 @@ import { resumeCall } from './unpaid-call.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
-import { type HttpHandler, messageLimit } from '../http/request.ts'
+import { createMessageReading } from '../http/body-limit.ts'
+import type { HttpHandler } from '../http/request.ts'
 import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
 import { readerOf } from './card-reader.ts'
@@ -99,7 +100,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     cards: cardSource,
     extensions: [extensionUri, ...X402_EXTENSIONS],
     baseUrl,
-    maxBodyBytes: messageLimit(registry),
+    readingOf: createMessageReading(parts, 'a2a'),
     logFailure: (thrown: unknown, requestId: string) =>
       log.error({ request_id: requestId, err: thrown }, 'a2a request failed'),
   }

@@ -6,7 +6,9 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
 import { openToPages } from '../http/cors.ts'
-import { type HttpContext, readJson } from '../http/request.ts'
+import { readJson } from '../http/body.ts'
+import type { ReadingOf } from '../http/body-limit.ts'
+import { type HttpContext, presentedTokens } from '../http/request.ts'
 import { sendJson, sendJsonText } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
 import type { Engine } from './engine.ts'
@@ -32,7 +34,7 @@ export interface JsonRpcParts {
   readonly handler: A2ARequestHandler
   readonly extensions: readonly string[]
   readonly baseUrl: string
-  readonly maxBodyBytes: number
+  readonly readingOf: ReadingOf
   readonly logFailure: (thrown: unknown, requestId: string) => void
 }
 
@@ -51,12 +53,14 @@ export function createJsonRpc(parts: JsonRpcParts) {
     const headers: Record<string, string> = { 'x-request-id': context.requestId, ...openToPages(req) }
     let id: RpcId = null
     try {
-      const rpc = checkEnvelope(await readJson(req, parts.maxBodyBytes))
+      const reading = await parts.readingOf(req, { tokens: presentedTokens(req), address: context.address })
+      const rpc = checkEnvelope(await readJson(req, reading))
       id = rpc.id
       if ('problem' in rpc) return sendFailure(res, id, rpc.problem, headers)
       const version = versionOf(requestedVersion(req, context.query), rpc.method)
       Object.assign(headers, extensionHeaders(req, parts.extensions, version))
       const call = callFrom(req, res, context, version)
+      call.bytes = reading.size
       if (version === '1.0' && rpc.method === 'SendMessage') {
         const reply = await engine.send(rpc.params, call)
         const result =

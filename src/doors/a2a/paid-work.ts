@@ -98,10 +98,11 @@ export function paidWork(
         isOpen = true
       }
       const verified = paymentMetadata('payment-verified', form, { receipts })
+      const request = requestOf(parts, signal)
       const result = await calls.call({
-        ...requestOf(parts, signal),
+        ...request,
         payment: submission.payment,
-        inputError: submission.inputError,
+        inputError: submission.inputError ?? request.inputError,
         quote: submission.quote,
         async onAccepted(caller) {
           // Canceled while the payment was checked: the claim is let go.

@@ -5,6 +5,7 @@ import type { ProgressReport } from '../../core/progress.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Caller } from '../../core/caller.ts'
 import { messageAnswer } from '../message-answer.ts'
+import { oversized } from '../http/body-limit.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
 import type { PendingSettlement } from './pending-settlement.ts'
@@ -101,6 +102,7 @@ export function toolWork(parts: ToolWorkParts): Work {
 export const requestOf = ({ call, skill, input, idempotencyKey }: ToolWorkParts, signal: AbortSignal) => ({
   tool: skill.entry.tool,
   input,
+  inputError: oversized(skill.entry.tool, call.bytes),
   idempotencyKey,
   door: 'a2a' as const,
   tokens: call.tokens,

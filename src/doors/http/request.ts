@@ -1,12 +1,7 @@
-// The one reader of every HTTP door: who asks, from where, with which tokens, and the body.
+// The one reader of every HTTP door: who asks, from where, and with which tokens. What they send is read in body.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
-import { GatewayError } from '../../core/errors.ts'
-import type { Registry } from '../../core/registry.ts'
 import { newId } from '../../lib/ids.ts'
-import { parseJson } from '../../lib/json.ts'
-import { type BodyRoom, createBodyRoom } from './body-room.ts'
-import { decodeUtf8Document } from '../../lib/utf8.ts'
 
 export interface HttpContext {
   readonly requestId: string
@@ -78,117 +73,6 @@ export function presentedIdempotencyKey({ headers }: IncomingMessage): string | 
   if (typeof value !== 'string') return undefined
   return /^"([^"\\]*)"$/.exec(value)?.[1] ?? value
 }
-
-/** Contract, section 9: 256 KiB unless a tool says otherwise. */
-const USUAL_LIMIT_BYTES = 256 * 1024
-
-/** Most bytes of a message that may call any tool: as many as the tool that takes most. A route of one tool has its own limit. */
-export const messageLimit = ({ tools }: Pick<Registry, 'tools'>): number =>
-  Math.max(USUAL_LIMIT_BYTES, ...tools.map(({ tool }) => tool.maxBodyBytes))
-
-// A sender that is cut off in the middle of its body would never see the refusal: this much more is read and dropped, for so long.
-const MAX_DISCARDED_BYTES = 1024 * 1024
-const MAX_DISCARDING_MS = 500
-
-/** Of all doors. */
-const everyBody = createBodyRoom()
-
-/**
- * A body as it was sent, in whatever encoding.
- * @throws {GatewayError} body_too_large, request_invalid; overloaded where too many bodies arrive at once
- */
-export async function readBytes(
-  req: IncomingMessage,
-  maxBytes: number,
-  room: BodyRoom = everyBody,
-): Promise<Buffer> {
-  const sender = req.socket?.remoteAddress ?? ''
-  let held = 0
-  try {
-    return await collectBytes(req, maxBytes, (bytes, size) => {
-      held += bytes
-      return room.take(sender, bytes, size)
-    })
-  } finally {
-    room.give(sender, held)
-  }
-}
-
-function collectBytes(
-  req: IncomingMessage,
-  maxBytes: number,
-  isRoomFor: (bytes: number, size: number) => boolean,
-): Promise<Buffer> {
-  const declared = Number(req.headers['content-length'] ?? 0)
-  return new Promise((resolve, reject) => {
-    if (declared > maxBytes + MAX_DISCARDED_BYTES) return reject(tooLarge(maxBytes))
-    if (req.destroyed) return reject(endedEarly())
-    const chunks: Buffer[] = []
-    let size = 0
-    let isRefused = false
-    let discarding: NodeJS.Timeout | undefined
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (isRefused) return
-      if (size <= maxBytes && declared <= maxBytes) {
-        chunks.push(chunk)
-        if (isRoomFor(chunk.length, size)) return
-        isRefused = true
-        reject(tooManyBodies())
-      } else if (size > maxBytes + MAX_DISCARDED_BYTES) reject(tooLarge(maxBytes))
-      else discarding ??= setTimeout(() => reject(tooLarge(maxBytes)), MAX_DISCARDING_MS)
-    })
-    req.on('end', () => {
-      if (size > maxBytes) reject(tooLarge(maxBytes))
-      else resolve(Buffer.concat(chunks, size))
-    })
-    req.on('error', (cause) => reject(endedEarly(cause)))
-    // Every request closes in the end; only one that closes before its end is an error.
-    req.on('close', () => {
-      clearTimeout(discarding)
-      if (!req.readableEnded) reject(endedEarly())
-    })
-  })
-}
-
-const endedEarly = (cause?: unknown) =>
-  new GatewayError('request_invalid', 'The request body ended early.', { cause })
-
-const tooManyBodies = () =>
-  new GatewayError(
-    'overloaded',
-    'Too many large requests are arriving. Send this one again shortly, or a smaller one.',
-    { reason: 'bodies', extras: { retry_after_seconds: 1 } },
-  )
-
-const tooLarge = (maxBytes: number) =>
-  new GatewayError('body_too_large', `Send at most ${maxBytes} bytes here.`, {
-    extras: { max_bytes: maxBytes },
-  })
-
-/**
- * @param maxBytes of the body as sent; encoded bodies are refused, so that is also its size in memory
- * @param maxDepth of nested arrays and objects; the usual depth of a tool's input when left out
- * @throws {GatewayError} content_type_unsupported, body_too_large, request_invalid, json_invalid, json_too_deep
- */
-export async function readJson(req: IncomingMessage, maxBytes: number, maxDepth?: number): Promise<unknown> {
-  const type = mediaTypeOf(req)
-  if (type !== undefined && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type))
-    throw notJson()
-  const encoding = req.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.')
-  const body = await readBytes(req, maxBytes)
-  if (body.length === 0) throw new GatewayError('json_invalid', 'Send a JSON body; this one is empty.')
-  if (type === undefined) throw notJson()
-  const text = decodeUtf8Document(body)
-  if (text === undefined) throw new GatewayError('json_invalid', 'Send the body in UTF-8.')
-  return parseJson(text, maxDepth)
-}
-
-/** The refusal of a body that does not say that it is JSON. */
-export const notJson = () =>
-  new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
 
 /** Media type without parameters, in lower case; undefined when the request names none. */
 export function mediaTypeOf({ headers }: IncomingMessage): string | undefined {

@@ -15,8 +15,8 @@ import {
   type HttpHandler,
   presentedIdempotencyKey,
   presentedTokens,
-  readBytes,
 } from '../http/request.ts'
+import { readBytes } from '../http/body.ts'
 import { rateHeaders, sendBytes, sendEmpty } from '../http/reply.ts'
 import { OPEN, preflightHeaders } from '../http/cors.ts'
 import { allowSilence } from '../http/silence.ts'

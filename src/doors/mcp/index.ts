@@ -10,13 +10,12 @@ import {
   type HttpContext,
   type HttpHandler,
   mediaTypeOf,
-  messageLimit,
-  notJson,
   presentedIdempotencyKey,
   presentedTokens,
-  readJson,
 } from '../http/request.ts'
 import { openToPages, sendOptions } from '../http/cors.ts'
+import { notJson, readJson } from '../http/body.ts'
+import { createMessageReading } from '../http/body-limit.ts'
 import { createGuard } from '../http/guard.ts'
 import type { Era } from './catalogue.ts'
 import { createCore } from './core.ts'
@@ -61,7 +60,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   const guard = createGuard(parts)
   /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
   const cancellable = new Map<string, Exchange>()
-  const maxBodyBytes = messageLimit(parts.registry)
+  const readingOf = createMessageReading(parts, 'mcp', MAX_DEPTH)
   let sdk: Promise<SdkFallback> | undefined
   const loadSdk = () => (sdk ??= import('./sdk.ts').then((module) => module.createSdkFallback(core)))
 
@@ -75,7 +74,9 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, ALLOW, 'protocol')
       checkRequest(req)
       link = linkOf(req, context)
-      const message = await readJson(req, maxBodyBytes, MAX_DEPTH)
+      const reading = await readingOf(req, link)
+      const message = await readJson(req, reading)
+      if (reading.size !== undefined) link = { ...link, bytes: reading.size }
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
       await dispatch(message, { req, res, link: nameClient(link, message), headers })
     } catch (thrown) {

@@ -20,4 +20,6 @@ export interface Link {
   readonly session: Session | undefined
   /** The client's name in the message on hand. */
   readonly clientName?: string | undefined
+  /** Of the message on hand, where it is large. */
+  readonly bytes?: number | undefined
 }

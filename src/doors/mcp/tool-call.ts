@@ -5,6 +5,7 @@ import type { CallResult } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
 import { Secret } from '../../lib/secret.ts'
+import { oversized } from '../http/body-limit.ts'
 import { readTraceparent } from '../http/request.ts'
 import { messageProblem } from '../message-answer.ts'
 import { readPayment } from '../message-payment.ts'
@@ -40,10 +41,12 @@ export async function callTool(
   const quote = meta?.[QUOTE_META]
   const proof = meta?.[SIGN_IN_META]
   const whole = wantsSignatures(meta)
+  const paid = readPayment(meta?.[PAYMENT_META], `_meta["${PAYMENT_META}"]`)
   const result: CallResult = await parts.calls.call({
     tool: entry.tool,
     input: input ?? {},
-    ...readPayment(meta?.[PAYMENT_META], `_meta["${PAYMENT_META}"]`),
+    payment: paid.payment,
+    inputError: paid.inputError ?? oversized(entry.tool, link.bytes),
     signIn: proof === undefined ? undefined : { value: new Secret(proof) },
     quote: typeof quote === 'string' ? quote : undefined,
     idempotencyKey: oneKey(link.idempotencyKey, meta?.[IDEMPOTENCY_KEY_META]),

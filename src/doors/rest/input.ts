@@ -4,7 +4,9 @@ import type { JsonSchema, RegisteredTool, RestRoute } from '../../core/registry.
 import { type TokenArgument, tokenArgument } from '../../core/token-argument.ts'
 import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
-import { presentedTokens, readJson } from '../http/request.ts'
+import { type JsonReading, LARGE_BYTES, readJson } from '../http/body.ts'
+import { announcedBytes, USUAL_LIMIT_BYTES } from '../http/body-limit.ts'
+import { presentedTokens } from '../http/request.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from '../../core/query.ts'
 
@@ -15,18 +17,31 @@ import { coerceText, propertyOf, readQuery } from '../../core/query.ts'
 export function inputCollector(
   entry: RegisteredTool,
   { path, fixed = {} }: Pick<RestRoute, 'path' | 'fixed'>,
-  bodyLimit: CallPath['bodyLimit'],
+  calls: Pick<CallPath, 'bodyLimit' | 'isKnown' | 'refuseSpent'>,
 ): (exchange: Exchange) => Promise<unknown> {
   const { tool, inputSchema } = entry
   const required = requiredOf(inputSchema)
   const token = tokenArgument(tool)
   // Most routes have all of their input in the body.
   const isPlain = !path.includes('{') && Object.keys(fixed).length === 0
-  // A body that says that it is large is not read before it is known who sends it.
-  const limitOf = (exchange: Exchange) =>
-    tool.largestBody && Number(exchange.req.headers['content-length'] ?? 0) > tool.maxBodyBytes
-      ? bodyLimit(tool, presentedTokens(exchange.req), exchange.context.address)
-      : tool.maxBodyBytes
+  const usual: JsonReading = { maxBytes: tool.maxBodyBytes }
+
+  /** How a body is read that is large, or may be: not before it is known who sends it. */
+  async function readingOf({ req, context }: Exchange): Promise<JsonReading> {
+    const tokens = presentedTokens(req)
+    const { address } = context
+    if (tool.largestBody && announcedBytes(req) > tool.maxBodyBytes)
+      return { maxBytes: await calls.bodyLimit(tool, tokens, address) }
+    if (await calls.isKnown(tokens, address)) return usual
+    return {
+      maxBytes: tool.caller === 'anyone' ? tool.maxBodyBytes : Math.min(tool.maxBodyBytes, USUAL_LIMIT_BYTES),
+      arrived: (bytes) => (bytes > LARGE_BYTES ? calls.refuseSpent(tool, address) : undefined),
+    }
+  }
+
+  const read = async (exchange: Exchange) =>
+    readJson(exchange.req, announcedBytes(exchange.req) <= LARGE_BYTES ? usual : await readingOf(exchange))
+
   return async (exchange) => {
     const { req, context } = exchange
     if (req.method !== 'POST') {
@@ -34,12 +49,11 @@ export function inputCollector(
       if (token !== undefined && Object.hasOwn(query, token)) throw tokenInAddress(token)
       return fix(merge(query, readParams(exchange, inputSchema)), fixed)
     }
-    if (isPlain)
-      return required.length === 0 && isBodyless(exchange) ? {} : await readJson(req, await limitOf(exchange))
+    if (isPlain) return required.length === 0 && isBodyless(exchange) ? {} : await read(exchange)
     const params = readParams(exchange, inputSchema)
     if (isBodyless(exchange) && required.every((name) => Object.hasOwn(params, name)))
       return fix(params, fixed)
-    const body = await readJson(req, await limitOf(exchange))
+    const body = await read(exchange)
     return isObject(body) ? fix(merge(body, params), fixed) : body
   }
 }

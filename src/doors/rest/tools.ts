@@ -59,7 +59,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
   const hasParameters = route.path.includes('{')
   const open = openingOf(entry) === 'paid' ? OPEN.paid : {}
   const status = route.status ?? 200
-  const collect = inputCollector(entry, route, calls.bodyLimit)
+  const collect = inputCollector(entry, route, calls)
   return async (exchange) => {
     const { req, res, context } = exchange
     const { address, requestId, traceparent } = context
