@@ -83,15 +83,10 @@ export interface CallPath {
   /**
    * Finds out who asks for something that a door answers itself, such as a list, within the same limits as a call.
    * @param what names the limit
-   * @param wanted where it is `seller` any service key will do, and sellers are told from strangers; `operator` needs one of an operator
+   * @param wanted tells sellers from strangers where it is `seller`, and then needs a service key
    * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
    */
-  admit(
-    what: string,
-    tokens: PresentedTokens,
-    address: string,
-    wanted?: 'anyone' | 'seller' | 'operator',
-  ): Promise<Caller>
+  admit(what: string, tokens: PresentedTokens, address: string, wanted?: 'anyone' | 'seller'): Promise<Caller>
   /**
    * Most bytes of the body that this caller may send to the tool. Whoever it is is found out, and counted, before they are read.
    * @throws {GatewayError} as `admit`, and capability_required and the like where the tool is not for everybody

@@ -117,7 +117,7 @@ export const A2A_REQUIREMENTS = {
   'CARD-PROTO-001': must('8.3', 'the card declares the protocols'),
   'CARD-PROTO-002': must('8.3.1', 'every interface has a binding, a version and a URL'),
   'CARD-STRUCT-001': must('4.4.1', 'the card has every required field and no other'),
-  'CARD-EXT-001': must('3.1.11', 'the extended card needs a service key'),
+  'CARD-EXT-001': must('3.1.11', 'the extended card needs authentication'),
   'CARD-EXT-002': outside(must('3.1.11', 'without an extended card asking is an error'), 'there is one'),
   'CARD-SIGN-001': must('8.4.1', 'the signature is over the canonical card'),
   'CARD-SIGN-002': must('8.4.1', 'signatures are not signed'),

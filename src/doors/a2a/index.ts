@@ -42,6 +42,10 @@ export interface A2aDoor {
 const READ = ['GET', 'HEAD', 'OPTIONS']
 const DRAIN_MS = 30_000
 
+const EXTENDED_FOR =
+  'The extended card is for whoever sends a token: a service key (agw_sk_…) sees what it may call besides. Without one read the public ' +
+  'card at /.well-known/agent-card.json, which lists every skill that needs no service key.'
+
 /** Opens the door: both bindings, the cards, and tasks that outlive this process in the store. */
 export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension): Promise<A2aDoor> {
   const { registry, calls, addresses, store, signer, log, now } = parts
@@ -90,9 +94,12 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const cardSource: Cards = {
     publicCard: () => signedCards().cards.v1,
     async extended({ tokens, address }) {
-      // Any service key will do; who shows none is told to send one as operators are, not as sellers.
-      const wanted = tokens.bearer?.startsWith('agw_sk_') ? 'seller' : 'operator'
-      return signedCards().cards.extended[readerOf(await calls.admit('a2a card', tokens, address, wanted))]
+      const wanted = tokens.bearer?.startsWith('agw_sk_') ? 'seller' : 'anyone'
+      const caller = await calls.admit('a2a card', tokens, address, wanted)
+      // 13.3: whoever asks is authenticated. The holder of an email key is, too, although it is nobody in particular here.
+      if (caller.kind === 'anonymous' && !tokens.bearer?.startsWith('agw_ek_'))
+        throw new GatewayError('key_required', EXTENDED_FOR)
+      return signedCards().cards.extended[readerOf(caller)]
     },
   }
   const shared = {
