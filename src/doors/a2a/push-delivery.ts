@@ -53,6 +53,8 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
   let isStale = false
   let gathering: NodeJS.Timeout | undefined
   let silenceLookedAt = 0
+  /** Whoever is alone knows that what an earlier process took is told by nobody. */
+  let isFirst = store.engine === 'sqlite'
 
   const timer = setInterval(() => {
     if (!isQuiet || store.engine === 'postgres') look()
@@ -80,14 +82,16 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
   async function takeDue(): Promise<void> {
     const room = MAX_AT_ONCE - busy.size
     if (room <= 0) return
+    const at = isFirst ? now() + BUSY_MS : now()
     const { taken, isAnyActive } = await store.takePushes({
-      now: now(),
-      busyUntil: now() + BUSY_MS,
+      now: at,
+      busyUntil: at + BUSY_MS,
       limit: room,
       share: SHARE,
       busy: [...busy.keys()].map(({ host, holder }) => ({ host, holder })),
     })
     isQuiet = !isAnyActive
+    isFirst = false
     for (const config of taken) {
       const told = tell(config)
         .catch((err: unknown) => log.warn({ err, task: config.taskId }, 'an a2a notification failed'))
