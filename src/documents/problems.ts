@@ -1,5 +1,6 @@
 // The problem document of each code, and what to do about it.
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
+import type { Registry } from '../core/registry.ts'
 import { paymentSample } from './payments.ts'
 
 /** The document a code is answered with; `detail` differs from case to case. */
@@ -15,6 +16,20 @@ export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, 
     request_id: 'req_01k3c9x7q0123456789abcdefghjkmnpqr',
     ...paymentSample(code, baseUrl),
   }
+}
+
+/** What a code means, what to do and where to expect it, as Markdown: the page at `/problems/{code}` for whoever reads no HTML. */
+export function problemText(code: ErrorCode, registry: Pick<Registry, 'tools'>): string {
+  const { status, title } = ERRORS[code]
+  const tools = registry.tools.filter(({ tool }) => tool.errors.includes(code))
+  const lines = [`# ${title}`, '', `Code \`${code}\`, HTTP status ${status}.`, '', HELP[code], '']
+  if (tools.length === 0) return lines.join('\n')
+  return [
+    ...lines,
+    'Tools that say so:',
+    ...tools.map(({ tool }) => `- ${tool.name}: ${tool.title}`),
+    '',
+  ].join('\n')
 }
 
 /** Advice on each code: the text of its page, and the `detail` of examples. */

@@ -355,7 +355,12 @@ describe('initialize', () => {
     const accept = { accept: 'application/json' }
     const opened = await initialize('x', accept)
     expect(opened.headers.get('content-type')).toBe('application/json')
-    expect(opened.json['result'].capabilities).toEqual({ tools: { listChanged: false } })
+    expect(opened.json['result'].capabilities).toEqual({
+      tools: { listChanged: false },
+      resources: {},
+      prompts: {},
+      completions: {},
+    })
     expect(JSON.parse((await legacy('ping', {}, accept)).text)).toEqual({ jsonrpc: '2.0', id: 7, result: {} })
   })
 
@@ -475,7 +480,7 @@ describe('the 2026 revision', () => {
     expect(json['result'].structuredContent).toEqual({ text: 'x' })
   })
 
-  it.each(['initialize', 'ping', 'logging/setLevel', 'resources/list', 'nothing/at-all', 'tasks/get'])(
+  it.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'nothing/at-all', 'tasks/get'])(
     cites('mcp:methods:unknown', 'answers %s with 404 and -32601'),
     async (method) => {
       const { status, json } = await modern(method)

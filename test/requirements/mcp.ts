@@ -30,6 +30,18 @@ export const MCP_REQUIREMENTS = {
     'a refusal is no breach of the output schema to a client that checks it',
   ),
   'mcp:auth:bearer': must('basic/authorization', 'a token is taken from Authorization of each request'),
+  'mcp:resources:list': must('server/resources', 'resources/list names what can be read'),
+  'mcp:resources:miss': should(
+    'server/resources',
+    'a resource that is not there is error -32002 until 2025-11-25, and -32602 since',
+  ),
+  'mcp:prompts:get': must('server/prompts', 'a prompt is made of its arguments, which are checked'),
+  'mcp:completion:values': must('server/utilities/completion', 'at most 100 values complete an argument'),
+  'mcp:cache:hints': must(
+    'server/utilities/caching',
+    'lists and resources say how long they hold, and for whom',
+  ),
+  'mcp:skills:list': must('ext/skills', 'skills/list names every file with the digest of what is read'),
   'mcp:progress:order': must(
     'basic/utilities/progress',
     'progress grows, each step is told once, and the result comes last',

@@ -20,6 +20,7 @@ export type { Era, ToolEntry }
 export interface Additions {
   readonly tools: readonly ToolEntry[]
   readonly capabilities: JsonObject
+  readonly extensions?: JsonObject
 }
 
 export interface Catalogue {
@@ -59,7 +60,10 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
 
   return {
     serverInfo,
-    capabilities: { legacy: capabilities, modern: { ...capabilities, ...paymentExtension(served) } },
+    capabilities: {
+      legacy: capabilities,
+      modern: { ...capabilities, extensions: { ...paymentExtension(served), ...additions.extensions } },
+    },
     modernTail,
     modernMeta,
     instructions: ({ spelling, selection }) =>
@@ -77,7 +81,7 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
 }
 
 const paymentExtension = (served: readonly RegisteredTool[]) =>
-  served.some(({ tool }) => isPaid(tool)) ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {}
+  served.some(({ tool }) => isPaid(tool)) ? { [PAYMENT_EXTENSION]: {} } : {}
 
 /** The key of a tool's dotted name, which is the same on every connection, in its `_meta`. */
 export const NAME_META = 'agent-gateway/name'

@@ -7,6 +7,7 @@ import { type Catalogue, createCatalogue } from './catalogue.ts'
 import type { McpExtension } from './extension.ts'
 import type { View } from './lists.ts'
 import { chooseSpelling, type Spelling } from './names.ts'
+import { createOffers, OFFERED, type Offers } from './offers.ts'
 import { createSelections, type Selections } from './selection.ts'
 import { createSessionIds, type SessionIds } from './session-ids.ts'
 import type { Link } from './link.ts'
@@ -17,6 +18,8 @@ export interface McpCore {
   readonly sessions: SessionIds
   readonly extension: McpExtension | undefined
   readonly selections: Selections
+  /** Resources, prompts, completion and skills. */
+  readonly offers: Offers
   spellingOf(link: Link): Spelling
   /** What `initialize` settles: the view without the audience, which the token of each request decides. */
   settledFor(link: Link): Pick<View, 'spelling' | 'selection'>
@@ -32,16 +35,17 @@ export function createCore(parts: DoorParts, extension: McpExtension | undefined
     spelling: spellingOf(link),
     selection: link.selection ?? link.session?.selection,
   })
-  return {
+  const core = {
     parts,
     extension,
-    catalogue: createCatalogue(parts.registry, parts.addresses, extension ?? { tools: [], capabilities: {} }),
+    catalogue: createCatalogue(parts.registry, parts.addresses, extension ?? { tools: [], ...OFFERED }),
     selections,
     sessions: createSessionIds(sessionKey(parts), selections.restore),
     spellingOf,
     settledFor,
-    viewOf: async (link) => ({ ...settledFor(link), audience: await audienceOf(parts, link) }),
+    viewOf: async (link: Link) => ({ ...settledFor(link), audience: await audienceOf(parts, link) }),
   }
+  return { ...core, offers: createOffers(core) }
 }
 
 /** An invalid token shows the public list: what is wrong with it is said where it is used. */

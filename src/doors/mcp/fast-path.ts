@@ -8,6 +8,8 @@ import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Exchange } from './exchange.ts'
 import type { Link } from './link.ts'
+import { isOfferMethod, type OfferMethod } from './offers.ts'
+import { RpcRefusal } from './refusal.ts'
 import { resultJson } from './result.ts'
 import { callTool } from './tool-call.ts'
 import {
@@ -38,11 +40,17 @@ export function classifyEra(
     meta[META.version] === MODERN_VERSION &&
     version === MODERN_VERSION &&
     headers['mcp-method'] === method &&
-    (method !== 'tools/call' || headers['mcp-name'] === params['name']) &&
+    isNamed(method, params, headers['mcp-name']) &&
     isObject(meta[META.capabilities]) &&
     isClientInfo(meta[META.clientInfo]) &&
     (meta[META.logLevel] === undefined || typeof meta[META.logLevel] === 'string')
   return isPlain ? 'modern' : 'unusual'
+}
+
+/** Three methods name in a header what they are about. */
+function isNamed(method: string, params: JsonObject, name: unknown): boolean {
+  if (method === 'tools/call' || method === 'prompts/get') return name === params['name']
+  return method !== 'resources/read' || name === params['uri']
 }
 
 const isClientInfo = (info: unknown) =>
@@ -79,7 +87,10 @@ export async function answerFast(core: McpCore, fast: FastRequest): Promise<bool
       else await answerList(core, fast)
       return true
     default:
-      return false
+      // What a test adds takes the place of what the product offers.
+      if (core.extension || !isOfferMethod(request.method)) return false
+      await answerOffer(core, fast, request.method)
+      return true
   }
 }
 
@@ -97,6 +108,17 @@ async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
   list.copy(body, head.length)
   body[body.length - 1] = 0x7d
   sendBytes(res, 200, body, { 'content-type': 'application/json', ...headers })
+}
+
+async function answerOffer(core: McpCore, fast: FastRequest, method: OfferMethod): Promise<void> {
+  const { request, era, link } = fast
+  try {
+    const result = await core.offers.answer({ method, params: request.params }, link, era)
+    reply(fast, resultText(request.id, finish(core, era, result)))
+  } catch (thrown) {
+    if (!(thrown instanceof RpcRefusal)) throw thrown
+    reply(fast, errorText(request.id, thrown.error))
+  }
 }
 
 async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {

@@ -6,22 +6,29 @@ import {
   type CallToolResult,
   createMcpHandler,
   isInitializeRequest,
+  type JSONRPCMessage,
   parseJSONRPCMessage,
   ProtocolError,
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { z } from 'zod'
+import { toGatewayError, toProblem } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { isObject } from '../../lib/json.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import { type Headers as ReplyHeaders, writeChunk } from '../http/reply.ts'
 import { type Era, LIST_TTL_MS } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Link } from './link.ts'
 import { createLineTransport } from './line-transport.ts'
+import { spellProblem } from './names.ts'
+import { OFFER_METHODS } from './offers.ts'
+import { RESOURCE_NOT_FOUND, RpcRefusal } from './refusal.ts'
 import { resultJson } from './result.ts'
 import { callTool } from './tool-call.ts'
-import type { JsonObject } from './wire.ts'
+import { type JsonObject, RPC } from './wire.ts'
 
 export interface Asked {
   /** Parsed. */
@@ -91,10 +98,28 @@ export function serveSdkStdio(
   streams: { readonly stdin: Readable; readonly stdout: Writable },
 ): Promise<void> {
   return new Promise((resolve) => {
+    let spoken: Era | undefined
     const transport = createLineTransport(streams, parseJSONRPCMessage, resolve)
+    const { send } = transport
+    transport.send = (message, options) =>
+      send(spoken === 'legacy' ? withLegacyCode(message) : message, options)
     const linkNow = () => ({ ...link, requestId: newId('req') })
-    serveStdio(({ era }) => createServer(core, era, linkNow), { transport })
+    serveStdio(
+      ({ era }) => {
+        spoken = era
+        return createServer(core, era, linkNow)
+      },
+      { transport },
+    )
   })
+}
+
+/** The SDK writes the code of 2026 in every era. */
+function withLegacyCode(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('error' in message) || message.error.code !== RPC.invalidParams) return message
+  const { data } = message.error
+  if (!isObject(data) || typeof data['uri'] !== 'string') return message
+  return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } }
 }
 
 function linkOf(link: Link | undefined): Link {
@@ -126,9 +151,35 @@ function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
     if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)
     return JSON.parse(resultJson(outcome.result, mcpReq.envelope && catalogue)) as CallToolResult
   })
-  extension?.install(server)
+  if (extension) extension.install(server)
+  else installOffers(core, era, server, linkNow)
   return server
 }
+
+/** The same answers as those of the fast path; what they hold for how long is part of them. */
+function installOffers(core: McpCore, era: Era, server: Server, linkNow: () => Link): void {
+  for (const method of OFFER_METHODS)
+    server.setRequestHandler(method as string, { params: ANY_PARAMS }, async (params) => {
+      try {
+        return await core.offers.answer({ method, params: params as JsonObject }, linkNow(), era)
+      } catch (thrown) {
+        if (thrown instanceof RpcRefusal) {
+          const { code, message, data } = thrown.error
+          throw new ProtocolError(code, message, data)
+        }
+        const context = { requestId: linkNow().requestId, baseUrl: core.parts.addresses.baseUrl }
+        const spell = (text: string) => core.catalogue.spell(text, core.spellingOf(linkNow()))
+        const problem = spellProblem(toProblem(toGatewayError(thrown), context), spell)
+        throw new ProtocolError(
+          problem.status < 500 ? RPC.invalidRequest : RPC.internal,
+          problem.title,
+          problem,
+        )
+      }
+    })
+}
+
+const ANY_PARAMS = z.looseObject({})
 
 const CACHE = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const
 
