@@ -5,20 +5,20 @@ import { AllowedHost, HttpMethod, PathPrefix, Timestamp } from './http.ts'
 /** The request that a permit is bound to, as a caller may write it; it is made canonical before it is signed. */
 export const ActionRequest = z
   .strictObject({
-    url: z.string().min(1).max(8192).describe('Canonical https URL; exactly this spelling is sent'),
-    method: HttpMethod.default('GET'),
+    url: z.string().min(1).max(8192).describe('Canonical https URL, sent in exactly this spelling'),
+    method: HttpMethod.default('GET').describe('HTTP method'),
     headers: z
       .record(z.string().max(64), z.string().max(8192))
       .default({})
-      .describe('As for a fetch: accept, content-type, conditional and API version headers'),
-    body: z.string().max(131_072).optional().describe('Request body as text; at most 128 KiB in UTF-8'),
+      .describe('accept, content-type, conditional and API version headers'),
+    body: z.string().max(131_072).optional().describe('Body as text; at most 128 KiB'),
     body_base64: z
       .base64('must be standard base64 with padding')
       .max(174_764)
       .optional()
-      .describe('Request body as bytes, instead of `body`; at most 128 KiB decoded'),
+      .describe('Body in base64, instead of `body`'),
   })
-  .describe('The one request that the permit allows')
+  .describe('The one request')
 export type ActionRequest = z.infer<typeof ActionRequest>
 
 // Printable, so that it can be hashed and looked up whatever it is.
@@ -27,8 +27,8 @@ const rowId = z
   .min(1)
   .max(64)
   .regex(/^[!-~]+$/, 'must be an id as the gateway gave it, without spaces')
-export const permitId = rowId.describe('`permit_id` of the preparation or the list')
-export const mandateId = rowId.describe('`mandate_id` of a stored mandate')
+export const permitId = rowId.describe('pmt_…')
+export const mandateId = rowId.describe('mdt_…, stored')
 
 const maxCalls = z.int().min(1).max(1_000_000)
 const maxCredits = z.int().min(1).max(1_000_000_000)
@@ -44,20 +44,22 @@ export const MandateTerms = z
         (text) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text),
         'is one line of text without control characters',
       )
-      .describe('What it is for, in words a person reads before approving'),
-    credential_id: rowId.describe('`credential_id` of the list'),
-    host: AllowedHost,
-    path_prefix: PathPrefix.default('/'),
-    methods: z.array(HttpMethod).min(1).max(6).describe('Methods that the requests of its permits may have'),
-    max_calls: maxCalls.optional().describe('Executions it allows, over all its permits together'),
-    max_credits: maxCredits.optional().describe('Credits it may cost, over all its permits together'),
+      .describe('What it is for; a person reads it before approving'),
+    credential_id: rowId.describe('cred_…'),
+    host: AllowedHost.describe('Exact host, lower case'),
+    path_prefix: PathPrefix.default('/').describe('Path prefix'),
+    methods: z
+      .array(HttpMethod)
+      .min(1)
+      .max(6)
+      .describe('HTTP methods')
+      .meta({ listedAs: { type: 'array', items: { type: 'string' } } }),
+    max_calls: maxCalls.optional().describe('Executions, over all its permits'),
+    max_credits: maxCredits.optional().describe('Credits, over all its permits'),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be an RFC 3339 time with a zone' })
       .describe('RFC 3339; at most 90 days ahead'),
-    requires_approval: z
-      .boolean()
-      .default(false)
-      .describe('A person approves every permit before it can be executed'),
+    requires_approval: z.boolean().default(false).describe('A person approves each permit'),
   })
   .refine(({ max_calls, max_credits }) => max_calls !== undefined || max_credits !== undefined, {
     error: 'a mandate limits `max_calls` or `max_credits`, or both',

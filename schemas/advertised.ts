@@ -14,7 +14,12 @@ declare module 'zod' {
     readonly advertised?: false | 'required'
     /** What is published instead of the member's own schema: narrower, never wider. Its description stays. */
     readonly advertisedAs?: Form
-    /** The same for lists of tools alone, where every word costs every model that reads them: documents have the whole. */
+    /**
+     * The same for lists of tools alone, where every word costs every model that reads them; documents have the whole. A form without a
+     * `type` is laid over the member's own words.
+     */
     readonly listedAs?: Form
+    /** `false`: published in documents and left out of lists: few calls want it, and none needs it. */
+    readonly listed?: false
   }
 }

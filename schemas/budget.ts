@@ -15,7 +15,9 @@ export const BudgetWish = z.strictObject({
       z.int().min(1).max(1_000_000_000),
       z.string().regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'decimal, like "12.50"'),
     ])
-    .describe('Most in one period: a whole number, of usdc also a decimal text'),
+    // A number is taken as well; both in one place is a union, which adapters make one of the two of.
+    .meta({ advertisedAs: { type: 'string' } })
+    .describe('Most in one period: a whole number as text, of usdc also a decimal such as 12.50'),
 })
 export type BudgetWish = z.infer<typeof BudgetWish>
 
@@ -25,6 +27,13 @@ export const budgetWishes = z
   .describe(
     'One for each pair of unit and period. What is narrowed from a capability counts on its budgets too',
   )
+  .meta({
+    listedAs: {
+      type: 'array',
+      description: 'Limits: {unit: calls|credits|usdc, per: hour|day|month, limit}',
+      items: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+  })
 
 /** A limit as it stands. */
 export const BudgetState = z.strictObject({

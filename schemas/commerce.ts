@@ -2,22 +2,26 @@ import { z } from 'zod'
 
 /** One transaction as an agent would send it, or as a server answered it. Nothing in it is ever sent anywhere. */
 export const transactionFields = {
-  target: z.string().min(1).max(8192).describe('URL the transaction goes to; it is read, never contacted'),
+  target: z.string().min(1).max(8192).describe('URL it goes to; read, never contacted'),
   method: z
     .string()
     .min(1)
     .max(32)
     .regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/, 'must be an HTTP method')
     .optional()
-    .describe('HTTP method; POST with a body and GET without, unless given'),
+    .describe('HTTP method; by default POST with a body, else GET'),
   headers: z
     .record(z.string().max(256), z.union([z.string().max(32_768), z.array(z.string().max(32_768)).max(16)]))
+    .meta({ advertisedAs: { type: 'object', additionalProperties: { type: 'string' } } })
     .optional()
-    .describe('Header fields; a list is a field that was sent more than once'),
+    .describe('Header fields'),
+  // JSON is taken as it is, too, and a list is a header that was sent more than once; a body as text keeps its bytes, so that
+  // digests of it can be checked.
   body: z
     .unknown()
+    .meta({ advertisedAs: { type: 'string' } })
     .optional()
-    .describe('A string is the raw body, so that digests of it can be checked; anything else is JSON'),
+    .describe('The raw body, as text'),
 }
 export const Transaction = z.strictObject(transactionFields)
 export type Transaction = z.infer<typeof Transaction>

@@ -11,7 +11,7 @@ const word = (max = 256) =>
     .regex(/^[\x21-\x7e]+$/, 'visible ASCII without spaces')
 const tokenUrl = z.url({ protocol: /^https$/ }).max(512)
 const clientId = word().describe('As the provider registered it')
-const scopes = z.array(word(128)).min(1).max(32)
+const scopes = z.array(word(128)).min(1).max(32).describe('Scopes asked for')
 const clientAuthentication = z
   .enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])
   .describe('How the client proves itself at the token endpoint; client_secret_basic by default')
@@ -31,18 +31,21 @@ const tokenClient = {
   client_id: clientId,
   client_authentication: clientAuthentication.optional(),
   key_algorithm: keyAlgorithm.optional().describe('Of private_key_jwt; RS256 by default'),
-  key_id: word().optional(),
+  key_id: word().optional().describe('`kid` of what it signs'),
   scopes: scopes.optional(),
   parameters: parameters.optional().describe('Such as audience or resource'),
 }
 
-export const RefreshTokenKind = z.strictObject({ type: z.literal('oauth2_refresh_token'), ...tokenClient })
+export const RefreshTokenKind = z.strictObject({
+  type: z.literal('oauth2_refresh_token').describe('Kind'),
+  ...tokenClient,
+})
 export const ClientCredentialsKind = z.strictObject({
-  type: z.literal('oauth2_client_credentials'),
+  type: z.literal('oauth2_client_credentials').describe('Kind'),
   ...tokenClient,
 })
 export const JwtBearerKind = z.strictObject({
-  type: z.literal('oauth2_jwt_bearer'),
+  type: z.literal('oauth2_jwt_bearer').describe('Kind'),
   token_url: tokenUrl.optional().describe("Google's by default"),
   issuer: word().describe('For Google: `client_email` of the service account'),
   subject: word().optional().describe('Whom it acts for, where the provider allows that'),
@@ -52,9 +55,12 @@ export const JwtBearerKind = z.strictObject({
   key_id: word().optional().describe('For Google: `private_key_id`'),
 })
 export const GithubAppKind = z.strictObject({
-  type: z.literal('github_app'),
+  type: z.literal('github_app').describe('Kind'),
   app_id: word(64).describe('Id or client id of the app'),
-  installation_id: z.string().regex(/^\d{1,20}$/),
+  installation_id: z
+    .string()
+    .regex(/^\d{1,20}$/)
+    .describe('Id of the installation'),
   api_url: tokenUrl.optional().describe('Of GitHub Enterprise Server; https://api.github.com by default'),
   repositories: z.array(word(100)).min(1).max(100).optional().describe('Names; all by default'),
   permissions: z
@@ -69,13 +75,13 @@ export const GithubAppKind = z.strictObject({
     .describe('All that the installation has by default'),
 })
 export const AwsSigv4Kind = z.strictObject({
-  type: z.literal('aws_sigv4'),
-  region: word(64),
+  type: z.literal('aws_sigv4').describe('Kind'),
+  region: word(64).describe('Such as eu-central-1'),
   service: word(64).describe('Signing name: s3, dynamodb, execute-api, bedrock …'),
 })
 export const HmacKind = z.strictObject({
-  type: z.literal('hmac'),
-  algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']),
+  type: z.literal('hmac').describe('Kind'),
+  algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).describe('Hash of the HMAC'),
   encoding: z.enum(['hex', 'base64', 'base64url']).describe('Of the signature'),
   key_encoding: z.enum(['utf8', 'hex', 'base64']).optional().describe('Of the part `key`; utf8 by default'),
   key_prefix: word(32).optional().describe('Cut off the key first, such as whsec_'),

@@ -22,32 +22,40 @@ export const HeaderName = z
   .string()
   .max(64)
   .regex(/^[a-z0-9][a-z0-9-]*$/, 'a header name in lower case')
+  .describe('Header name in lower case')
 
 /** The word before a secret in a header. */
 export const HeaderScheme = z
   .string()
   .max(32)
   .regex(/^[A-Za-z][A-Za-z0-9._-]*$|^$/, 'one word, or empty')
+  .describe('Word before the secret')
 
 const parameterName = z
   .string()
   .max(64)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'a name of letters, digits, dots, hyphens and underscores')
+  .describe('Name of the parameter')
 
 const part = PartName.optional().describe('Which part of the secret; the only one by default')
 
 /** One place of the request that the gateway fills with a secret, or with a part of it. */
 export const Placement = z.discriminatedUnion('in', [
-  z.strictObject({ in: z.literal('header'), name: HeaderName, scheme: HeaderScheme.optional(), part }),
-  z.strictObject({ in: z.literal('query'), name: parameterName, part }),
   z.strictObject({
-    in: z.literal('path'),
+    in: z.literal('header').describe('Place'),
+    name: HeaderName,
+    scheme: HeaderScheme.optional(),
+    part,
+  }),
+  z.strictObject({ in: z.literal('query').describe('Place'), name: parameterName, part }),
+  z.strictObject({
+    in: z.literal('path').describe('Place'),
     at: z.int().min(0).max(15).describe('Before which segment of the path it is inserted; 0 is the first'),
     prefix: parameterName.optional().describe('Text before the secret in its segment, such as `bot`'),
     part,
   }),
   z.strictObject({
-    in: z.literal('json'),
+    in: z.literal('json').describe('Place'),
     pointer: z
       .string()
       .max(128)
@@ -55,8 +63,8 @@ export const Placement = z.discriminatedUnion('in', [
       .describe('Member of the JSON body that is added'),
     part,
   }),
-  z.strictObject({ in: z.literal('form'), name: parameterName, part }),
-  z.strictObject({ in: z.literal('cookie'), name: parameterName, part }),
+  z.strictObject({ in: z.literal('form').describe('Place'), name: parameterName, part }),
+  z.strictObject({ in: z.literal('cookie').describe('Place'), name: parameterName, part }),
 ])
 export type Placement = z.infer<typeof Placement>
 
@@ -68,9 +76,14 @@ export const MAX_LIMITS = {
 
 /** Larger bounds than the usual ones for every request with this credential. */
 const limits = z.strictObject({
-  max_request_bytes: z.int().min(1).max(MAX_LIMITS.max_request_bytes).optional(),
-  max_response_bytes: z.int().min(1).max(MAX_LIMITS.max_response_bytes).optional(),
-  timeout_ms: z.int().min(100).max(MAX_LIMITS.timeout_ms).optional(),
+  max_request_bytes: z
+    .int()
+    .min(1)
+    .max(MAX_LIMITS.max_request_bytes)
+    .optional()
+    .describe('Largest request body'),
+  max_response_bytes: z.int().min(1).max(MAX_LIMITS.max_response_bytes).optional().describe('Largest answer'),
+  timeout_ms: z.int().min(100).max(MAX_LIMITS.timeout_ms).optional().describe('Longest wait'),
 })
 
 /** A place of a private network: one name, one port, and the range that the name may lead to. */
@@ -83,7 +96,7 @@ export const PrivateTarget = z.strictObject({
       'must be an exact host name in lower-case ASCII, without a port',
     )
     .describe('Exact host name; one of `hosts`'),
-  port: z.int().min(1).max(65_535).default(443),
+  port: z.int().min(1).max(65_535).default(443).describe('Port'),
   cidr: z
     .string()
     .max(49)
@@ -109,6 +122,13 @@ const tls = z.strictObject({
 })
 
 const headerNames = z.array(HeaderName).min(1).max(32)
+
+/** Lists of tools have no room for six kinds of secret: what belongs to each stands in the documents. */
+export const SETTINGS_IN_LISTS = {
+  type: 'object',
+  description: 'kind, placements, headers, limits, tls: see the schema of this tool in /openapi.json',
+  additionalProperties: true,
+}
 
 export const CredentialSettings = z.strictObject({
   kind: CredentialKind.optional().describe(

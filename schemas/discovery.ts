@@ -6,33 +6,40 @@ const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 const filters = {
-  type: z.string().min(1).max(16).optional().describe('Kind of resource: `http` or `mcp`'),
-  payTo: z.string().min(1).max(128).optional().describe('Only resources that pay this address'),
-  scheme: z.string().min(1).max(64).optional().describe('Payment scheme, e.g. `exact`'),
+  type: z.string().min(1).max(16).optional().describe('`http` or `mcp`'),
+  payTo: z.string().min(1).max(128).optional().describe('Only what pays this address'),
+  scheme: z.string().min(1).max(64).optional().describe('Such as `exact`'),
   network: z
     .string()
     .min(1)
     .max(64)
     .optional()
-    .describe('CAIP-2 id or v1 name, e.g. `eip155:8453` or `base`'),
+    .describe('CAIP-2 id such as `eip155:8453`, or v1 name such as `base`'),
   extensions: z
     .string()
     .min(1)
     .max(256)
     .optional()
+    .meta({ listed: false })
     .describe('Extension keys that must be present, separated by commas, e.g. `bazaar`'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
-  cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` of the page before'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Most entries'),
+  cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` before'),
 }
 
 export const DiscoveryListQuery = z.strictObject({
   ...filters,
-  offset: z.int().min(0).max(1_000_000).optional().describe('How many to skip; a cursor is the stable way'),
+  offset: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .meta({ listed: false })
+    .describe('How many to skip; a cursor is the stable way'),
 })
 export type DiscoveryListQuery = z.infer<typeof DiscoveryListQuery>
 
 export const DiscoverySearchQuery = z.strictObject({
-  query: z.string().trim().min(1).max(200).describe('What you look for, in a few words'),
+  query: z.string().trim().min(1).max(200).describe('A few words'),
   ...filters,
 })
 export type DiscoverySearchQuery = z.infer<typeof DiscoverySearchQuery>

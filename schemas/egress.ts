@@ -10,7 +10,7 @@ export const ProviderId = z
   .string()
   .max(40)
   .regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'the id of a provider, such as github')
-  .describe('`custom`, or an `id` of GET /v1/egress/providers: openai, github, stripe, datadog and many more')
+  .describe('`custom`, or an `id` of gateway.egress.providers, such as github')
 export type ProviderId = z.infer<typeof ProviderId>
 
 /** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
@@ -18,7 +18,7 @@ export const capabilityArgument = z
   .string()
   .max(64)
   .optional()
-  .describe('Your capability (agw_cap_…); only where no header can carry it')
+  .describe('agw_cap_…, where no header carries it')
 
 /** Over REST the header `Idempotency-Key` is the place for it; over MCP and A2A `idempotency-key` of the metadata, or this. */
 export const idempotencyKeyArgument = z
@@ -29,6 +29,7 @@ export const idempotencyKeyArgument = z
     'Your own key for this request (a UUID): repeated under it, the request is not sent again and the first answer is given, for ' +
       '24 hours. Over REST the header Idempotency-Key does the same',
   )
+  .meta({ listedAs: { description: 'A UUID: a repeat under it gets the first answer, for 24 hours' } })
 
 /** A secret that fits a header value and is long enough to be told from chance when a response contains it. */
 export const UpstreamSecret = z
@@ -39,12 +40,14 @@ export const UpstreamSecret = z
     error: 'a secret is printable Latin-1 without line breaks and without spaces at its ends',
   })
   .describe('The upstream secret itself. Write-only: no answer of the gateway ever contains it')
+  .meta({ listedAs: { description: 'The secret; no answer shows it' } })
 
 export const SecretTexts = z
   .record(PartName, PartText)
   .describe('Instead of `secret`: several texts by name, such as `user` and `password`. Write-only, too')
+  .meta({ listedAs: { description: 'Instead: texts by name, such as `user` and `password`' } })
 
-export const Label = z.string().min(1).max(100).describe('Your own name for it; shown in lists')
+export const Label = z.string().min(1).max(100).describe('Your name for it')
 
 export const scopeFields = {
   hosts: z.array(AllowedHost).min(1).max(16),
@@ -54,9 +57,12 @@ export const scopeFields = {
 
 /** A smaller scope asked for; what is left out stays as the outer one has it. */
 export const wantedScopeFields = {
-  hosts: scopeFields.hosts.optional(),
-  path_prefixes: scopeFields.path_prefixes.optional(),
-  methods: scopeFields.methods.optional(),
+  hosts: scopeFields.hosts.optional().describe('Exact hosts, lower case'),
+  path_prefixes: scopeFields.path_prefixes.optional().describe('Path prefixes, such as `/repos`'),
+  methods: scopeFields.methods
+    .optional()
+    .describe('HTTP methods')
+    .meta({ listedAs: { type: 'array', items: { type: 'string' } } }),
 }
 export const capabilityTtl = z.int().min(60).max(86_400)
 export const capabilityMaxUses = z
@@ -64,8 +70,8 @@ export const capabilityMaxUses = z
   .min(1)
   .max(1_000_000)
   .optional()
-  .describe('Attempts it allows; no limit by default')
-export const credentialId = z.string().min(1).max(64).describe('`credential_id` of the list')
+  .describe('Attempts allowed; no limit by default')
+export const credentialId = z.string().min(1).max(64).describe('cred_…')
 
 /** The public facts of a stored credential. The secret is in no field and never will be. */
 export const CredentialMetadata = z.strictObject({
@@ -176,8 +182,8 @@ export type EgressReply = z.infer<typeof EgressReply>
 
 /** Cursor paging, the same on every list. */
 export const pageInput = {
-  limit: z.int().min(1).max(100).default(50),
-  before: z.string().max(64).optional().describe('`next` of the previous page'),
+  limit: z.int().min(1).max(100).default(50).describe('Most entries'),
+  before: z.string().max(64).optional().describe('`next` before'),
 }
 export const pageOutput = {
   next: z.string().nullable().describe('Pass as `before` to read on; null at the end'),

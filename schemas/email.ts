@@ -99,16 +99,10 @@ export const EmailVerification = z.strictObject({
 export type EmailVerification = z.infer<typeof EmailVerification>
 
 // The schema knows no longest spelling: one that is too long gets its answer like any other, instead of refusing a whole batch.
-export const emailField = z
-  .string()
-  .describe('One address, as a person typed it; at most 320 characters can ever be valid')
+export const emailField = z.string().describe('An address, as typed')
 
 /** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
-export const emailKeyArgument = z
-  .string()
-  .max(64)
-  .optional()
-  .describe('Your email key (agw_ek_…); only where no header can carry it')
+export const emailKeyArgument = z.string().max(64).optional().describe('agw_ek_…, where no header carries it')
 
 /** The facts of an email key that an operator may see; only its holder has the token. */
 export const EmailKeyRecord = z.strictObject({

@@ -27,57 +27,52 @@ const Source = z.union([
 ])
 const object = z.record(z.string(), z.unknown())
 
+/** Accepted from clients that have it in this form, and not published: one way to say a thing is enough for a model. */
+const hidden = <T extends z.ZodType>(schema: T) => schema.optional().meta({ advertised: false })
+
 const maxAgeSeconds = z
   .int()
   .min(0)
   .max(60)
-  .describe('How old what is kept of a source may be; 0 asks the source itself, now')
-const testnet = z.boolean().describe('Pay with test money, on eip155:84532 alone')
+  .describe('Age at which a kept copy still does; 0: ask the source')
+const testnet = z.boolean().describe('Pay with test money (eip155:84532)')
 
 /** The fields that a request for an outcome may have, at the top and inside every wrapper. */
 const requestFields = {
   intent: z
     .union([text(3000), object])
+    .meta({ advertisedAs: { type: 'string', maxLength: 3000 } })
     .optional()
-    .describe(
-      'The job in words, English or Arabic, with URLs in the text if you like (`demo` for a free sample), or an object with ' +
-        'any of these fields and `text`, `goal` or `type`',
-    ),
-  capability: OutcomeId.optional(),
-  url: uri.optional().describe('A source; with `html`, the address that relative links are resolved against'),
-  urls: z
-    .array(uri)
+    .describe('The job in words, English or Arabic, URLs included; `demo` for a free sample'),
+  capability: OutcomeId.optional().describe('Which job'),
+  url: uri.optional().describe('One source; with `html`, the base of its relative links'),
+  urls: z.array(uri).max(3).optional().describe('Sources, at most three with `url`'),
+  sources: z
+    .array(Source)
     .max(3)
+    .meta({ advertisedAs: { type: 'array', items: { type: 'string', pattern: '^https://' }, maxItems: 3 } })
     .optional()
-    .describe('Sources; with `url` and `sources` at most three different ones'),
-  sources: z.array(Source).max(3).optional().describe('HTTPS sources, each with at most one fallback'),
-  action: z.string().optional().describe('The job in words'),
-  desired_action: z.string().optional().describe('The job in words'),
-  html: text(MAX_HTML_CHARACTERS)
-    .optional()
-    .describe('HTML to extract from: at most 12,288 Unicode characters, however many bytes they take'),
-  limit: z.int().min(1).max(30).optional().describe('Entries of a feed digest, 30 by default'),
+    .describe('The same, https only'),
+  action: hidden(z.string()).describe('The job in words'),
+  desired_action: hidden(z.string()).describe('The job in words'),
+  html: text(MAX_HTML_CHARACTERS).optional().describe('HTML to extract from: at most 12,288 characters'),
+  limit: z.int().min(1).max(30).optional().describe('Most entries of a digest; 30 by default'),
   max_age_seconds: maxAgeSeconds.optional(),
-  query: text(200).optional().describe('What the passages of a web extraction should be about'),
+  query: text(200).optional().describe('What passages should be about'),
   testnet: testnet.optional(),
-  input: object.optional().describe('Wrapper: any of these fields'),
-  arguments: object.optional().describe('Wrapper: any of these fields'),
-  name: z.string().optional().describe('A capability id or the name of this tool'),
-  tool: z.string().optional().describe('A capability id or the name of this tool'),
-  operation: object
-    .optional()
-    .describe(
-      'A resolved read-only OpenAPI operation: url (or server and path), method GET or HEAD, desired_action, values of its ' +
-        'parameters. No specification is ever fetched',
-    ),
-  http: object.optional().describe('An HTTP request as data: method, url, body'),
-  command: z
-    .string()
-    .optional()
-    .describe(
-      'A command line: a capability id with --url, --limit or --query, `demo`, or curl or wget with a URL',
-    ),
-  task: object.optional().describe('Wrapper: any of these fields, or `skill` with `input`'),
+  input: hidden(object).describe('Wrapper: any of these fields'),
+  arguments: hidden(object).describe('Wrapper: any of these fields'),
+  name: hidden(z.string()).describe('A capability id or the name of this tool'),
+  tool: hidden(z.string()).describe('A capability id or the name of this tool'),
+  operation: hidden(object).describe(
+    'A resolved read-only OpenAPI operation: url (or server and path), method GET or HEAD, desired_action, values of its ' +
+      'parameters. No specification is ever fetched',
+  ),
+  http: hidden(object).describe('An HTTP request as data: method, url, body'),
+  command: hidden(z.string()).describe(
+    'A command line: a capability id with --url, --limit or --query, `demo`, or curl or wget with a URL',
+  ),
+  task: hidden(object).describe('Wrapper: any of these fields, or `skill` with `input`'),
 }
 
 /** The same without defaults: inside a wrapper, what was not said must not count as said. */

@@ -9,15 +9,15 @@ export const FacilitatorRequest = z
     x402Version: z
       .unknown()
       .optional()
-      .meta({ enum: [1, 2], description: 'Version of both members' }),
+      .meta({ enum: [1, 2], description: 'Version of both' }),
     paymentPayload: z
       .unknown()
       .optional()
-      .meta({ type: 'object', description: 'What the buyer signed, as decoded from Payment-Signature' }),
+      .meta({ type: 'object', additionalProperties: true, description: 'Payment-Signature, decoded' }),
     paymentRequirements: z
       .unknown()
       .optional()
-      .meta({ type: 'object', description: 'The one of your `accepts` that the buyer chose' }),
+      .meta({ type: 'object', additionalProperties: true, description: 'Of your `accepts`, the one chosen' }),
   })
   .meta({ required: ['paymentPayload', 'paymentRequirements'] })
 

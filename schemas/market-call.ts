@@ -8,19 +8,25 @@ const Atomic = z.string().regex(/^\d{1,78}$/)
 export const MarketCallRequest = z.strictObject({
   seller: SellerId,
   service_id: ServiceId,
-  method: HttpMethod.optional().describe('Left out: that of the only route at `path`'),
+  method: HttpMethod.optional()
+    .describe('Left out: that of the only route at `path`')
+    .meta({ listedAs: { description: 'By default that of the only route' } }),
   path: z
     .string()
     .max(512)
     .regex(/^\//)
     .default('/')
-    .describe('Route below the service, with its parameters filled in, such as `/quotes/AAPL`'),
+    .describe('Route with its parameters filled in, such as `/quotes/AAPL`'),
   query: z
     .record(z.string().max(128), z.unknown())
     .default({})
-    .describe('Query of the route, as its `input_schema` says'),
-  body: z.unknown().optional().describe('JSON body of the route, where it has a `body_schema`'),
-  testnet: z.boolean().default(false).describe('Test money: eip155:84532; nothing of it is paid out'),
+    .describe('As `input_schema` of the listing says'),
+  body: z
+    .unknown()
+    .meta({ advertisedAs: { type: 'object', additionalProperties: true } })
+    .optional()
+    .describe('JSON body, as `body_schema` of the listing says'),
+  testnet: z.boolean().default(false).describe('Pay with test money (eip155:84532)'),
 })
 export type MarketCallRequest = z.infer<typeof MarketCallRequest>
 

@@ -5,7 +5,7 @@ import { HttpMethod, Timestamp } from './http.ts'
 const Address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
-  .describe('Account address; mixed case has to be its EIP-55 checksum')
+  .describe('Account address 0x…; mixed case is its EIP-55 checksum')
 const AtomicPrice = z
   .string()
   .regex(/^[1-9]\d{0,14}$/)
@@ -18,25 +18,26 @@ export const NewSellerId = z
   .min(3)
   .max(40)
   .regex(/^[a-z0-9-]+$/)
-  .describe('Stands in the address of each service; lasts for ever')
+  .describe('Your id in addresses, for ever: a-z, 0-9, hyphens')
 export const NewServiceId = z
   .string()
   .min(2)
   .max(64)
   .regex(/^[a-z0-9-]+$/)
+  .describe('Id of your service: a-z, 0-9, hyphens')
 
 export const sellerFields = {
-  name: z.string().trim().min(1).max(80),
-  description: z.string().max(2000),
+  name: z.string().trim().min(1).max(80).describe('Name'),
+  description: z.string().max(2000).describe('In your words'),
   payout_address: Address,
   contact: z.string().max(200).nullable().describe('Shown to the operator only'),
-  webhook_url: HttpsUrl.nullable().describe('Events are sent there, signed as Standard Webhooks (v1a)'),
+  webhook_url: HttpsUrl.nullable().describe('https: events are sent there, signed (Standard Webhooks)'),
 }
 
 export const RouteInput = z.strictObject({
   path: z.string().min(1).max(256).startsWith('/').default('/').describe('`/` or `/quotes/{symbol}`'),
-  method: HttpMethod.default('GET'),
-  summary: z.string().max(300).default(''),
+  method: HttpMethod.default('GET').describe('HTTP method'),
+  summary: z.string().max(300).default('').describe('What it answers'),
   price_atomic: AtomicPrice,
   input_schema: Schema.nullable()
     .default(null)
@@ -46,27 +47,34 @@ export const RouteInput = z.strictObject({
     .default(null)
     .describe('Of the answer: one that does not fit is not charged; null: any 2xx that is no error page'),
   example: z
-    .strictObject({ query: Schema.optional(), body: z.unknown().optional() })
+    .strictObject({
+      query: Schema.optional().describe('Query and path parameters'),
+      body: z
+        .unknown()
+        .meta({ advertisedAs: { type: 'object', additionalProperties: true } })
+        .optional()
+        .describe('JSON body'),
+    })
     .nullable()
     .default(null)
     .describe('A request that works: it is tried before the service is sold'),
-  timeout_ms: z.int().min(500).max(30_000).default(10_000),
-  max_response_bytes: z.int().min(1024).max(1_048_576).default(262_144),
+  timeout_ms: z.int().min(500).max(30_000).default(10_000).describe('For your whole answer'),
+  max_response_bytes: z.int().min(1024).max(1_048_576).default(262_144).describe('Largest answer'),
 })
 export type RouteInput = z.infer<typeof RouteInput>
 
 const MAX_ROUTES = 32
 
 export const listingFields = {
-  name: z.string().trim().min(1).max(80),
+  name: z.string().trim().min(1).max(80).describe('Name'),
   description: z.string().max(4000).describe('For agents that choose; shown as your words'),
-  tags: z.array(z.string().trim().toLowerCase().min(1).max(40)).max(10),
+  tags: z.array(z.string().trim().toLowerCase().min(1).max(40)).max(10).describe('Words to find it by'),
   origin: HttpsUrl.describe('`https://api.example.com`: a host that you have proven'),
   base_path: z.string().max(200).describe('Put before the path of each route: `/v2`'),
-  routes: z.array(RouteInput).min(1).max(MAX_ROUTES),
+  routes: z.array(RouteInput).min(1).max(MAX_ROUTES).describe('What is sold: one price each'),
   max_requests_per_minute: z.int().min(1).max(100_000).describe('Of all buyers together'),
-  refund_policy: z.string().max(1000).nullable(),
-  terms_url: HttpsUrl.nullable(),
+  refund_policy: z.string().max(1000).nullable().describe('In your words'),
+  terms_url: HttpsUrl.nullable().describe('https'),
   takes_test_money: z
     .boolean()
     .describe(

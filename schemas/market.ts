@@ -14,29 +14,35 @@ export type MarketNetwork = z.infer<typeof MarketNetwork>
 export const MARKET_SORTS = ['relevance', 'price', 'payers', 'success_rate', 'latency', 'newest'] as const
 
 export const MarketQuery = z.strictObject({
-  q: z.string().trim().min(1).max(200).optional().describe('What you look for, in a few words'),
-  seller: SellerId.optional().describe('Only services of this seller'),
-  tag: z.string().trim().min(1).max(40).optional(),
-  max_price_atomic: Atomic.optional().describe(
-    'Only services with a route that costs at most this, in atomic units',
-  ),
-  method: HttpMethod.optional().describe('Only services with a route of this method'),
-  network: MarketNetwork.default('eip155:8453').describe(
-    '`eip155:84532` shows the same services as they are called with test money, with the figures of test calls',
-  ),
+  q: z.string().trim().min(1).max(200).optional().describe('A few words'),
+  seller: SellerId.optional().describe('Only of this seller'),
+  tag: z.string().trim().min(1).max(40).optional().describe('Only with this tag'),
+  max_price_atomic: Atomic.optional().describe('Only with a route at this price or less, in atomic units'),
+  method: HttpMethod.optional().meta({ listed: false }).describe('Only services with a route of this method'),
+  network: MarketNetwork.default('eip155:8453')
+    .describe(
+      '`eip155:84532` shows the same services as they are called with test money, with the figures of test calls',
+    )
+    .meta({ listedAs: { description: '`eip155:84532`: as called with test money' } }),
   min_success_rate: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe('Of the last 30 days; a service without calls has no rate and is left out'),
+    .describe('Of the last 30 days; a service without calls has no rate and is left out')
+    .meta({ listedAs: { description: 'Of the last 30 days' } }),
   sort: z
     .enum(MARKET_SORTS)
     .default('relevance')
-    .describe('`relevance` without `q`: ours first, then by how many different payers came'),
-  include: z.enum(['unavailable']).optional().describe('`unavailable`: paused services too, with the reason'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(20),
-  cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` of the page before'),
+    .describe('`relevance` without `q`: ours first, then by how many different payers came')
+    .meta({ listedAs: { description: 'Order' } }),
+  include: z
+    .enum(['unavailable'])
+    .optional()
+    .meta({ listed: false })
+    .describe('`unavailable`: paused services too, with the reason'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(20).describe('Most entries'),
+  cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` before'),
 })
 export type MarketQuery = z.infer<typeof MarketQuery>
 

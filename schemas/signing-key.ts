@@ -4,7 +4,7 @@ import { Timestamp } from './http.ts'
 export const SigningKeyId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be a key id: 43 characters of base64url')
-  .describe('Key id (RFC 7638 thumbprint), as in the `kid` header of what it signed')
+  .describe('Key id: `kid` of what it signed')
 
 /** The facts of a signing key that may be shown; its private half is not among them. */
 export const SigningKeyRecord = z.strictObject({

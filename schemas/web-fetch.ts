@@ -24,11 +24,13 @@ export const FetchNetwork = z.enum(['eip155:8453', 'eip155:84532', 'base', 'base
 
 const uri = z.string().meta({ format: 'uri' })
 const object = z.record(z.string(), z.unknown())
+/** The specification wants it accepted; published is one way to say each thing. */
+const hidden = <T extends z.ZodType>(schema: T) => schema.optional().meta({ advertised: false })
 const alias = (of: string) => `Alias of \`${of}\``
 const bounded = ({ min, max }: typeof TIMEOUT_MS | typeof MAX_BYTES) => z.int().min(min).max(max)
 
 const { url: _url, ...aliases } = Object.fromEntries(
-  URL_ALIASES.map((name) => [name, uri.optional().describe(alias('url'))]),
+  URL_ALIASES.map((name) => [name, uri.optional().meta({ advertised: false }).describe(alias('url'))]),
 ) as Record<(typeof URL_ALIASES)[number], z.ZodOptional<z.ZodString>>
 
 // Defaults are only shown: what nobody said must not be taken for said, or a wrapper could contradict a default. Where two
@@ -36,44 +38,36 @@ const { url: _url, ...aliases } = Object.fromEntries(
 const flat = {
   url: uri
     .optional()
-    .describe(
-      'Public HTTPS URL to fetch, without user name, password and fragment, e.g. https://example.com/a',
-    ),
-  method: FetchMethod.meta({ default: 'GET' }).optional(),
+    .meta({ advertised: 'required' })
+    .describe('Public HTTPS URL, without user name, password and fragment'),
+  method: FetchMethod.meta({ default: 'GET' }).optional().describe('HTTP method'),
   mode: FetchMode.meta({ default: 'auto' })
     .optional()
-    .describe(
-      '`text`: decoded text; `json`: the parsed document; `auto`: whichever fits, base64 for what is neither',
-    ),
+    .describe('`text`: decoded; `json`: parsed; `auto`: whichever fits, else base64'),
   timeout_ms: bounded(TIMEOUT_MS)
     .meta({ default: TIMEOUT_MS.default })
     .optional()
-    .describe('For everything: name resolution, connection, answer'),
+    .describe('For the whole fetch'),
   max_bytes: bounded(MAX_BYTES)
     .meta({ default: MAX_BYTES.default })
     .optional()
-    .describe('Where the content is cut, and marked as truncated'),
-  testnet: z
-    .boolean()
-    .optional()
-    .describe('Pay with test money: the same as network eip155:84532. False unless said otherwise'),
-  network: FetchNetwork.optional().describe('Where it is paid; eip155:8453 unless said otherwise'),
+    .describe('Where content is cut'),
+  testnet: z.boolean().optional().describe('Pay with test money (eip155:84532)'),
+  network: FetchNetwork.optional()
+    .meta({ listed: false })
+    .describe('Where it is paid: eip155:8453 unless said otherwise; eip155:84532 is test money'),
 }
 
 /** The fields that a request may have at its top and inside every wrapper. */
 const fields = {
   ...flat,
   ...aliases,
-  timeoutMs: bounded(TIMEOUT_MS).optional().describe(alias('timeout_ms')),
-  maxBytes: bounded(MAX_BYTES).optional().describe(alias('max_bytes')),
-  command: z
-    .string()
-    .max(16_384)
-    .optional()
-    .describe(
-      'A curl command for one GET or HEAD, e.g. `curl -s https://example.com/`. It is read, never run',
-    ),
-  curl: z.string().max(16_384).optional().describe('The same; the word curl may be left out'),
+  timeoutMs: hidden(bounded(TIMEOUT_MS)).describe(alias('timeout_ms')),
+  maxBytes: hidden(bounded(MAX_BYTES)).describe(alias('max_bytes')),
+  command: hidden(z.string().max(16_384)).describe(
+    'A curl command for one GET or HEAD, e.g. `curl -s https://example.com/`. It is read, never run',
+  ),
+  curl: hidden(z.string().max(16_384)).describe('The same; the word curl may be left out'),
 }
 export const WebFetchFields = z.strictObject(fields)
 
@@ -84,9 +78,9 @@ const FunctionCall = z.strictObject({
 })
 const Operation = z.strictObject({ name: z.string().max(64).optional(), arguments: object })
 
-const toolName = z.string().max(64).optional().describe(`Only \`${WEB_FETCH}\``)
+const toolName = hidden(z.string().max(64)).describe(`Only \`${WEB_FETCH}\``)
 const wrapper = (name: string) =>
-  object.optional().describe(`Beside \`${name}\`: any of the fields above, wrapped`)
+  hidden(object).describe(`Beside \`${name}\`: any of the fields above, wrapped`)
 
 export const WebFetchRequest = z.strictObject({
   ...fields,
@@ -96,8 +90,8 @@ export const WebFetchRequest = z.strictObject({
   arguments: wrapper('name'),
   tool_name: toolName,
   parameters: wrapper('tool_name'),
-  function: FunctionCall.optional().describe('A function call as a language model writes it'),
-  operation: Operation.optional().describe('An operation with its arguments'),
+  function: hidden(FunctionCall).describe('A function call as a language model writes it'),
+  operation: hidden(Operation).describe('An operation with its arguments'),
 })
 export type WebFetchRequest = z.infer<typeof WebFetchRequest>
 

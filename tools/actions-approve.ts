@@ -10,6 +10,7 @@ export const actionsApprove = defineTool({
   summary:
     'Lets a permit that waits for approval be executed, for 300 seconds from now. Read its `summary` first: it is exactly ' +
     'what will be sent. For a person to decide, once.',
+  brief: 'Lets a waiting permit go out, within 300 seconds. Read its `summary` first: a person decides.',
   input: z.strictObject({ permit_id: permitId }),
   output: PermitRecord,
   price: free,

@@ -14,6 +14,8 @@ export const actionsExecute = defineTool({
     'answer as data. Needs the permit the operator gave you and exactly its request: another method, URL, header or body is ' +
     'refused. Works once: a repeat is a 409 that names the first attempt, or under the same `idempotency_key` the first answer. ' +
     'Nothing is ever retried.',
+  brief:
+    'Sends the one request that a permit allows, once, with a credential that the gateway holds; 1 credit. Any other method, URL, header or body is refused. Nothing is retried.',
   input: z.strictObject({
     permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
     request: ActionRequest,

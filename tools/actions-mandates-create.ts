@@ -10,6 +10,7 @@ export const actionsMandatesCreate = defineTool({
   summary:
     'Stores what permits may be prepared for: purpose, credential, host, path prefix, methods, limits and expiry. The same ' +
     'terms again are the same mandate, with what was used of it.',
+  brief: 'Stores what permits may be prepared for. The same terms are the same mandate.',
   input: MandateTerms,
   output: MandateRecord,
   price: free,

@@ -9,6 +9,7 @@ export const actionsMandatesList = defineTool({
   toolset: 'operator',
   title: 'List mandates',
   summary: 'Mandates, newest first, with what is used of each; those given with a permit are here too.',
+  brief: 'Mandates, newest first, with what is used of each.',
   input: z.strictObject({ ...pageInput }),
   output: z.strictObject({ mandates: z.array(MandateRecord), ...pageOutput }),
   price: free,

@@ -9,6 +9,7 @@ export const actionsMandatesRevoke = defineTool({
   title: 'Revoke a mandate',
   summary:
     'Ends a mandate and every permit under it that was not executed yet, at once and for good. Repeating it changes nothing.',
+  brief: 'Ends a mandate and its unexecuted permits for good.',
   input: z.strictObject({ mandate_id: mandateId }),
   output: MandateRecord,
   price: free,

@@ -8,6 +8,7 @@ export const actionsManifest = defineTool({
   title: 'Action manifest',
   summary:
     'Where the endpoints of action permits are, what a permit and a mandate hold, and what is guaranteed.',
+  brief: 'Endpoints of permits, and what permits and mandates guarantee.',
   input: z.strictObject({}),
   output: z.looseObject({ version: z.string(), name: z.string(), role: z.string(), guarantee: z.string() }),
   price: free,

@@ -10,6 +10,7 @@ export const actionsPermitsGet = defineTool({
   summary:
     'State of one permit and the attempt it was executed by; while it waits for approval also, in `summary`, exactly what ' +
     'will be sent. Never the permit itself.',
+  brief: 'One permit; while it waits, `summary` is exactly what will be sent.',
   input: z.strictObject({ permit_id: permitId }),
   output: PermitRecord,
   price: free,

@@ -11,6 +11,7 @@ export const actionsPermitsList = defineTool({
   summary:
     'Permits, newest first. Filter by state, for example `pending_approval` for what waits for a decision; a body of more ' +
     'than 4 KiB is shown only where one permit is read by its id.',
+  brief: 'Permits, newest first; `pending_approval` ones wait for a decision.',
   input: z.strictObject({
     state: PermitState.exclude(['revoked']).optional().describe('Only those in this state'),
     ...pageInput,

@@ -13,10 +13,20 @@ export const actionsPrepare = defineTool({
     'Signs a single-use permit for one exact request under a stored credential, for an agent to execute within 300 seconds. ' +
     'Needs a mandate that covers the request: in full (the same terms again share one limit), or by `mandate_id`. Free, but ' +
     'the account must hold 1 credit. Where the mandate requires approval the permit waits until a person decides.',
+  brief:
+    'Signs a permit for one exact request, executable once within 300 seconds. Needs a mandate: in full or by `mandate_id`. With approval required it waits for a person.',
   input: z.strictObject({
     credential_id: credentialId,
     request: ActionRequest,
-    mandate: MandateTerms.optional().describe('What you allow, and how often; or send `mandate_id`'),
+    mandate: MandateTerms.optional()
+      .describe('What you allow, and how often; or send `mandate_id`')
+      .meta({
+        listedAs: {
+          type: 'object',
+          description: 'Terms, as gateway.actions.mandates.create takes them; or send `mandate_id`',
+          additionalProperties: true,
+        },
+      }),
     mandate_id: mandateId.optional(),
   }),
   output: PreparedPermit,

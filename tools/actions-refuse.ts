@@ -8,6 +8,7 @@ export const actionsRefuse = defineTool({
   toolset: 'operator',
   title: 'Refuse a permit',
   summary: 'Ends a permit that waits for approval. Nothing is sent, and its mandate gets its share back.',
+  brief: 'Ends a waiting permit; nothing is sent.',
   input: z.strictObject({ permit_id: permitId }),
   output: PermitRecord,
   price: free,

@@ -10,6 +10,7 @@ export const actionsStats = defineTool({
   summary:
     'Permits, executions and credits counted since the first of them, in agreement with the ledger: of the whole ' +
     'installation, or of your account where a service key is sent.',
+  brief: 'Permits, executions and credits counted, here or of your account.',
   input: z.strictObject({}),
   output: ActionStats,
   price: free,

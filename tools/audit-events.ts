@@ -13,15 +13,14 @@ export const auditEvents = defineTool({
     'Security events of your account, oldest first: keys, credentials, capabilities, permits, refusals, reconciliations. Each ' +
     'names the hash of the one before, and the gateway signs the newest, so that a removed or changed event shows. ' +
     '`agent-gateway audit export` writes a file of them, `audit verify` checks it offline.',
+  brief: 'Security events of your account, oldest first, chained by hashes and signed.',
   input: z.strictObject({
     of: z
       .enum(['account', 'installation'])
       .default('account')
-      .describe(
-        '`installation`: what belongs to no account, such as signing keys and sign-ins with unknown tokens; administrators only',
-      ),
-    after: z.int().min(0).default(0).describe('`next` of the previous page; 0 begins at the beginning'),
-    limit: z.int().min(1).max(500).default(100),
+      .describe('`installation`: what belongs to no account, such as signing keys; administrators only'),
+    after: z.int().min(0).default(0).describe('`next` before'),
+    limit: z.int().min(1).max(500).default(100).describe('Most entries'),
   }),
   output: z.strictObject({
     chain: z.string().describe('Your account id, or `installation`'),

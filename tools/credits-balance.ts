@@ -21,6 +21,7 @@ export const creditsBalance = defineTool({
   summary:
     'How many usage credits the account has left, and every movement of them, newest first. ' +
     'The holder of a capability sees the balances of its budgets, and that of the account only where its capability says so.',
+  brief: 'Credits left, and each movement, newest first; with a capability, its budgets.',
   input: z.strictObject({ capability: capabilityArgument, ...pageInput }),
   output: z.strictObject({
     account_id: z.string(),

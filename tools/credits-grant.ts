@@ -9,10 +9,11 @@ export const creditsGrant = defineTool({
   summary:
     'Gives an account usage credits by hand. For the administrator. The reference makes it safe to repeat: the same ' +
     'reference on the same account is granted once.',
+  brief: 'Gives an account credits; the same reference is granted once. Administrator.',
   input: z.strictObject({
     account_id: z.string().min(1).max(64).optional().describe('Your own account by default'),
-    amount: z.int().min(1).max(1_000_000_000),
-    reference: z.string().min(1).max(200).describe('What it is for, for example an invoice number'),
+    amount: z.int().min(1).max(1_000_000_000).describe('Credits'),
+    reference: z.string().min(1).max(200).describe('Such as an invoice number'),
   }),
   output: z.strictObject({
     account_id: z.string(),

@@ -14,19 +14,20 @@ export const creditsPurchase = defineTool({
     'Buys usage credits with an x402 payment in USDC; no person is needed. They go to the account of your service key or ' +
     'capability; without one, to the account of the account_reference that a 402 for credits hands out. ' +
     'Credits appear when the payment settles. The price grows with `credits`.',
+  brief: 'Buys credits with USDC for the account of your key or capability, or of an `account_reference`.',
   input: z.strictObject({
     credits: z
       .int()
       .min(1)
       .max(100_000)
       .default(USUAL_CREDITS)
-      .describe('How many. Stay at 1.00 USDC or less: stock x402 clients refuse to pay more at once'),
+      .describe('How many; stock x402 clients refuse to pay more than 1.00 USDC at once'),
     account_reference: z
       .string()
       .min(1)
       .max(2048)
       .optional()
-      .describe('From `offer.request.body` of a 402 for credits; works once, for 15 minutes'),
+      .describe('From `offer.request.body` of a 402 for credits; once, within 15 minutes'),
   }),
   output: z.strictObject({
     credits_granted: z.int().min(1).describe('On the account as soon as the payment is settled'),

@@ -12,10 +12,9 @@ export const edgeCheck = defineTool({
   summary:
     'Shows the DNS TXT record that authorizes the edge to forward transactions to a host at the expense of your account, ' +
     'what each resolver finds there now, and why it is refused. Contacts DNS only, never the host itself.',
+  brief: 'The DNS record that lets the edge forward to a host at your expense, and what DNS shows now.',
   input: z.strictObject({
-    host: AllowedHost.describe(
-      'The host to serve, e.g. `shop.example.com`; with a port where the operator allows it',
-    ),
+    host: AllowedHost.describe('Such as shop.example.com'),
   }),
   output: EdgeCheck,
   price: free,

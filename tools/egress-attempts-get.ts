@@ -10,6 +10,7 @@ export const egressAttemptsGet = defineTool({
   summary:
     'State, outcome, upstream status and charge of one outbound request. Call it after outcome_ambiguous, before you ' +
     'decide whether to send again. A capability sees its own attempts, a service key those of its account.',
+  brief: 'State, outcome and charge of one attempt. Read it after outcome_ambiguous, before you send again.',
   input: z.strictObject({
     capability: capabilityArgument,
     attempt_id: z.string().min(1).max(64).describe('`attempt_id` of the answer or of the error'),

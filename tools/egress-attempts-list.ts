@@ -10,9 +10,10 @@ export const egressAttemptsList = defineTool({
   summary:
     'Attempts, newest first. A capability sees its own, a service key those of its account. ' +
     'Filter by state, for example `ambiguous` for what needs a decision.',
+  brief: 'Your outbound attempts, newest first; `ambiguous` ones want a decision.',
   input: z.strictObject({
     capability: capabilityArgument,
-    state: AttemptRecord.shape.state.optional(),
+    state: AttemptRecord.shape.state.optional().describe('Only those in this state'),
     ...pageInput,
   }),
   output: z.strictObject({ attempts: z.array(AttemptRecord), ...pageOutput }),

@@ -10,16 +10,18 @@ export const egressAttemptsReconcile = defineTool({
   summary:
     'Ends an attempt whose outcome nobody knew, on your word: look at the upstream first (its log, by the Idempotency-Key). `happened` lets the ' +
     'charge stand; `did_not_happen` gives the credit back, for the administrator. Signed, recorded with your reason, final. Never sends anything.',
+  brief:
+    'Ends an ambiguous attempt on your word, for good: look at the upstream first. `did_not_happen` gives the credit back (administrator).',
   input: z.strictObject({
-    attempt_id: z.string().min(1).max(64),
-    decision: Reconciliation.shape.decision,
+    attempt_id: z.string().min(1).max(64).describe('Of the attempt'),
+    decision: Reconciliation.shape.decision.describe('What became of it'),
     reason: z
       .string()
       .trim()
       .min(3)
       .max(500)
       .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text')
-      .describe('How you know; it stands in the receipt, so no secret and nothing private'),
+      .describe('How you know; stands in the receipt, so nothing private'),
   }),
   output: AttemptRecord,
   price: free,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  credentialId,
   IssuedCapability,
   Label,
   capabilityTtl,
@@ -17,16 +18,15 @@ export const egressCapabilitiesIssue = defineTool({
   summary:
     'Makes a short-lived bearer token on a stored credential, for an agent to use in its place. Hosts, path prefixes ' +
     "and methods default to the credential's own and can only be made smaller. The token is shown once.",
+  brief:
+    'A short-lived token on a credential, for an agent, shown once. Scope is that of the credential, or less.',
   input: z.strictObject({
-    credential_id: z.string().min(1).max(64),
+    credential_id: credentialId,
     ...wantedScopeFields,
-    ttl_seconds: capabilityTtl.default(900).describe('Life in seconds; 15 minutes by default, a day at most'),
+    ttl_seconds: capabilityTtl.default(900).describe('Life in seconds'),
     max_uses: capabilityMaxUses,
     budgets: budgetWishes.optional(),
-    shows_balance: z
-      .boolean()
-      .optional()
-      .describe('Whether the agent may see the balance of the account; not by default'),
+    shows_balance: z.boolean().optional().describe('May see the balance of the account'),
     label: Label.default('capability'),
   }),
   output: IssuedCapability,

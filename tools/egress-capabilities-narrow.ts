@@ -18,15 +18,18 @@ export const egressCapabilitiesNarrow = defineTool({
   summary:
     'For handing part of your task to another agent: a capability with less scope, never living longer than yours. ' +
     'Its uses count on yours too, and it ends when yours is revoked.',
+  brief:
+    'A smaller capability from yours, for another agent: less scope, no longer life; its uses count on yours.',
   input: z.strictObject({
     capability: capabilityArgument,
     ...wantedScopeFields,
-    ttl_seconds: capabilityTtl.optional().describe('Life in seconds; ends with your own at the latest'),
+    ttl_seconds: capabilityTtl.optional().describe('At most what is left of yours'),
     max_uses: capabilityMaxUses,
-    budgets: budgetWishes.optional(),
+    budgets: budgetWishes.optional().meta({ listed: false }),
     shows_balance: z
       .boolean()
       .optional()
+      .meta({ listed: false })
       .describe("Whether it may see the account's balance; as yours by default, never where yours may not"),
     label: Label.default('narrowed'),
   }),

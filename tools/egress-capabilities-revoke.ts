@@ -10,6 +10,7 @@ export const egressCapabilitiesRevoke = defineTool({
   summary:
     'Ends a capability and everything narrowed from it, at once. Repeating it changes nothing. The holder of a capability may end ' +
     'its own (`self`) and what was narrowed from it: do that when your task is done.',
+  brief: 'Ends a capability and all narrowed from it. With your own, send `self` when your task is done.',
   input: z.strictObject({
     capability: capabilityArgument,
     capability_id: z.string().min(1).max(64).describe('Its id, or `self` for the capability that you hold'),

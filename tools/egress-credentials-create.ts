@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { budgetWishes } from '../schemas/budget.ts'
-import { CredentialSettings, HeaderName, HeaderScheme } from '../schemas/credential-settings.ts'
+import {
+  CredentialSettings,
+  HeaderName,
+  HeaderScheme,
+  SETTINGS_IN_LISTS,
+} from '../schemas/credential-settings.ts'
 import {
   CredentialMetadata,
   Label,
@@ -21,21 +26,25 @@ export const egressCredentialsCreate = defineTool({
     'Encrypts and stores a reusable API credential, with the hosts, path prefixes and methods it may ever be used for. ' +
     'For operators: agents get capabilities on it, never the secret. Named providers bring their own host and header; ' +
     '`custom` must name its hosts. The secret can be replaced and revoked, but never read.',
+  brief:
+    'Stores a secret of an API, sealed: no answer ever shows it. Agents use it through capabilities, within its hosts, paths and methods.',
   input: z.strictObject({
     provider: ProviderId,
     label: Label.default('credential'),
     secret: UpstreamSecret.optional(),
     parts: SecretTexts.optional(),
     hosts: scopeFields.hosts.optional().describe("Allowed hosts; a named provider's own by default"),
-    path_prefixes: scopeFields.path_prefixes.describe('Allowed path prefixes; `["/"]` for the whole API'),
-    methods: scopeFields.methods.describe('Allowed methods'),
-    header: HeaderName.optional().describe(
-      'For `custom`: header the secret is sent in; `authorization` by default',
-    ),
+    path_prefixes: scopeFields.path_prefixes.describe('Path prefixes; `["/"]` for all'),
+    methods: scopeFields.methods
+      .describe('Allowed methods')
+      .meta({ listedAs: { type: 'array', items: { type: 'string' } } }),
+    header: HeaderName.optional().describe('For `custom`: header of the secret; `authorization` by default'),
     scheme: HeaderScheme.optional().describe(
-      'For `custom`: word before the secret; `Bearer` by default with `authorization`, else none',
+      'For `custom`: word before the secret; `Bearer` with `authorization`, else none',
     ),
-    settings: CredentialSettings.optional(),
+    settings: CredentialSettings.optional()
+      .describe('What it is beyond one secret in one header')
+      .meta({ listedAs: SETTINGS_IN_LISTS }),
     budgets: budgetWishes.optional(),
   }),
   output: CredentialMetadata,

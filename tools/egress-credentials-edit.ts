@@ -13,6 +13,8 @@ export const egressCredentialsEdit = defineTool({
     'Changes label, hosts, path prefixes, methods, settings or budgets of a stored credential; what is left out stays. The secret ' +
     'is not needed and not shown. Raises the version: permits prepared before have to be prepared again, and capabilities are ' +
     'judged by the new scope from the next request on.',
+  brief:
+    'Changes scope, label, settings or budgets of a credential; what is left out stays. A smaller scope holds at once.',
   input: z.strictObject({
     credential_id: credentialId,
     label: Label.optional(),
@@ -21,7 +23,14 @@ export const egressCredentialsEdit = defineTool({
       .optional()
       .describe(
         'All of them from now on, but for `kind`, `parts` and `placements`, which belong to the secret and stay',
-      ),
+      )
+      .meta({
+        listedAs: {
+          type: 'object',
+          description: 'Replaces headers, limits, tls: see the schema of this tool in /openapi.json',
+          additionalProperties: true,
+        },
+      }),
     budgets: budgetWishes
       .optional()
       .describe('All of them from now on; what was used of one that stays is still used'),
@@ -54,7 +63,7 @@ export const egressCredentialsEdit = defineTool({
       input: {
         credential_id: 'cred_0000000000000000000000000000000000',
         methods: ['GET'],
-        budgets: [{ unit: 'calls', per: 'day', limit: 1000 }],
+        budgets: [{ unit: 'calls', per: 'day', limit: '1000' }],
       },
     },
   ],

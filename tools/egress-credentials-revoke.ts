@@ -9,6 +9,7 @@ export const egressCredentialsRevoke = defineTool({
   title: 'Revoke a credential',
   summary:
     'Ends a credential and every capability on it, at once and for good, and wipes its sealed secret. Repeating it changes nothing.',
+  brief: 'Ends a credential and its capabilities for good, and wipes the secret.',
   input: z.strictObject({ credential_id: credentialId }),
   output: CredentialMetadata,
   price: free,

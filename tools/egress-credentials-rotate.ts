@@ -11,6 +11,7 @@ export const egressCredentialsRotate = defineTool({
   summary:
     'Puts a new secret in the place of the old one and raises the version. Scope and capabilities stay; the next ' +
     'request uses the new secret.',
+  brief: 'Replaces the secret; scope and capabilities stay.',
   input: z.strictObject({
     credential_id: credentialId,
     secret: UpstreamSecret.optional(),

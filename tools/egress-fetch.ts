@@ -22,35 +22,36 @@ export const egressFetch = defineTool({
     'before you send again. With `idempotency_key` a call that you repeat is not sent again: you get the first answer. Do not ' +
     'add authentication, or an Idempotency-Key among `headers`: the gateway does both.',
 
+  brief:
+    'Sends one HTTPS request with a credential that the gateway holds. Needs a capability for its host, path and method; 1 credit. Add no authentication. Redirects are returned, nothing is retried: after outcome_ambiguous read the attempt before you send again.',
   input: z.strictObject({
     capability: capabilityArgument,
     idempotency_key: idempotencyKeyArgument,
-    url: z.string().min(1).max(8192).describe('Canonical https URL; exactly this spelling is sent'),
-    method: HttpMethod.default('GET'),
+    url: z.string().min(1).max(8192).describe('Canonical https URL, sent in exactly this spelling'),
+    method: HttpMethod.default('GET').describe('HTTP method'),
     headers: z
       .record(z.string().max(64), z.string().max(8192))
       .default({})
-      .describe(
-        'accept, content-type, conditional and API version headers; anything else is refused by name',
-      ),
+      .describe('accept, content-type, conditional and API version headers; others are refused by name'),
     body: z
       .string()
       .max(MAX_LIMITS.max_request_bytes)
       .optional()
-      .describe('Request body as text; at most 128 KiB in UTF-8 unless the credential allows more'),
+      .describe('Request body as text; at most 128 KiB in UTF-8 unless the credential allows more')
+      .meta({ listedAs: { description: 'Body as text; usually at most 128 KiB' } }),
     body_base64: z
       .string()
       .max(Math.ceil(MAX_LIMITS.max_request_bytes / 3) * 4)
       .refine(isBase64, 'must be standard base64 with padding')
       .optional()
-      .meta({ format: 'base64', contentEncoding: 'base64' })
-      .describe('Request body as bytes, instead of `body`'),
+      .describe('Body in base64, instead of `body`'),
     timeout_ms: z
       .int()
       .min(100)
       .max(MAX_LIMITS.timeout_ms)
       .optional()
-      .describe('Deadline for the answer; 30000 by default, and at most unless the credential allows more'),
+      .describe('Deadline for the answer; 30000 by default, and at most unless the credential allows more')
+      .meta({ listedAs: { description: '30000 by default' } }),
     max_bytes: z
       .int()
       .min(1)
@@ -58,7 +59,8 @@ export const egressFetch = defineTool({
       .optional()
       .describe(
         'Largest response body accepted; 1 MiB by default, and at most unless the credential allows more. A larger one is an error',
-      ),
+      )
+      .meta({ listedAs: { description: 'Largest answer; 1 MiB by default' } }),
   }),
   output: EgressReply,
 

@@ -7,6 +7,7 @@ export const egressManifest = defineTool({
   toolset: 'egress',
   title: 'Egress manifest',
   summary: 'Where the egress endpoints are, what they guarantee and which providers have presets.',
+  brief: 'Endpoints and guarantees of egress, and providers.',
   input: z.strictObject({}),
   output: z.looseObject({ version: z.string(), name: z.string(), role: z.string(), guarantee: z.string() }),
   price: free,

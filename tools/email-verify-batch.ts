@@ -13,7 +13,12 @@ export const emailVerifyBatch = defineTool({
     'order of the input. A bad address never fails the batch, the same address gets the same answer, and within two ' +
     'seconds there is an answer for all: what DNS did not say by then is a review. Each counts once towards the day of ' +
     'the key; a batch that does not fit is refused whole.',
-  input: z.strictObject({ emails: z.array(emailField).min(1).max(100), email_key: emailKeyArgument }),
+  brief:
+    'The same for 1 to 100 addresses in order, within two seconds. Each counts towards the day of the key.',
+  input: z.strictObject({
+    emails: z.array(emailField).min(1).max(100).describe('Addresses'),
+    email_key: emailKeyArgument,
+  }),
   output: z.strictObject({ results: z.array(EmailVerification).describe('In the order of `emails`') }),
   price: free,
   caller: 'email',

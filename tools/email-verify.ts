@@ -14,6 +14,8 @@ export const emailVerify = defineTool({
     'MX, A/AAAA), disposable and role lists, likely typos. Rejects only what is certain; what DNS cannot say now is a ' +
     'review. The mailbox itself is not probed, no mail is sent, and the address is not stored. Needs an email key, free ' +
     'from gateway.keys.free.',
+  brief:
+    'Decides accept, review or reject for an email address, with reasons: spelling, domain, mail route, disposable, role, typo. Sends no mail, stores nothing. Needs an email key (gateway.keys.free).',
   input: z.strictObject({ email: emailField, email_key: emailKeyArgument }),
   output: EmailVerification,
   price: free,

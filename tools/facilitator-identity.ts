@@ -61,6 +61,7 @@ export const facilitatorIdentity = defineTool({
   summary:
     'Identity of the facilitator: networks and assets, upstream facilitators with their state, limits, free allowance, ' +
     'finality, and where the keys of its receipts are.',
+  brief: 'Networks, assets, upstream facilitators, limits and allowance of settlement here.',
   input: z.strictObject({}),
   output: Identity,
   price: free,

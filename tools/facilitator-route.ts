@@ -31,15 +31,17 @@ export const facilitatorRoute = defineTool({
   summary:
     'Which live facilitator settles payments of a scheme on a network best now, by price, health and latency, and which ' +
     'others could. Settles nothing.',
+  brief: 'The facilitator that settles best now for a network and scheme. Settles nothing.',
   input: z.strictObject({
     network: z
       .string()
       .regex(/^[-_a-zA-Z0-9:]{1,64}$/, 'must be a CAIP-2 id or a network name of x402 v1')
-      .describe('CAIP-2 id such as eip155:8453, or a name of x402 v1 such as base'),
+      .describe('CAIP-2 id such as eip155:8453, or v1 name such as base'),
     scheme: z
       .string()
       .regex(/^[-a-z0-9]{1,64}$/, 'must be a scheme name such as exact')
-      .default('exact'),
+      .default('exact')
+      .describe('Payment scheme'),
   }),
   output: RecommendedRoute,
   price: free,

@@ -12,6 +12,8 @@ export const facilitatorSettle = defineTool({
     'Verifies a payment, settles it once through the best live facilitator and answers when the chain shows the transfer, ' +
     'with a signed receipt. A payment that was settled before is refused. The allowance is counted by the month, per ' +
     'account (service key), or without one per payTo, payer and network; then a payment must not be too small either.',
+  brief:
+    'Verifies and settles the payment of a buyer of yours, once, and answers with a signed receipt when the chain shows it.',
   input: FacilitatorRequest,
   output: SettleResponse,
   price: credits(SETTLE_COST, { after: 'allowance' }),

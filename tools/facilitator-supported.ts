@@ -8,6 +8,7 @@ export const facilitatorSupported = defineTool({
   toolset: 'payments',
   title: 'Kinds of payment that are taken now',
   summary: 'Scheme, network and version of every payment that a live facilitator behind this gateway takes.',
+  brief: 'Payments that are taken now: scheme, network, version.',
   input: z.strictObject({}),
   output: SupportedResponse,
   price: free,

@@ -10,6 +10,8 @@ export const facilitatorVerify = defineTool({
   summary:
     'Checks a payment that one of your buyers presented: shape, pinned asset, amount, window, signature, and the state of ' +
     'the chain. Changes nothing and claims nothing. A bad payment is refused with the check that failed.',
+  brief:
+    'Checks the payment of a buyer of yours: asset, amount, window, signature, state of the chain. Changes nothing.',
   input: FacilitatorRequest,
   output: VerifyResponse,
   price: free,

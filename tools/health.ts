@@ -15,6 +15,7 @@ export const health = defineTool({
   title: 'Health',
   summary:
     'State and age of the store, the resolver and every upstream. Answers 200 while the process serves.',
+  brief: 'State of the store, the resolver and every upstream.',
   input: z.strictObject({}),
   output: Health,
   price: free,

@@ -11,6 +11,8 @@ export const inspectTransaction = defineTool({
     'Says what a transaction is (x402, MPP, AP2, UCP, ACP, MCP), what it pays to whom, and whether policy allows, reviews or ' +
     'denies it, with a reason code and place each. With a service key the policy of its account applies. The target is read, ' +
     'never contacted, not even by DNS; nothing is forwarded or stored, no credential is repeated.',
+  brief:
+    'Reads a transaction of x402, MPP, AP2, UCP, ACP or MCP: what it pays to whom, and whether policy allows, reviews or denies it, and why. Contacts nothing, stores nothing.',
   input: Transaction,
   output: InspectResult,
   price: free,
@@ -33,7 +35,7 @@ export const inspectTransaction = defineTool({
         target: 'https://example.com/checkout_sessions',
         method: 'POST',
         headers: { 'API-Version': '2026-04-17', 'Idempotency-Key': '8f14e45f-ceea-4e67-a1b2-3c4d5e6f7a8b' },
-        body: { currency: 'usd', line_items: [{ id: 'item_123' }] },
+        body: '{"currency":"usd","line_items":[{"id":"item_123"}]}',
       },
     },
   ],

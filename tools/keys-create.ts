@@ -13,11 +13,9 @@ export const keysCreate = defineTool({
   summary:
     'Makes a further service key of your account, or (administrator only) opens a new account with its first key and ' +
     'its free credits. The key is shown once.',
+  brief: 'A further service key, or (administrator) an account with its first key; shown once.',
   input: z.strictObject({
-    account: z
-      .enum(['own', 'new'])
-      .default('own')
-      .describe('`new` opens another account; administrators only'),
+    account: z.enum(['own', 'new']).default('own').describe('`new`: another account; administrators only'),
     name: z.string().min(1).max(100).optional().describe('Name of the new account'),
     label: Label.default('service key'),
   }),

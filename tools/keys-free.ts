@@ -11,6 +11,7 @@ export const keysFree = defineTool({
   summary:
     'Makes a key (agw_ek_…) for email verification: no account, no payment. It is shown once. So many a day for one ' +
     'network; use the one that you have.',
+  brief: 'A free key (agw_ek_…) for email verification, shown once. A few a day: keep it.',
   input: z.strictObject({}),
   output: z.strictObject({
     key_id: z.string(),

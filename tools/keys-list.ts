@@ -11,6 +11,7 @@ export const keysList = defineTool({
   title: 'List service keys',
   summary:
     'Service keys of your account, newest first; an administrator sees those of every account. Never a token.',
+  brief: 'Service keys, newest first; never a token.',
   input: z.strictObject({ ...pageInput }),
   output: z.strictObject({ keys: z.array(KeyRecord), ...pageOutput }),
   price: free,

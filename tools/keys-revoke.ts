@@ -11,7 +11,8 @@ export const keysRevoke = defineTool({
   summary:
     'Ends a service key at once. Credentials and capabilities of the account stay. The last administrator key cannot ' +
     'be revoked. Repeating it changes nothing.',
-  input: z.strictObject({ key_id: z.string().min(1).max(64) }),
+  brief: 'Ends a service key at once; credentials and capabilities stay.',
+  input: z.strictObject({ key_id: z.string().min(1).max(64).describe('`key_id` of the list') }),
   output: KeyRecord,
   price: free,
   caller: 'operator',

@@ -8,6 +8,7 @@ export const marketplaceFee = defineTool({
   toolset: 'market',
   title: 'Marketplace: explain the fee',
   summary: 'Says what the platform keeps of a price and what the seller gets, step by step. Nothing is paid.',
+  brief: 'What the platform keeps of a price, and what the seller gets.',
   input: z.strictObject({ amount_atomic: AmountAtomic }),
   output: FeeExplained,
   price: free,

@@ -10,6 +10,8 @@ export const marketplaceHostsClaim = defineTool({
   summary:
     'Answers with the challenge that the host has to show, as a DNS TXT record or a file, and the text that your payout account signs. ' +
     'Asking again gives the same challenge.',
+  brief:
+    'The challenge that a host of yours has to show (DNS TXT or file), and the text that your payout account signs.',
   input: z.strictObject({ origin: listingFields.origin }),
   output: OwnHost,
   price: free,

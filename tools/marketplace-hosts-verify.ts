@@ -10,6 +10,7 @@ export const marketplaceHostsVerify = defineTool({
   summary:
     'Looks for the challenge in DNS and in the file, and checks the signature of the origin by your payout account. The first seller that ' +
     'proves a host holds it; the proof is looked for every day, and services pause while it is gone.',
+  brief: 'Looks for the challenge and checks the signature; the first seller to prove a host holds it.',
   input: z.strictObject({ origin: listingFields.origin, ownership_proofs: OwnershipProofs.default([]) }),
   output: z.strictObject({
     proven: z.boolean(),

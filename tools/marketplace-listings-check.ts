@@ -10,6 +10,8 @@ export const marketplaceListingsCheck = defineTool({
   summary:
     'Sends your own examples to your upstream, unpaid, and judges each answer by your schema: what fails here would not be charged. Examples of ' +
     'POST, PUT, PATCH and DELETE are really sent.',
+  brief:
+    'Tries your examples at your upstream, unpaid. Those of POST, PUT, PATCH and DELETE are really sent.',
   input: z.strictObject({ service_id: NewServiceId }),
   output: z.strictObject({ ok: z.boolean(), routes: z.array(RouteCheck) }),
   price: free,

@@ -10,6 +10,7 @@ export const marketplaceListingsCreate = defineTool({
   summary:
     'Drafts a service: its routes with prices and schemas, and where its upstream is. Drafts take test money below /p/testnet/. Prices are at ' +
     'least the fee. Check it, then submit it.',
+  brief: 'Drafts a service: routes with prices and schemas. Check it, then submit it.',
   input: z.strictObject({
     service_id: NewServiceId,
     name: listingFields.name,

@@ -12,9 +12,10 @@ export const marketplaceListingsCredential = defineTool({
   summary:
     'Stores the secret that your upstream asks for, sealed, for the proven host of this service alone; it goes along with each call and is never ' +
     'shown. `secret: null` removes it.',
+  brief: 'Seals the secret that your upstream asks for; it is never shown.',
   input: z.strictObject({
     service_id: NewServiceId,
-    secret: z.string().min(1).max(8192).nullable(),
+    secret: z.string().min(1).max(8192).nullable().describe('Write-only; null removes it'),
     header: HeaderName.optional().describe('`authorization` by default'),
     scheme: HeaderScheme.optional().describe(
       'Word before the secret; `Bearer` by default with `authorization`, else none',

@@ -10,6 +10,7 @@ export const marketplaceListingsImport = defineTool({
   summary:
     'Makes a service of an OpenAPI 3.0 or 3.1 document in one call, or changes the one of this id: operations become routes, prices come from ' +
     'x-payment-info. Says what was left out and why.',
+  brief: 'Drafts or changes a service from an OpenAPI document; prices from x-payment-info.',
   input: z.strictObject({
     service_id: NewServiceId,
     origin: listingFields.origin,

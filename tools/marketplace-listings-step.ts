@@ -10,9 +10,10 @@ export const marketplaceListingsStep = defineTool({
   summary:
     '`submit` offers a draft (the first one may wait for the operator), `pause` stops selling, `resume` goes on, `retire` ends it for ever. ' +
     'Nothing is sold from a host that is not proven or that does not answer your example.',
+  brief: 'Offers, pauses, resumes or ends a service.',
   input: z.strictObject({
     service_id: NewServiceId,
-    step: z.enum(['submit', 'pause', 'resume', 'retire']),
+    step: z.enum(['submit', 'pause', 'resume', 'retire']).describe('What happens'),
     reason: z.string().max(500).optional().describe('Of a pause: buyers are shown it'),
   }),
   output: OwnListing,

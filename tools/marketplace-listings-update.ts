@@ -9,6 +9,7 @@ export const marketplaceListingsUpdate = defineTool({
   summary:
     'Changes the members that are given; the rest stays. Every change is a version with public prices, and an open offer keeps its price. What ' +
     'asks something else of your upstream is tried with your example first.',
+  brief: 'Changes the members given; each change is a version with public prices.',
   input: ListingEdit.extend({ service_id: NewServiceId }),
   output: OwnListing,
   price: free,

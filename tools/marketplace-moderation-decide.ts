@@ -9,20 +9,12 @@ export const marketplaceModerationDecide = defineTool({
   summary:
     'Approves a service that waits, suspends one (or with no service_id the whole seller), or lets it be sold again. The seller is told, with ' +
     'the reason.',
+  brief: 'Approves, suspends or reinstates a service, or a whole seller, who reads the reason.',
   input: z.strictObject({
-    seller: z.string().min(1).max(40),
-    service_id: z
-      .string()
-      .min(1)
-      .max(64)
-      .optional()
-      .describe('Left out: the seller with everything it offers'),
-    version: z
-      .int()
-      .min(1)
-      .optional()
-      .describe('Of the service, as you looked at it; needed to approve or reinstate one that was changed'),
-    decision: z.enum(['approve', 'suspend', 'reinstate']),
+    seller: z.string().min(1).max(40).describe('Seller id'),
+    service_id: z.string().min(1).max(64).optional().describe('By default the whole seller'),
+    version: z.int().min(1).optional().describe('As you looked at it; needed for one that was changed'),
+    decision: z.enum(['approve', 'suspend', 'reinstate']).describe('What happens'),
     reason: z.string().trim().min(1).max(500).describe('The seller reads it'),
   }),
   output: z.strictObject({ decided: z.literal(true) }),

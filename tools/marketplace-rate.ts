@@ -12,10 +12,12 @@ export const marketplaceRate = defineTool({
   summary:
     'Rates one paid call of a service, from 1 to 5. Needs its receipt, and the payment that made it, unchanged (as `Payment-Signature` ' +
     'or `_meta["x402/payment"]`); where that does not show who paid, `sign_in` says what the payer signs. One rating a call.',
+  brief:
+    'Rates a paid call from 1 to 5. Needs its receipt, and its payment unchanged in _meta["x402/payment"].',
   input: z.strictObject({
     receipt: z.string().min(1).max(8192).describe('`receipt.receipt_id` or `receipt.jws` of the paid answer'),
-    rating: z.int().min(1).max(5),
-    words: z.string().max(500).optional().describe('Shown to others as the words of a buyer'),
+    rating: z.int().min(1).max(5).describe('5 is best'),
+    words: z.string().max(500).optional().describe('Shown to others as a buyer’s words'),
   }),
   output: z.strictObject({
     rated: z.boolean(),

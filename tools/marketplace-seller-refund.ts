@@ -12,6 +12,7 @@ export const marketplaceSellerRefund = defineTool({
   summary:
     "Sends a sale of the key's seller back to its buyer, all of it or a part, from what the seller holds. Never more than was " +
     'paid. The reference makes it safe to repeat.',
+  brief: 'Refunds a sale of yours, whole or in part; the reference makes a repeat safe.',
   input: z.strictObject({
     claim_id: ClaimId.optional(),
     receipt_id: z

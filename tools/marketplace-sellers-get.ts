@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
+import { SellerId } from '../schemas/market.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -9,7 +10,8 @@ export const marketplaceSellersGet = defineTool({
   title: 'Look up a seller',
   summary:
     'Who a seller is: its own words, its payout address, the hosts it has proven and the services it sells.',
-  input: z.strictObject({ seller: z.string().min(1).max(40) }),
+  brief: 'A seller: its words, payout address, proven hosts and services.',
+  input: z.strictObject({ seller: SellerId }),
   output: z.strictObject({
     seller: z.string(),
     name: z.string(),

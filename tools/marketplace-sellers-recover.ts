@@ -10,9 +10,11 @@ export const marketplaceSellersRecover = defineTool({
   summary:
     'For sellers who lost their key, or whose key is in other hands: the payout account signs a sentence, every seller key ends, ' +
     'and a new one is shown once. Without a signature that fits, the refusal says which sentence to sign.',
+  brief:
+    'For a lost seller key: your payout account signs a sentence (the refusal says which) and a new key is shown once.',
   input: z.strictObject({
-    seller: z.string().min(1).max(40),
-    signed_at: Timestamp.describe('The time in the sentence: of the last ten minutes'),
+    seller: z.string().min(1).max(40).describe('Your seller id'),
+    signed_at: Timestamp.describe('RFC 3339, as in the sentence; of the last ten minutes'),
     signature: z
       .string()
       .max(8194)

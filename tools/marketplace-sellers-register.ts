@@ -10,6 +10,7 @@ export const marketplaceSellersRegister = defineTool({
   summary:
     'Makes you a seller of the marketplace: an account without credits and a key that opens only what is below ' +
     '/v1/marketplace/seller. The key is shown once. With an operator key, its own account becomes the seller. Then prove a host.',
+  brief: 'Makes you a seller; the key is shown once. Then prove a host.',
   input: z.strictObject({
     seller: NewSellerId,
     ...sellerFields,

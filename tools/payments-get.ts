@@ -20,6 +20,8 @@ export const paymentsGet = defineTool({
     '`Payment-Signature` (or `X-PAYMENT`), or as `_meta["x402/payment"]` over MCP. Where nothing in it is secret (clients that ' +
     'do not echo the challenge, all of v1) it shows the state alone, and `sign_in` says what the payer signs to see the rest. ' +
     'Charges nothing and settles nothing; a payment whose outcome is not known yet is looked up on its chain.',
+  brief:
+    'State, receipt and result of a payment. Send the payment that made it, unchanged, in _meta["x402/payment"], or sign in as `sign_in` says. Charges nothing.',
   input: z.strictObject({
     claim_id: z.string().min(1).max(64).describe('From the answer that named it: `claim_id`'),
   }),

@@ -11,6 +11,8 @@ export const paymentsRefund = defineTool({
     'Sends a settled payment for a tool of this gateway back to its payer, all of it or a part, as a transfer in the same asset. ' +
     'Never more than was paid, and to nobody else. Credits that it bought are taken back with it. The reference makes it ' +
     'safe to repeat. For the administrator.',
+  brief:
+    'Sends a settled payment back to its payer, whole or in part. The reference makes a repeat safe. Administrator.',
   input: z.strictObject({
     claim_id: ClaimId,
     amount_atomic: z

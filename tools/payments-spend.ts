@@ -12,6 +12,7 @@ export const paymentsSpend = defineTool({
   summary:
     'Settled payments and refunds of one wallet by month (UTC), network, asset and tool, newest month first. Payments to ' +
     'other sellers through /settle have the tool `settle`. For the administrator.',
+  brief: 'What a wallet paid by month, network, asset and tool. Administrator.',
   input: z.strictObject({
     payer: z.string().min(1).max(128).describe('Address of the wallet'),
     from: Month.optional().describe(

@@ -40,6 +40,8 @@ export const preflight = defineTool({
   summary:
     'Says for free whether a web fetch would be sent: is the target safe, can it be paid now, what does it cost. The ' +
     'name is resolved and its addresses are classified; no connection to the target is opened.',
+  brief:
+    'Free check of a web fetch: is the target safe, can it be paid now, what does it cost. Opens no connection to it.',
   input: WebFetchRequest,
   output: Preflight,
   price: free,

@@ -34,6 +34,8 @@ export const pricingQuote = defineTool({
   summary:
     'A signed quote for one exact web fetch, valid for 300 seconds: price, network, who is paid, how to pay. Free, and ' +
     'optional: the fetch itself answers the first request with a quote. The target is not contacted.',
+  brief:
+    'Signed quote for one exact web fetch, valid for 300 seconds. Free and optional: an unpaid fetch answers with one.',
   input: WebFetchRequest,
   output: Quote,
   price: free,
@@ -50,14 +52,7 @@ export const pricingQuote = defineTool({
   ],
   examples: [
     { title: 'A page', input: { url: 'https://example.com/', method: 'GET', testnet: false } },
-    {
-      title: 'A tool call',
-      input: {
-        tool: 'gateway.web.fetch',
-        input: { url: 'https://example.com/', method: 'GET' },
-        testnet: true,
-      },
-    },
+    { title: 'With test money', input: { url: 'https://example.com/', method: 'GET', testnet: true } },
   ],
   maxBodyBytes: 64 * 1024,
   handle: async function pricingQuote(input, { webFetch }) {

@@ -21,6 +21,7 @@ export const pricing = defineTool({
   title: 'What paid tools cost',
   summary:
     'Prices of the tools that are paid with x402, where they can be paid right now, and how the price is made up.',
+  brief: 'Prices of what is paid with x402, and where it can be paid now.',
   input: z.strictObject({}),
   output: Pricing,
   price: free,

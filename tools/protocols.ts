@@ -32,6 +32,7 @@ export const protocols = defineTool({
   toolset: 'commerce',
   title: 'Ways in',
   summary: 'Every tool with its address over HTTP, its MCP name and its A2A skills.',
+  brief: 'Every tool with its HTTP address, MCP name and A2A skills.',
   input: z.strictObject({}),
   output: Protocols,
   price: free,

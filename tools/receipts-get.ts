@@ -12,7 +12,8 @@ export const receiptsGet = defineTool({
   summary:
     'The signed receipt of a charged action: digests, amounts, host and times, never a query, body or header. ' +
     'Whoever holds the id may read it. Verify `jws` against /.well-known/gateway-egress-key.json.',
-  input: z.strictObject({ receipt_id: z.string().min(1).max(64) }),
+  brief: 'A signed receipt by its id: digests, amounts, host, times.',
+  input: z.strictObject({ receipt_id: z.string().min(1).max(64).describe('rcp_…') }),
   output: SignedReceipt.extend({
     typ: z.string().describe('Kind of document, from the signed header'),
     kid: z.string().describe('Key it is signed with'),

@@ -12,6 +12,8 @@ export const signingKeysRevoke = defineTool({
     'For a key that may be in other hands: nothing that it ever signed verifies any more, and the key document says so with time ' +
     'and reason. If it signs, a new key takes its place first. Receipts stay readable at their address, signed anew. ' +
     'Repeating it changes nothing. For the administrator.',
+  brief:
+    'For a key in other hands: nothing it signed verifies any more, and the reason is published. Administrator.',
   input: z.strictObject({
     kid: SigningKeyId,
     reason: z

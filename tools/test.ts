@@ -5,20 +5,28 @@ import { defineTool } from './services.ts'
 
 const ToolAnnotations = z
   .strictObject({
-    title: z.string().max(256).optional(),
-    readOnlyHint: z.boolean().optional(),
-    destructiveHint: z.boolean().optional(),
-    idempotentHint: z.boolean().optional(),
-    openWorldHint: z.boolean().optional(),
+    title: z.string().max(256).optional().describe('Title'),
+    readOnlyHint: z.boolean().optional().describe('Changes nothing'),
+    destructiveHint: z.boolean().optional().describe('May destroy something'),
+    idempotentHint: z.boolean().optional().describe('Twice is once'),
+    openWorldHint: z.boolean().optional().describe('Meets strangers'),
   })
   .describe('Of an MCP tool, as tools/list says: no request carries them')
+  .meta({
+    listedAs: {
+      type: 'object',
+      description: 'Those of an MCP tool',
+      additionalProperties: { type: 'boolean' },
+    },
+  })
 
 const TestInput = z.strictObject({
   ...transactionFields,
   evaluate_at: z.iso
     .datetime({ offset: true })
     .optional()
-    .describe('RFC 3339; windows are held against it. Without it they are judged by their own bounds'),
+    .describe('Windows are held against it; without it they are judged by their own bounds')
+    .meta({ listedAs: { type: 'string', format: 'date-time', description: 'Windows are held against it' } }),
   tool_annotations: ToolAnnotations.optional(),
 })
 
@@ -31,6 +39,8 @@ export const testTransaction = defineTool({
     'Scores a sample transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100: context binding, replay uniqueness, ' +
     'idempotency, freshness, retry safety, auditability. Every lost point has a place, a remediation and the document that ' +
     'asks for it. Structural: nothing is contacted, no signature is verified, nothing is stored. Same input, same bytes.',
+  brief:
+    'Scores a transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100 for safety of retry, replay, binding and audit, with a remedy for each lost point. Contacts nothing.',
   input: TestInput,
   output: TestReport,
   price: free,
@@ -54,12 +64,7 @@ export const testTransaction = defineTool({
         target: 'https://example.com/mcp',
         method: 'POST',
         headers: { 'MCP-Protocol-Version': '2025-11-25' },
-        body: {
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name: 'get_weather', arguments: { location: 'Oslo' } },
-        },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_weather","arguments":{"location":"Oslo"}}}',
       },
     },
   ],

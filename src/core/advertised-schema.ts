@@ -22,6 +22,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 export type PublishedFor = 'input' | 'list'
 
 const MAX_PATTERN = 100
+/** Nobody tries a number like this without a reason, so a list does not say where the bound is. */
+const MUCH = 100_000
 
 /** The schema of what a caller sends, as it is published: defaults are optional, aliases and wrappers are not there. */
 export function advertise(schema: z.ZodType, use: PublishedFor = 'input'): JsonSchema {
@@ -43,7 +45,7 @@ function published(given: JsonSchema, use: PublishedFor): JsonSchema {
   const { description, default: value, $ref, $defs } = schema
   const said = {
     ...(description !== undefined && { description }),
-    ...(value !== undefined && value !== null && { default: value }),
+    ...(isWorthSaying(value, use) && { default: value }),
     ...(isObject<JsonSchema>($defs) && { $defs: mapValues($defs, (inner) => published(inner, use)) }),
   }
   if ($ref !== undefined) return { $ref, ...said }
@@ -54,14 +56,26 @@ function published(given: JsonSchema, use: PublishedFor): JsonSchema {
   if (type === 'object') return { ...typed, ...said, ...objectWords(schema, use) }
   if (type === 'array') return { ...typed, ...said, ...arrayWords(schema, use) }
   if (type === 'string') return { ...typed, ...said, ...textWords(schema, use) }
-  return { ...typed, ...said, ...numberWords(schema) }
+  // Gemini's `enum` is of strings, so a truth that has only one value is said in words where a model reads it.
+  if (type === 'boolean') return { ...typed, ...said, ...(use === 'input' && pick(schema, ['const'])) }
+  return { ...typed, ...said, ...numberWords(schema, use) }
+}
+
+/** That nothing is given by default is what anybody supposes. */
+function isWorthSaying(value: unknown, use: PublishedFor): boolean {
+  if (value === undefined || value === null) return false
+  return (
+    use === 'input' ||
+    !(value === '' || value === false || (typeof value === 'object' && Object.keys(value).length === 0))
+  )
 }
 
 /** The form that the member asks for in place of its own, with its own description. */
 function formOf(given: JsonSchema, use: PublishedFor): JsonSchema {
-  const { advertised: _mark, advertisedAs, listedAs, ...own } = given
+  const { advertised: _mark, listed: _list, advertisedAs, listedAs, ...own } = given
   const form = use === 'list' ? (listedAs ?? advertisedAs) : advertisedAs
   if (!isObject(form)) return own
+  if (form['type'] === undefined && form['enum'] === undefined) return { ...own, ...form }
   const { description, default: value } = own
   return {
     ...(description !== undefined && { description }),
@@ -97,7 +111,7 @@ function unionOf(
 function objectWords(schema: JsonSchema, use: PublishedFor): JsonSchema {
   const { properties, required, additionalProperties } = schema
   const all = isObject<JsonSchema>(properties) ? Object.entries(properties) : []
-  const shown = all.filter(([, member]) => member['advertised'] !== false)
+  const shown = all.filter(([, member]) => isShown(member, use))
   const names = shown
     .filter(([name, member]) => member['advertised'] === 'required' || includes(required, name))
     .map(([name]) => name)
@@ -110,17 +124,26 @@ function objectWords(schema: JsonSchema, use: PublishedFor): JsonSchema {
   }
 }
 
+const isShown = ({ advertised, listed }: JsonSchema, use: PublishedFor): boolean =>
+  advertised !== false && (use === 'input' || listed !== false)
+
 /** `{}` is a schema without a type, which some refuse; `true` says the same. */
 function others(schema: unknown, use: PublishedFor): unknown {
   if (!isObject(schema)) return schema
-  return Object.keys(schema).length === 0 ? true : published(schema, use)
+  return Object.keys(schema).length === 0 ? true : ofMany(schema, use)
+}
+
+/** In a list the words of the whole are enough for its parts. */
+function ofMany(schema: JsonSchema, use: PublishedFor): JsonSchema {
+  const { description: _each, ...part } = published(schema, use)
+  return use === 'list' ? part : published(schema, use)
 }
 
 function arrayWords(schema: JsonSchema, use: PublishedFor): JsonSchema {
   const { items } = schema
   return {
-    ...(isObject(items) && { items: published(items, use) }),
-    ...pick(schema, ['minItems', 'maxItems']),
+    ...(isObject(items) && { items: ofMany(items, use) }),
+    ...pick(schema, use === 'input' ? ['minItems', 'maxItems'] : ['maxItems']),
   }
 }
 
@@ -141,7 +164,7 @@ function isPortable(pattern: string): boolean {
   return pattern.length <= MAX_PATTERN && !/\(\?[=!<]|\\[pPbB1-9]/.test(pattern)
 }
 
-function numberWords(schema: JsonSchema): JsonSchema {
+function numberWords(schema: JsonSchema, use: PublishedFor): JsonSchema {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
   const isInteger = typeOf(schema) === 'integer'
   const choice = (Array.isArray(schema['enum']) ? schema['enum'] : [schema['const']]).filter(isNumber)
@@ -149,8 +172,9 @@ function numberWords(schema: JsonSchema): JsonSchema {
   const highest = isNumber(exclusiveMaximum) && isInteger ? exclusiveMaximum - 1 : maximum
   const bounds = choice.length > 0 ? { minimum: Math.min(...choice), maximum: Math.max(...choice) } : {}
   return {
-    ...(isNumber(lowest) && lowest > Number.MIN_SAFE_INTEGER && { minimum: lowest }),
-    ...(isNumber(highest) && highest < Number.MAX_SAFE_INTEGER && { maximum: highest }),
+    ...(isNumber(lowest) && lowest > (use === 'list' ? 1 : Number.MIN_SAFE_INTEGER) && { minimum: lowest }),
+    ...(isNumber(highest) &&
+      highest < (use === 'list' ? MUCH : Number.MAX_SAFE_INTEGER) && { maximum: highest }),
     ...bounds,
   }
 }
@@ -174,7 +198,7 @@ function withoutMarks(value: unknown, isSchema = true): unknown {
       .map(([key, inner]) => [key, withoutMarks(inner, !(isSchema && NAMED.includes(key)))]),
   )
 }
-const MARKS: readonly string[] = ['advertised', 'advertisedAs', 'listedAs']
+const MARKS: readonly string[] = ['advertised', 'advertisedAs', 'listed', 'listedAs']
 const NAMED: readonly string[] = ['properties', '$defs', 'patternProperties']
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'

@@ -75,6 +75,8 @@ export interface AnyTool {
   readonly toolset: Toolset
   /** A model decides by it whether to call the tool: what it does, what it needs, what it never does. */
   readonly summary: string
+  /** Said in its place where tools are listed for a model, which reads every list whole: what it needs to decide and to call right. */
+  readonly brief?: string
   readonly input: z.ZodType
   readonly output: z.ZodType
   readonly price: Price

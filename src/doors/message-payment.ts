@@ -47,16 +47,15 @@ export function priceSentence({
   skills = [],
 }: Pick<AnyTool, 'price'> & Partial<Pick<AnyTool, 'skills'>>): string {
   const prices = jobPrices({ skills })
-  if (prices !== undefined) return ` Prices: ${prices}, paid with x402. ${HOW_TO_PAY}`
+  if (prices !== undefined) return ` Prices: ${prices}, by x402. ${HOW_TO_PAY}`
   if (price.kind === 'credits' && price.taken === 'allowance')
     return ` Free up to an allowance, then ${price.credits} credit a call.`
   if (price.kind !== 'x402') return ''
-  if (price.setBy !== undefined)
-    return ` Costs money: ${price.setBy}, in USDC a call, paid with x402. ${HOW_TO_PAY}`
+  if (price.setBy !== undefined) return ` Costs money: ${price.setBy}, in USDC a call, by x402. ${HOW_TO_PAY}`
   const amount = amountWords(price)
   if (price.mayBeFree !== undefined || price.upToAtomic !== undefined)
-    return ` Some calls cost ${amount} USDC, paid with x402. ${HOW_TO_PAY}`
-  return ` Costs money, usually ${amount} USDC a call, paid with x402. ${HOW_TO_PAY}`
+    return ` Some calls cost ${amount} USDC, by x402. ${HOW_TO_PAY}`
+  return ` Costs money, usually ${amount} USDC a call, by x402. ${HOW_TO_PAY}`
 }
 
-const HOW_TO_PAY = 'Without a payment nothing is done, and the answer says the exact price and how to pay.'
+const HOW_TO_PAY = 'Unpaid, nothing is done: the answer says how to pay.'

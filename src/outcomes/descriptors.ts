@@ -92,7 +92,7 @@ const webExtraction: CapabilityFacts = {
   amountAtomic: 3000n,
   example: {
     capability: 'web-extraction',
-    sources: [{ url: `${SITE}/tea/one`, fallbacks: [`${SITE}/tea/two`] }, `${SITE}/tea/three`],
+    sources: [`${SITE}/tea/one`, `${SITE}/tea/three`],
     query: 'water temperature',
   },
   elsewhere: {

@@ -8,6 +8,8 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRegistry } from '../../src/core/registry.ts'
+import { answerSchema } from '../../src/doors/mcp/answer-schema.ts'
 import { PaymentRequired } from '../../schemas/x402.ts'
 import { startMcpGateway, type TestGateway, testTools } from '../support/mcp-gateway.ts'
 import {
@@ -280,20 +282,21 @@ describe('the extension org.x402/payment', () => {
 })
 
 describe('the list', () => {
-  it('says what a call costs, and its output schema admits the challenge of paid tools only', async () => {
+  it('says what a call costs, and the schema of its answer admits the challenge of paid tools only', async () => {
     const { tools } = await withClient(connectV2('auto'), 'http', (client) => client.listTools())
     const listed = tools.find(({ name }) => name === 'gateway_test_buy')!
     expect(listed.description).toContain('0.001000 USDC')
     const challenge = (await legacy({ text: 'hi' })).result.structuredContent
     const accepts = (schema: unknown) => new Ajv2020({ strict: false }).validate(schema as object, challenge)
-    expect(accepts(listed.outputSchema)).toBe(true)
-    expect(accepts(tools.find(({ name }) => name === 'gateway_test_echo')!.outputSchema)).toBe(false)
+    const registry = createRegistry([...testTools().tools, paidTool])
+    expect(accepts(answerSchema(registry.find('gateway_test_buy')!))).toBe(true)
+    expect(accepts(answerSchema(registry.find('gateway_test_echo')!))).toBe(false)
   })
 })
 
 type Where = 'http' | 'bridge' | 'embedded'
 interface AnyClient {
-  listTools(): Promise<{ tools: { name: string; description?: string; outputSchema?: unknown }[] }>
+  listTools(): Promise<{ tools: { name: string; description?: string }[] }>
   callTool(params: { name: string; arguments: object; _meta?: object }): Promise<Result>
   close(): Promise<void>
 }

@@ -1,6 +1,7 @@
 // What goes over the wire at /mcp, byte by byte: both eras, and everything that is wrong with a request.
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -12,6 +13,8 @@ import {
   type TestGateway,
   testTools,
 } from '../support/mcp-gateway.ts'
+import { createRegistry } from '../../src/core/registry.ts'
+import { answerSchema } from '../../src/doors/mcp/answer-schema.ts'
 import { cites } from '../requirements.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
@@ -248,15 +251,33 @@ describe.each(eras)('in the %s era', (era, call) => {
     }
   })
 
-  it(cites('mcp:tools:output-schema', 'lists schemas that hold for success and for a problem'), async () => {
+  it('lists what a call takes, and has no room for what it answers', async () => {
     const { json } = await call('tools/list')
     for (const tool of json['result'].tools) {
       expect(tool.inputSchema.type).toBe('object')
-      expect(tool.outputSchema.type).toBe('object')
-      expect(tool.outputSchema.anyOf).toHaveLength(2)
+      expect(tool).not.toHaveProperty('outputSchema')
       expect(tool.annotations.readOnlyHint).toBe(true)
     }
   })
+
+  it(
+    cites(
+      'mcp:tools:output-schema',
+      'answers what the schema of the tool says, for success and for a problem',
+    ),
+    async () => {
+      const echo = createRegistry(testTools().tools).find('gateway.test.echo')!
+      const fits = new Ajv2020({ strict: false }).compile(answerSchema(echo))
+      const answer = async (given: object) =>
+        (await call('tools/call', { name: 'gateway_test_echo', arguments: given })).json['result']
+      const done = await answer({ text: 'hi' })
+      expect(fits(done.structuredContent), JSON.stringify(fits.errors)).toBe(true)
+      const refused = await answer({})
+      expect(refused.isError).toBe(true)
+      expect(fits(refused.structuredContent), JSON.stringify(fits.errors)).toBe(true)
+      expect(fits({ text: 7 })).toBe(false)
+    },
+  )
 
   it(cites('mcp:pagination:cursor', 'refuses a cursor it never gave out'), async () => {
     expect((await call('tools/list', { cursor: 'x' })).json['error'].code).toBe(-32602)

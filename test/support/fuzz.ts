@@ -50,6 +50,9 @@ const anyValue: fc.Arbitrary<Json> = fc.oneof(
   extreme,
 )
 
+/** Input that this schema of ours allows. */
+export const validInput = (schema: JsonSchema): fc.Arbitrary<Json> => fromSchema(schema, schema, 0)
+
 /** Input for a tool with this schema and these examples. */
 export function fuzzInput(schema: JsonSchema, examples: readonly unknown[]): fc.Arbitrary<Json> {
   const valid = fc.oneof(
@@ -127,6 +130,8 @@ function fromSchema(schema: JsonSchema, root: JsonSchema, depth: number): fc.Arb
       return fc.double({ noNaN: true, noDefaultInfinity: true })
     case 'boolean':
       return fc.boolean()
+    case 'null':
+      return fc.constant(null)
     case 'string':
       return textFrom(schema)
     default:
@@ -139,8 +144,12 @@ const atMost = (value: unknown) => Math.min(Number(value ?? 2 ** 31 - 1), 2 ** 3
 
 function objectFrom(schema: JsonSchema, root: JsonSchema, depth: number): fc.Arbitrary<Json> {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)
-  if (properties.length === 0)
-    return fc.dictionary(fc.string(), anyValue, { maxKeys: 3 }) as fc.Arbitrary<Json>
+  const { additionalProperties: others } = schema
+  if (properties.length === 0) {
+    if (others === false) return fc.constant({})
+    const each = typeof others === 'object' ? fromSchema(others as JsonSchema, root, depth + 1) : anyValue
+    return fc.dictionary(fc.string(), each, { maxKeys: 3 }) as fc.Arbitrary<Json>
+  }
   const model = Object.fromEntries(
     properties.map(([name, inner]) => [name, fromSchema(inner, root, depth + 1)]),
   )

@@ -1,5 +1,9 @@
-// Whether an answer of gateway_execute is what the gateway publishes of it: in OpenAPI, in the MCP list, in the descriptor.
+// Whether an answer of gateway_execute is what the gateway publishes of it: in OpenAPI, where MCP describes the tool, in the descriptor.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { createRegistry } from '../../src/core/registry.ts'
+import { answerSchema } from '../../src/doors/mcp/answer-schema.ts'
+import { must } from '../../src/lib/must.ts'
+import { tools } from '../../tools/index.ts'
 
 // Documents are read as they come; a wrong shape fails the test.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -14,17 +18,14 @@ export interface PublishedSchemas {
 
 export async function loadPublishedSchemas(baseUrl: string): Promise<PublishedSchemas> {
   const get = async (path: string): Promise<Json> => (await fetch(`${baseUrl}${path}`)).json()
-  const [openapi, catalogue, tool] = await Promise.all([
-    get('/openapi.json'),
-    get('/v1/capabilities'),
-    findTool(baseUrl),
-  ])
+  const [openapi, catalogue] = await Promise.all([get('/openapi.json'), get('/v1/capabilities')])
+  const tool = must(createRegistry(tools).find('gateway_execute'), 'gateway_execute')
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema({ ...openapi, $id: 'openapi' })
   const response = openapi.paths['/v1/execute'].post.responses['200'].content['application/json'].schema
   const everywhere: [string, ValidateFunction][] = [
     ['openapi', ajv.compile(response.$ref ? { $ref: `openapi${response.$ref}` } : response)],
-    ['mcp', ajv.compile(tool.outputSchema)],
+    ['mcp', ajv.compile(answerSchema(tool))],
   ]
   const descriptors = new Map<string, ValidateFunction>(
     catalogue.capabilities.map((each: Json) => [each.id, ajv.compile(each.output_schema)]),
@@ -40,15 +41,4 @@ export async function loadPublishedSchemas(baseUrl: string): Promise<PublishedSc
       )
     },
   }
-}
-
-async function findTool(baseUrl: string): Promise<Json> {
-  const response = await fetch(`${baseUrl}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
-  })
-  const text = await response.text()
-  const { result } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
-  return result.tools.find(({ name }: Json) => name === 'gateway_execute')
 }

@@ -1,7 +1,7 @@
 // The tools, texts and capabilities that a connection is shown. What a tool looks like in a list is decided here, who sees it in
 // audience.ts, and which part of the list a connection asked for in selection.ts.
 import { API_VERSION } from '../../core/config.ts'
-import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
+import type { AnyTool, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
@@ -97,58 +97,21 @@ function describe(
     name: isPortable ? portableName : tool.name,
     // People know a tool by the name that the documents use.
     title: isPortable && portableName !== tool.name ? `${tool.title} (${tool.name})` : tool.title,
-    description: words(tool.summary) + priceSentence(tool),
+    description: words(tool.brief ?? tool.summary) + priceSentence(tool),
     inputSchema: spellSchema({ type: 'object', ...schemas.listedSchema }, words),
-    outputSchema: spellSchema(orRefusal(schemas.messageSchema, isPaid(tool)), words),
-    annotations: {
-      title: tool.title,
-      readOnlyHint: tool.effects.readOnly,
-      destructiveHint: tool.effects.destructive ?? false,
-      idempotentHint: tool.effects.idempotent,
-      openWorldHint: tool.effects.openWorld,
-    },
+    annotations: annotationsOf(tool),
     _meta: { [NAME_META]: tool.name },
   }
 }
 
-/** `structuredContent` holds this beside `isError`. */
-const PROBLEM: JsonSchema = {
-  type: 'object',
-  description: 'Problem document (with isError): do what `detail` says',
-  properties: {
-    code: { type: 'string' },
-    status: { type: 'integer' },
-    title: { type: 'string' },
-    detail: { type: 'string' },
-    request_id: { type: 'string' },
-  },
-  required: ['code', 'status', 'title', 'detail', 'request_id'],
-}
-
-/** A paid tool answers this, with isError, to a call without a payment or with one that was not accepted. */
-const PAYMENT_REQUIRED: JsonSchema = {
-  type: 'object',
-  description:
-    'x402 payment required (with isError): send the same call again with a payment of one of `accepts` in _meta["x402/payment"]',
-  properties: {
-    x402Version: { type: 'integer', const: 2 },
-    error: { type: 'string' },
-    resource: { type: 'object' },
-    accepts: { type: 'array', items: { type: 'object' } },
-    extensions: { type: 'object' },
-  },
-  required: ['x402Version', 'resource', 'accepts'],
-}
-
 /**
- * Clients on the v1 SDK hold `structuredContent` against the schema even when `isError` is set, and throw the answer
- * away when it does not fit; so every tool's schema admits the problem document too, and a paid one's the challenge.
+ * No model reads these, but everything that asks a person first does. Defaults of the specification are left out: a tool that only reads
+ * destroys nothing and may be repeated, any other may destroy, may not be repeated, and meets the world.
  */
-function orRefusal(output: JsonSchema, isPaidTool: boolean): JsonObject {
-  const { $defs, ...success } = output
+function annotationsOf({ effects: { readOnly, destructive, idempotent, openWorld } }: AnyTool): JsonObject {
   return {
-    type: 'object',
-    anyOf: [success, PROBLEM, ...(isPaidTool ? [PAYMENT_REQUIRED] : [])],
-    ...($defs === undefined ? {} : { $defs }),
+    ...(readOnly ? { readOnlyHint: true } : { destructiveHint: destructive ?? false }),
+    ...(!readOnly && idempotent && { idempotentHint: true }),
+    ...(!openWorld && { openWorldHint: false }),
   }
 }

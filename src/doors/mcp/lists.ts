@@ -12,7 +12,6 @@ export interface ToolEntry {
   readonly title?: string
   readonly description: string
   readonly inputSchema: JsonObject
-  readonly outputSchema?: JsonObject
   readonly annotations?: JsonObject
   readonly _meta?: JsonObject
 }

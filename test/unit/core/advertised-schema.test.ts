@@ -112,19 +112,40 @@ describe('in a list of tools', () => {
   })
 
   it('keeps what a model can keep to', () => {
-    expect(member(z.int().min(1).max(30).default(30), 'list')).toEqual({
+    expect(member(z.int().min(2).max(30).default(30), 'list')).toEqual({
       type: 'integer',
-      minimum: 1,
+      minimum: 2,
       maximum: 30,
       default: 30,
     })
-    expect(member(z.array(z.string()).min(1).max(3), 'list')).toEqual({
+    expect(member(z.array(z.string().describe('each')).min(1).max(3).describe('all'), 'list')).toEqual({
       type: 'array',
+      description: 'all',
       items: { type: 'string' },
-      minItems: 1,
       maxItems: 3,
     })
     expect(member(z.enum(['a', 'b']), 'list')).toEqual({ type: 'string', enum: ['a', 'b'] })
+  })
+
+  it('says no bound and no default that anybody supposes', () => {
+    expect(member(z.int().min(1).max(1_000_000), 'list')).toEqual({ type: 'integer' })
+    expect(member(z.boolean().default(false), 'list')).toEqual({ type: 'boolean' })
+    expect(member(z.array(z.string()).default([]), 'list')).toEqual({
+      type: 'array',
+      items: { type: 'string' },
+    })
+  })
+
+  it('leaves out what few calls want, and lays shorter words over long ones', () => {
+    expect(member(z.string().optional().meta({ listed: false }), 'list')).toBeUndefined()
+    expect(member(z.string().optional().meta({ listed: false }))).toEqual({ type: 'string' })
+    const long = z
+      .int()
+      .max(9)
+      .describe('At length')
+      .meta({ listedAs: { description: 'Short' } })
+    expect(member(long, 'list')).toEqual({ type: 'integer', description: 'Short', maximum: 9 })
+    expect(member(long)).toMatchObject({ description: 'At length' })
   })
 
   it('has the short form where there is one, and documents the whole', () => {

@@ -1,0 +1,157 @@
+// Every schema that a model is shown, against the published rules of the model APIs: a list is refused whole for one word in one tool.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { portableName } from '../../src/core/registry.ts'
+import { createRegistry, type RegisteredTool } from '../../src/core/registry.ts'
+import { createCatalogue } from '../../src/doors/mcp/catalogue.ts'
+import type { Audience } from '../../src/doors/mcp/audience.ts'
+import { tools } from '../../tools/index.ts'
+import { fuzzSeed, validInput } from '../support/fuzz.ts'
+import { anthropicRefusals, anthropicStrictRefusals } from '../support/model-apis/rules-anthropic.ts'
+import { asGeminiAdaptersSend, geminiRefusals } from '../support/model-apis/rules-gemini.ts'
+import { openaiRefusals, strictRefusals, toOpenaiStrict } from '../support/model-apis/rules-openai.ts'
+import { eachSchema, type Schema } from '../support/model-apis/schema-walk.ts'
+import { tokensOf } from '../support/tokens.ts'
+
+const registry = createRegistry(tools)
+const served = registry.tools.filter(({ tool }) => tool.doors.includes('mcp'))
+const catalogue = createCatalogue(
+  registry,
+  { baseUrl: 'http://localhost:8402', siteUrl: 'http://localhost:8402', mcpUrl: 'http://localhost:8402/mcp' },
+  { tools: [], capabilities: {} },
+)
+
+/** Tools that take members which nobody can name beforehand, so that no strict schema describes them: APIs take them as they are. */
+const OPEN: Readonly<Record<string, string>> = {
+  'gateway.inspect': 'header fields',
+  'gateway.test': 'header fields',
+  'gateway.egress.fetch': 'header fields',
+  'gateway.actions.execute': 'header fields',
+  'gateway.actions.prepare': 'header fields',
+  'gateway.egress.credentials.create': 'parts of a secret by name, and settings',
+  'gateway.egress.credentials.edit': 'settings',
+  'gateway.egress.credentials.rotate': 'parts of a secret by name',
+  'gateway.marketplace.call': 'query and body of somebody else’s API',
+  'gateway.facilitator.verify': 'messages of x402',
+  'gateway.facilitator.settle': 'messages of x402',
+  'gateway.seller.create': 'schemas and examples of routes',
+  'gateway.seller.update': 'schemas and examples of routes',
+  'gateway.seller.import': 'an OpenAPI document',
+}
+
+const OPEN_IN_LISTS: typeof OPEN = { 'gateway.egress.capabilities.issue': 'budgets in short' }
+
+/** Where documents say more than a list has room for, in unions that not every adapter keeps: kinds of a secret, places, budgets. */
+const WHOLE_IN_DOCUMENTS = ['gateway.egress.credentials.create', 'gateway.egress.credentials.edit']
+
+const strictAjv = () => {
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true })
+  addFormats.default(ajv)
+  return ajv
+}
+
+const shown = served.flatMap((entry) => [
+  {
+    name: entry.tool.name,
+    of: 'the list',
+    schema: { type: 'object', ...entry.listedSchema } as Schema,
+    entry,
+  },
+  { name: entry.tool.name, of: 'documents', schema: entry.inputSchema as Schema, entry },
+])
+const forModels = shown.filter(({ name, of }) => of === 'the list' || !WHOLE_IN_DOCUMENTS.includes(name))
+
+describe.each(shown)('$name in $of', ({ schema, entry }) => {
+  it('is JSON Schema 2020-12 under strict rules', () => {
+    expect(() => strictAjv().compile(schema)).not.toThrow()
+  })
+
+  it('has words for every member, and no member without a type', () => {
+    const silent: string[] = []
+    const typeless: string[] = []
+    eachSchema(schema, ({ properties }, at) => {
+      for (const [member, inner] of Object.entries((properties ?? {}) as Record<string, Schema>)) {
+        const { description, type, anyOf } = inner
+        const inside = Array.isArray(anyOf)
+          ? (anyOf as Schema[]).some((branch) => branch['description'])
+          : false
+        if (!description && !inside) silent.push(`${at}/${member}`)
+        if (type === undefined && anyOf === undefined) typeless.push(`${at}/${member}`)
+      }
+    })
+    expect({ silent, typeless }).toEqual({ silent: [], typeless: [] })
+  })
+
+  it('has no expression that nobody reads', () => {
+    eachSchema(schema, ({ pattern }) => expect(String(pattern ?? '').length).toBeLessThanOrEqual(100))
+  })
+
+  it('takes every example as it stands', () => {
+    const validate = strictAjv().compile(schema)
+    for (const { title, input } of entry.tool.examples)
+      expect(validate(input), `${title}: ${JSON.stringify(validate.errors)}`).toBe(true)
+  })
+
+  it('admits nothing whose shape the tool refuses', () => {
+    const SHAPE = ['invalid_type', 'unrecognized_keys', 'invalid_union', 'invalid_element', 'invalid_value']
+    fc.assert(
+      fc.property(validInput(schema), (input) => {
+        const issues = entry.tool.input.safeParse(input).error?.issues ?? []
+        const refused = issues.filter(({ code, path }) => SHAPE.includes(code) && !isInShort(path))
+        expect(refused, JSON.stringify(input)).toEqual([])
+      }),
+      { numRuns: 40, seed: fuzzSeed },
+    )
+  })
+})
+
+/** Members of which a list says only that they are an object: what is in them is checked where it is described. */
+const IN_SHORT = ['settings', 'mandate', 'budgets', 'methods', 'tool_annotations']
+const isInShort = ([name]: readonly PropertyKey[]) => IN_SHORT.includes(String(name))
+
+describe.each(forModels)('$name in $of', ({ name, of, schema }) => {
+  const tool = { name: portableName(name), schema }
+  const open = of === 'the list' ? (OPEN[name] ?? OPEN_IN_LISTS[name]) : OPEN[name]
+
+  it('is a function that OpenAI takes', () => {
+    expect(openaiRefusals(tool)).toEqual([])
+  })
+
+  it(open === undefined ? 'is one that it takes strictly' : `is never strict: ${open}`, () => {
+    if (open === undefined) expect(strictRefusals(toOpenaiStrict(schema))).toEqual([])
+    else expect(() => toOpenaiStrict(schema)).toThrow('must set additionalProperties: false')
+  })
+
+  it('is a tool that Anthropic takes, and one that it takes strictly where it is closed', () => {
+    expect(anthropicRefusals(tool)).toEqual([])
+    if (open === undefined) expect(anthropicStrictRefusals(schema)).toEqual([])
+  })
+
+  it('is a declaration that Gemini takes as adapters send it', () => {
+    expect(geminiRefusals({ ...tool, schema: asGeminiAdaptersSend(schema) })).toEqual([])
+  })
+})
+
+describe('the weight of the list', () => {
+  const list = (audience: Audience) => ({
+    tools: catalogue.tools({ spelling: 'portable', audience, selection: undefined }),
+  })
+
+  it('is at most 8,000 tokens for anybody, with every public tool', () => {
+    expect(list('public').tools).toHaveLength(served.filter(isPublic).length)
+    expect(tokensOf(list('public'))).toBeLessThanOrEqual(8000)
+  })
+
+  it.each(['operator', 'seller'] as const)('is at most 12,000 tokens for the key of %s', (audience) => {
+    expect(tokensOf(list(audience))).toBeLessThanOrEqual(12_000)
+  })
+
+  it('says what a tool does in at most sixty words, and a price', () => {
+    for (const { tool } of served)
+      expect((tool.brief ?? tool.summary).split(/\s+/).length, tool.name).toBeLessThanOrEqual(60)
+  })
+})
+
+const isPublic = ({ tool: { caller } }: RegisteredTool) => !['operator', 'admin', 'seller'].includes(caller)
