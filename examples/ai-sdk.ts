@@ -9,7 +9,7 @@ const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
 const client = await createMCPClient({
   transport: {
     type: 'http',
-    url: `${gateway}/mcp?names=portable`,
+    url: `${gateway}/mcp`,
     headers: { Authorization: `Bearer ${process.env.CAPABILITY}` },
   },
 })

@@ -8,7 +8,7 @@ const client = new MultiServerMCPClient({
   mcpServers: {
     'agent-gateway': {
       transport: 'http',
-      url: `${gateway}/mcp?names=portable`,
+      url: `${gateway}/mcp`,
       headers: { Authorization: `Bearer ${process.env.CAPABILITY}` },
     },
   },

@@ -6,7 +6,7 @@ const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
 
 const client = new Client({ name: 'example', version: '1.0.0' })
 await client.connect(
-  new StreamableHTTPClientTransport(new URL(`${gateway}/mcp?names=portable`), {
+  new StreamableHTTPClientTransport(new URL(`${gateway}/mcp`), {
     requestInit: { headers: { Authorization: `Bearer ${process.env.CAPABILITY}` } },
   }),
 )

@@ -1,6 +1,7 @@
 // Every client of MCP and A2A, untouched, at the address of a gateway with default settings: it lists, calls a free tool, is told a price
 // in words, pays it, and has what it paid for.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WHAT_A_PERSON_NEEDS } from '../support/asking.ts'
 import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
 import { type Connected, protocolClients } from '../support/protocol-clients.ts'
 
@@ -38,7 +39,7 @@ describe.each(protocolClients)('$name', ({ name, free, paid, connect }) => {
     connected(async (client) => {
       const price = await client.call(paid, PAGE)
       expect(price.isError).toBe(true)
-      expect(price.text).toMatch(/Payment required|This costs/)
+      for (const part of WHAT_A_PERSON_NEEDS) expect(price.text).toMatch(part)
       // What changes here is news for the guide.
       expect(client.pay === undefined, 'has no place for a payment').toBe(name === 'mcp-use')
       if (!client.pay) return

@@ -2,6 +2,7 @@
 // whatever its published rules refuse.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
+import { WHAT_A_PERSON_NEEDS } from '../support/asking.ts'
 import { frameworks } from '../support/frameworks.ts'
 import { type ModelServer, startModelApis } from '../support/model-apis/index.ts'
 
@@ -37,6 +38,6 @@ describe.each(frameworks)('$name', ({ run }) => {
     const [, checked = ''] = model.turns.map(({ results }) => results.at(-1))
     expect(checked).toContain('sandbox.agent-gateway.test')
     expect(words).toMatch(/^The tool said: /)
-    expect(words).toContain('Payment required')
+    for (const part of WHAT_A_PERSON_NEEDS) expect(words).toMatch(part)
   })
 })

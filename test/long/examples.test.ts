@@ -22,11 +22,14 @@ const WRITES: Readonly<Record<string, readonly RegExp[]>> = {
     /charge: \{ amount: 1, unit: 'credit' \}/,
     /leak_gate: 'clean'/,
   ],
-  'mcp-client.ts': [/^\d+ tools, for example gateway_/m, /"status": 200/, /"jws": "ey/],
-  'mcp-stdio.ts': [/"status": 200/, /"jws": "ey/],
-  'ai-sdk.ts': [/^gateway_egress_fetch .*"jws":"ey/m, /^The API answered, and I never saw the secret\.$/m],
+  'mcp-client.ts': [/^\d+ tools, for example gateway_/m, /"status": 200/, /"receipt_id": "rcp_/],
+  'mcp-stdio.ts': [/"status": 200/, /"receipt_id": "rcp_/],
+  'ai-sdk.ts': [
+    /^gateway_egress_fetch .*"receipt_id":"rcp_/m,
+    /^The API answered, and I never saw the secret\.$/m,
+  ],
   'langchain.ts': [/^Sends one HTTPS request with a credential the gateway holds/m, /"?status"?: 200/],
-  'a2a-client.ts': [/\\"authenticated\\":true/, /"jws":"ey/],
+  'a2a-client.ts': [/\\"authenticated\\":true/, /"receipt_id":"rcp_/],
   'permit.ts': [
     /^pending_approval$/m,
     /^ready$/m,
@@ -46,8 +49,8 @@ const WRITES: Readonly<Record<string, readonly RegExp[]>> = {
   'seller-wallet.ts': [/^0x[0-9a-fA-F]{40}$/m],
   'rest_client.py': [/^200 \{"authenticated":true/m, /'charged': 1/, /\/v1\/receipts\/rcp_\w+/],
 }
-/** Imported by a program beside it. */
-const PARTS = ['scripted-model.ts', 'tsconfig.json', 'README.md', 'clients', 'policies']
+/** Imported by a program beside it, or tested elsewhere. */
+const PARTS = ['scripted-model.ts', 'tsconfig.json', 'README.md', 'clients', 'frameworks', 'policies']
 
 let directory: string
 let gateway: Started

@@ -12,6 +12,7 @@ import { removeFolder } from '../support/remove-folder.ts'
 const root = new URL('../../', import.meta.url)
 const launcher = new URL('dist/launcher.js', root).pathname
 const ADDRESS = 'http://127.0.0.1:8402'
+const LOCALHOST = 'http://localhost:8402'
 
 const pages = new Map(
   globSync(['README.md', 'CONTRIBUTING.md', 'examples/README.md', 'docs/**/*.md'], {
@@ -70,6 +71,7 @@ async function run(
     .replaceAll('npx agent-gateway', `"${process.execPath}" "${launcher}"`)
     .replaceAll('npx node', `"${process.execPath}"`)
     .replaceAll(ADDRESS, baseUrl)
+    .replaceAll(LOCALHOST, baseUrl.replace('127.0.0.1', 'localhost'))
   for (const [name, value] of Object.entries(placeholders)) text = text.replaceAll(name, value)
   const child = start('bash', ['-e', '-o', 'pipefail', '-c', text], {
     cwd,
@@ -369,6 +371,14 @@ describe('the guide of the credential broker', () => {
   })
 })
 
+describe('the guide of agent frameworks', () => {
+  it.each(['npx mcporter list', 'npx mcp-inspector --cli'])('lists and calls with %s', async (command) => {
+    const written = await run(shell(command))
+    expect(written).toMatch(/gateway[_.]web[_.]fetch/)
+    expect(written).toContain('This is a sample that ships with the gateway')
+  })
+})
+
 describe('the commands of all pages', () => {
   /** They install, or need a program that is not ours; the first test checks what they say. */
   const NOT_RUN = [/^npm ci && npm (?:start|test)$/, /^claude mcp add --transport http agent-gateway /]
@@ -399,10 +409,10 @@ describe('the snippets for assistants', () => {
     ])
   })
 
-  it('use the portable list, which answers', async () => {
+  it('use the default address, whose list is portable', async () => {
     const urls = new Set(text.match(/http:\/\/127\.0\.0\.1:8402\/mcp[^\s"']*/g))
-    expect([...urls]).toEqual([`${ADDRESS}/mcp?names=portable`])
-    const answer = await fetch(`${baseUrl}/mcp?names=portable`, {
+    expect([...urls]).toEqual([`${ADDRESS}/mcp`])
+    const answer = await fetch(`${baseUrl}/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),

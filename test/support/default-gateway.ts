@@ -15,6 +15,7 @@ export interface DefaultGateway {
   /** `http://localhost:PORT`, as documentation writes it. */
   readonly url: string
   readonly mcpUrl: string
+  readonly dataDir: string
   /** A wallet of stock x402 parts with the sandbox's test money. */
   wallet(): Promise<ReturnType<typeof createBuyer>>
   close(): Promise<void>
@@ -22,18 +23,19 @@ export interface DefaultGateway {
 
 export async function startDefaultGateway(): Promise<DefaultGateway> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-gateway-default-'))
-  const data = join(directory, 'data')
+  const dataDir = join(directory, 'data')
   const child = start(process.execPath, [launcher, 'serve'], {
     cwd: directory,
-    env: { PATH: process.env['PATH'], PORT: '0', GATEWAY_DATA_DIR: data },
+    env: { PATH: process.env['PATH'], PORT: '0', GATEWAY_DATA_DIR: dataDir },
   })
   const [, port] = await child.until('stdout', /^listening on http\S+:(\d+)$/m)
   const url = `http://localhost:${port}`
   return {
     url,
     mcpUrl: `${url}/mcp`,
+    dataDir,
     async wallet() {
-      const { payer } = JSON.parse(await readFile(join(data, 'chains/accounts.json'), 'utf8')) as {
+      const { payer } = JSON.parse(await readFile(join(dataDir, 'chains/accounts.json'), 'utf8')) as {
         payer: { private_key: Hex }
       }
       return createBuyer(privateKeyToAccount(payer.private_key))
