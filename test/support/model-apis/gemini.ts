@@ -45,7 +45,7 @@ function readTool(tool: Json, index: number): OfferedTool {
   const description = textOf(tool['description'])
   const { parameters, parametersJsonSchema } = tool
   if (isObject(parameters)) {
-    const faults = geminiRefusals({ name, description, schema: { type: parameters['type'] } })
+    const faults = geminiRefusals({ name, description, schema: parameters })
     const [fault] = faults
     if (fault !== undefined)
       throw refusal(`tools[0].function_declarations[${index}]: ${name}: ${fault} (${faults.length} in all)`)

@@ -25,7 +25,6 @@ export interface ModelCall {
 export type Reply = { readonly call: ModelCall } | { readonly text: string }
 
 export interface Step {
-  /** Ending of the tool's name, e.g. `web_fetch`: adapters may put a prefix before it. */
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
 }
@@ -34,10 +33,8 @@ export interface Step {
 export function replyTo({ tools, results }: Turn, steps: readonly Step[]): Reply {
   const step = steps[results.length]
   if (step === undefined) return { text: `The tool said: ${results.at(-1) ?? ''}` }
-  const offered = tools.filter(({ name }) => name.endsWith(step.tool))
-  const [tool] = offered
-  if (tool === undefined || offered.length > 1)
-    throw new Error(`${offered.length} tools of ${tools.length} end with ${step.tool}`)
+  const tool = tools.find(({ name }) => name === step.tool)
+  if (tool === undefined) throw new Error(`none of ${tools.length} tools is ${step.tool}`)
   const input = { ...nullsOf(tool.parameters), ...step.input }
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   if (!ajv.validate(tool.parameters, input))
