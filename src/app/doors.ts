@@ -19,7 +19,7 @@ export interface Doors {
   close(): Promise<void>
 }
 
-const MCP_PATH = '/mcp'
+const isMcp = (path: string) => path === '/mcp' || path === '/mcp/'
 
 /** Additions of a test to the MCP and A2A doors. */
 export interface DoorExtensions {
@@ -41,7 +41,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const market = createMarketDoor(parts)
 
   function doorFor(path: string): HttpHandler {
-    if (path === MCP_PATH) return mcp.http
+    if (isMcp(path)) return mcp.http
     if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
     if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
     if (edge && path.startsWith(EDGE_PREFIX)) return edge
@@ -52,7 +52,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   async function answer(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
     try {
       // MCP refuses in JSON-RPC, by a guard like this one.
-      if (context.path !== MCP_PATH) guard.check(req, context.path.startsWith(EDGE_PREFIX) ? 'edge' : 'other')
+      if (!isMcp(context.path)) guard.check(req, context.path.startsWith(EDGE_PREFIX) ? 'edge' : 'other')
       await doorFor(context.path)(req, res, context)
     } catch (thrown) {
       log.error({ request_id: context.requestId, err: thrown }, 'door failed')

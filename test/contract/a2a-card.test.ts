@@ -141,7 +141,7 @@ describe('the card', () => {
     const headers = Object.fromEntries(first.headers)
     expect(headers).toMatchObject({
       'cache-control': 'public, max-age=300',
-      vary: 'A2A-Version',
+      vary: 'A2A-Version, accept-encoding',
       'last-modified': expect.stringMatching(/GMT$/),
     })
     const etag = headers['etag']!
@@ -149,7 +149,7 @@ describe('the card', () => {
     expect((await get(CARD, { 'if-none-match': '"other"' })).status).toBe(200)
     expect((await get(CARD, { 'if-modified-since': headers['last-modified']! })).status).toBe(304)
     expect((await get(CARD, { 'if-none-match': etag, 'a2a-version': '1.0' })).status).toBe(200)
-    const head = await fetch(door.url + CARD, { method: 'HEAD' })
+    const head = await fetch(door.url + CARD, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } })
     const length = Number(head.headers.get('content-length'))
     expect(length).toBe(Buffer.byteLength(await first.text()))
     expect((await fetch(door.url + CARD, { method: 'POST' })).status).toBe(405)

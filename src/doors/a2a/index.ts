@@ -1,9 +1,10 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError, toProblem } from '../../core/errors.ts'
 import type { KnownTask } from './task-store.ts'
 import { type A2aCall, requestedVersion } from './call.ts'
 import { createSignedCards } from './signed-cards.ts'
-import { fixDocument, sendDocument } from './fixed-document.ts'
+import { fixDocument, type FixedDocument } from '../http/document.ts'
 import { createEngine } from './engine.ts'
 import type { SendRequest } from './envelope.ts'
 import type { A2aExtension } from './extension.ts'
@@ -20,9 +21,9 @@ import { createDecidePending } from './pending-settlement.ts'
 import { resumeCall } from './unpaid-call.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
-import { openToPages, sendOptions } from '../http/cors.ts'
+import { OPEN, openToPages, sendOptions } from '../http/cors.ts'
 import { createMessageReading } from '../http/body-limit.ts'
-import type { HttpHandler } from '../http/request.ts'
+import type { HttpContext, HttpHandler } from '../http/request.ts'
 import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
 import { readerOf } from './card-reader.ts'
@@ -39,7 +40,6 @@ export interface A2aDoor {
   close(): Promise<void>
 }
 
-const READ = ['GET', 'HEAD', 'OPTIONS']
 const DRAIN_MS = 30_000
 
 const EXTENDED_FOR =
@@ -114,16 +114,18 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const serveJsonRpc = createJsonRpc({ ...shared, handler: createRequestHandler(engine, cardSource) })
   const serveRest = createRest(shared)
 
-  const skillsDocument = fixDocument(signedCards().cards.skillsDocument, now())
+  const skillsDocument = fixDocument(JSON.stringify(signedCards().cards.skillsDocument), {
+    type: 'application/json',
+    headers: OPEN.public,
+    modified: now(),
+  })
 
   return {
     async http(req, res, context) {
       const { path } = context
       if (path === REST_PREFIX || path.startsWith(`${REST_PREFIX}/`)) return serveRest(req, res, context)
       try {
-        if (path === SKILLS_EXTENSION_PATH && req.method === 'OPTIONS')
-          return sendOptions(res, context.requestId, READ, 'protocol')
-        if (path === SKILLS_EXTENSION_PATH) return sendDocument(req, res, skillsDocument)
+        if (path === SKILLS_EXTENSION_PATH) return await read(skillsDocument, req, res, context)
         if (path !== '/a2a' && path !== '/a2a/')
           throw new GatewayError('not_found', 'A2A is at /a2a; its card is at /.well-known/agent-card.json.')
         if (req.method === 'OPTIONS')
@@ -140,14 +142,13 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       }
       return serveJsonRpc(req, res, context)
     },
-    card(req, res, context) {
+    async card(req, res, context) {
       try {
-        if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, READ, 'protocol')
         const version =
           context.path === '/.well-known/agent.json' ? '0.3' : requestedVersion(req, context.query)
         const { v1, v03, superset } = signedCards().documents
         const unversioned = extension?.unversionedCard === 'v1' ? v1 : superset
-        sendDocument(req, res, version === '1.0' ? v1 : version === '0.3' ? v03 : unversioned)
+        await read(version === '1.0' ? v1 : version === '0.3' ? v03 : unversioned, req, res, context)
       } catch (thrown) {
         sendProblem(res, thrown, context, addresses)
       }
@@ -157,6 +158,20 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       await notifications?.close()
     },
   }
+}
+
+/** Answers a document. @throws {GatewayError} method_not_allowed */
+async function read(
+  document: FixedDocument,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { requestId }: HttpContext,
+): Promise<void> {
+  const allow = ['GET', 'HEAD', 'OPTIONS']
+  if (req.method === 'OPTIONS') return sendOptions(res, requestId, allow, 'protocol')
+  if (req.method !== 'GET' && req.method !== 'HEAD')
+    throw new GatewayError('method_not_allowed', 'Use GET here.', { extras: { allow } })
+  await document.send(req, res, { 'x-request-id': requestId })
 }
 
 /** The key of the header, of the message's metadata or of the request's. */

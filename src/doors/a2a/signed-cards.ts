@@ -2,7 +2,8 @@
 import type { Addresses } from '../../core/config.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import { type AgentCards, createAgentCards } from './card.ts'
-import { fixDocument, type FixedDocument } from './fixed-document.ts'
+import { fixDocument, type FixedDocument } from '../http/document.ts'
+import { OPEN } from '../http/cors.ts'
 import type { SkillTable } from './skills.ts'
 
 export interface SignedCards {
@@ -28,7 +29,12 @@ export function createSignedCards(
   function sign(): SignedCards {
     const cards = createAgentCards(table, addresses, signer, offers)
     const signedAt = now()
-    const fix = (card: unknown) => fixDocument(card, signedAt, { vary: 'A2A-Version' })
+    const fix = (card: unknown) =>
+      fixDocument(JSON.stringify(card), {
+        type: 'application/json',
+        headers: { ...OPEN.public, vary: 'A2A-Version' },
+        modified: signedAt,
+      })
     return { cards, documents: { v1: fix(cards.v1), v03: fix(cards.v03), superset: fix(cards.superset) } }
   }
 

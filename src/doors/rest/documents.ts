@@ -7,11 +7,12 @@ import { skillPath, SKILLS_INDEX_PATH, skillsIndex } from '../../documents/skill
 import { agentText, apiCatalog, llmsText, robotsText, schemaDocument } from '../../documents/texts.ts'
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { didDocument, didPathOf } from '../../payments/did.ts'
-import { sendBytes, sendJson } from '../http/reply.ts'
+import { fixDocument, type FixedDocument, sendPublicText } from '../http/document.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from './exchange.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
 import { marketPages } from './market-pages.ts'
+import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
 import {
   capabilityPage,
@@ -53,28 +54,16 @@ export function documentResources(parts: DoorParts): Resource[] {
       JSON.stringify(apiCatalog(addresses)),
       { link: `<${addresses.baseUrl}/.well-known/api-catalog>; rel="api-catalog"` },
     ),
-    open('/.well-known/gateway-egress-key.json', async ({ res, context }) =>
-      sendJson(res, 200, publishedKeys(await store.listPublishedKeys()), {
-        'cache-control': MAX_AGE,
-        'x-content-type-options': 'nosniff',
-        'x-request-id': context.requestId,
-      }),
+    changing('/.well-known/gateway-egress-key.json', 'application/json', async () =>
+      JSON.stringify(publishedKeys(await store.listPublishedKeys())),
     ),
-    open('/.well-known/jwks.json', async ({ res, context }) =>
-      sendJson(res, 200, verificationKeys(await store.listPublishedKeys()), {
-        'cache-control': MAX_AGE,
-        'x-content-type-options': 'nosniff',
-        'x-request-id': context.requestId,
-      }),
+    changing('/.well-known/jwks.json', 'application/json', async () =>
+      JSON.stringify(verificationKeys(await store.listPublishedKeys())),
     ),
-    open(didPathOf(addresses.baseUrl), async ({ res, context }) =>
-      sendJson(res, 200, didDocument(addresses.baseUrl, await store.listPublishedKeys()), {
-        'content-type': 'application/did+json',
-        'cache-control': MAX_AGE,
-        'x-content-type-options': 'nosniff',
-        'x-request-id': context.requestId,
-      }),
+    changing(didPathOf(addresses.baseUrl), 'application/did+json', async () =>
+      JSON.stringify(didDocument(addresses.baseUrl, await store.listPublishedKeys())),
     ),
+    changing('/.well-known/security.txt', TEXT, async () => securityText(parts)),
     ...registry.tools.map((entry) => json(`/schemas/${entry.portableName}.json`, schemaDocument(entry))),
     ...pageResources(parts, capabilities),
   ]
@@ -106,38 +95,55 @@ function pageResources(
 
 const open = (path: string, GET: Handler): Resource => ({ path, open: 'public', methods: { GET } })
 
+const documentOf =
+  (document: FixedDocument): Handler =>
+  ({ req, res, context }) =>
+    document.send(req, res, { 'x-request-id': context.requestId })
+
 function fixed(path: string, type: string, text: string, headers: Record<string, string> = {}): Resource {
-  return open(path, serveBytes(type, Buffer.from(text), headers))
+  return open(path, documentOf(fixDocument(text, { type, headers })))
+}
+
+/** A document that is made anew for each request, as keys are rotated and days pass. */
+function changing(path: string, type: string, make: () => Promise<string>): Resource {
+  return open(path, async ({ req, res, context }) =>
+    sendPublicText(req, res, {
+      text: await make(),
+      headers: {
+        'content-type': type,
+        'cache-control': MAX_AGE,
+        'x-content-type-options': 'nosniff',
+        'x-request-id': context.requestId,
+      },
+      isTagged: true,
+      isForEverybody: true,
+    }),
+  )
 }
 
 function page(path: string, text: string, csp: string = PAGE_CSP): Resource {
-  const handler = serveBytes('text/html; charset=utf-8', Buffer.from(text), {
+  const headers = {
     'content-security-policy': csp,
     'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
-  })
-  return { path, methods: { GET: handler } }
-}
-
-function serveBytes(type: string, bytes: Buffer, headers: Readonly<Record<string, string>>): Handler {
-  const fixedHeaders = {
-    'content-type': type,
-    'cache-control': MAX_AGE,
-    'x-content-type-options': 'nosniff',
-    ...headers,
   }
-  return ({ res, context }) =>
-    sendBytes(res, 200, bytes, { ...fixedHeaders, 'x-request-id': context.requestId })
+  return {
+    path,
+    methods: { GET: documentOf(fixDocument(text, { type: 'text/html; charset=utf-8', headers })) },
+  }
 }
 
 const packageFile = createRequire(import.meta.url)
+/** They change with the package alone, at the next deployment. */
+const STATIC = { 'cache-control': 'public, max-age=86400' }
 
 /** A file of swagger-ui-dist, read when first asked for: most processes never serve it. */
 function packaged(path: string, type: string, file: string): Resource {
-  let bytes: Promise<Buffer> | undefined
-  return open(path, async (exchange) => {
-    bytes ??= readFile(join(dirname(packageFile.resolve('swagger-ui-dist/package.json')), file))
-    return serveBytes(type, await bytes, {})(exchange)
-  })
+  let handler: Promise<Handler> | undefined
+  const load = async () => {
+    const bytes = await readFile(join(dirname(packageFile.resolve('swagger-ui-dist/package.json')), file))
+    return documentOf(fixDocument(bytes, { type, headers: STATIC }))
+  }
+  return open(path, async (exchange) => (await (handler ??= load()))(exchange))
 }

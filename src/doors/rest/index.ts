@@ -48,9 +48,17 @@ export function createRestDoor(parts: DoorParts): RestDoor {
     sendProblem(res, refusalOf(thrown), contextOf(req), addresses)
   app.use(refuse)
 
+  /** What is at an address without parameters is also at the address with a slash behind it. */
+  function withoutSlash(path: string, method: string | undefined): Resource | undefined {
+    if (!path.endsWith('/') || path.endsWith('//')) return undefined
+    const resource = exact.get(path.slice(0, -1))
+    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+    return (isRead ? resource?.methods.GET : resource?.methods.POST) && resource
+  }
+
   return {
     async http(req: IncomingMessage, res: ServerResponse, context: HttpContext) {
-      const resource = exact.get(context.path)
+      const resource = exact.get(context.path) ?? withoutSlash(context.path, req.method)
       if (!resource || resource.path.includes('{')) {
         contexts.set(req, context)
         app(req, res)

@@ -1,6 +1,6 @@
 // Pages of the market: how to sell, and how figures come about. One address each: HTML for people, JSON for programs.
 import { FIGURE_METHODS, SELLING_RULES, sellingDocument, sellingSteps } from '../../documents/market.ts'
-import { sendBytes } from '../http/reply.ts'
+import { fixDocument } from '../http/document.ts'
 import type { Resource } from './exchange.ts'
 import { html, prose } from './html.ts'
 import { layout, PAGE_CSP, type PageParts } from './pages.ts'
@@ -15,29 +15,29 @@ export function marketPages(parts: PageParts): Resource[] {
 
 /** A browser says that it takes HTML; whoever does not is a program. */
 function negotiated(path: string, value: unknown, page: string): Resource {
-  const bodies = { json: Buffer.from(JSON.stringify(value)), html: Buffer.from(page) }
+  const asJson = fixDocument(JSON.stringify(value), { type: 'application/json', headers: VARIES })
+  const asPage = fixDocument(page, {
+    type: 'text/html; charset=utf-8',
+    headers: {
+      ...VARIES,
+      'content-security-policy': PAGE_CSP,
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+    },
+  })
   return {
     path,
     open: 'public',
     methods: {
       GET({ req, res, context }) {
         const wantsPage = /\btext\/html\b/i.test(req.headers.accept ?? '')
-        sendBytes(res, 200, wantsPage ? bodies.html : bodies.json, {
-          'content-type': wantsPage ? 'text/html; charset=utf-8' : 'application/json',
-          'cache-control': 'public, max-age=300',
-          vary: 'accept',
-          'x-content-type-options': 'nosniff',
-          'x-request-id': context.requestId,
-          ...(wantsPage && {
-            'content-security-policy': PAGE_CSP,
-            'x-frame-options': 'DENY',
-            'referrer-policy': 'no-referrer',
-          }),
-        })
+        return (wantsPage ? asPage : asJson).send(req, res, { 'x-request-id': context.requestId })
       },
     },
   }
 }
+
+const VARIES = { vary: 'accept' }
 
 const sellingPage = (parts: PageParts): string =>
   layout(

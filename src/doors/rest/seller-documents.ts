@@ -1,6 +1,6 @@
 // Documents that change with what sellers offer: `/.well-known/x402`, and each seller's OpenAPI document and llms.txt.
 import { llmsOfSeller, openApiOfSeller } from '../../documents/seller.ts'
-import { sendText } from '../http/reply.ts'
+import { sendPublicText } from '../http/document.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Exchange, Handler, Resource } from './exchange.ts'
 
@@ -10,29 +10,33 @@ const TEXT = 'text/plain; charset=utf-8'
 export function sellerDocuments({ documents, marketplace, addresses }: DoorParts): Resource[] {
   const manifest = open('/.well-known/x402', async (exchange) => {
     const services = (await marketplace?.sold()) ?? []
-    send(exchange, JSON_TYPE, JSON.stringify(documents.x402(services)))
+    await send(exchange, JSON_TYPE, JSON.stringify(documents.x402(services)))
   })
   if (!marketplace) return [manifest]
   return [
     manifest,
     open('/p/{seller}/openapi.json', async (exchange) => {
       const seller = await marketplace.ofSeller(exchange.params['seller'] ?? '')
-      send(exchange, JSON_TYPE, JSON.stringify(openApiOfSeller(seller, addresses)))
+      await send(exchange, JSON_TYPE, JSON.stringify(openApiOfSeller(seller, addresses)))
     }),
     open('/p/{seller}/llms.txt', async (exchange) => {
       const seller = await marketplace.ofSeller(exchange.params['seller'] ?? '')
-      send(exchange, TEXT, llmsOfSeller(seller, addresses))
+      await send(exchange, TEXT, llmsOfSeller(seller, addresses))
     }),
   ]
 }
 
 const open = (path: string, GET: Handler): Resource => ({ path, open: 'public', methods: { GET } })
 
-function send({ res, context }: Exchange, type: string, text: string): void {
-  sendText(res, 200, text, {
-    'content-type': type,
-    'cache-control': 'public, max-age=60',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': context.requestId,
+const send = ({ req, res, context }: Exchange, type: string, text: string): Promise<void> =>
+  sendPublicText(req, res, {
+    text,
+    headers: {
+      'content-type': type,
+      'cache-control': 'public, max-age=60',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': context.requestId,
+    },
+    isTagged: true,
+    isForEverybody: true,
   })
-}

@@ -1,12 +1,13 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
-import { createHash } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isPaid } from '../../core/price.ts'
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
 import { isObject } from '../../lib/json.ts'
+import { chooseCoding } from '../http/coding.ts'
 import { OPEN } from '../http/cors.ts'
+import { isFromEverybody, sendPublicText } from '../http/document.ts'
 import { allowSilence } from '../http/silence.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
@@ -59,6 +60,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
   const hasParameters = route.path.includes('{')
   const open = openingOf(entry) === 'paid' ? OPEN.paid : {}
   const status = route.status ?? 200
+  const isRead = route.method === 'GET' && openingOf(entry) === 'public'
   const collect = inputCollector(entry, route, calls)
   return async (exchange) => {
     const { req, res, context } = exchange
@@ -110,7 +112,13 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
         ...paidHeaders(req, result.paid.settlement),
         ...(result.paid.replayed && REPLAYED),
       })
-    else if (route.isValidated === true) sendValidated(req, res, JSON.stringify(result.output), headers)
+    else if (isRead && (route.isValidated === true || mayCompress(req)))
+      await sendPublicText(req, res, {
+        text: JSON.stringify(result.output),
+        headers: route.isValidated ? { ...headers, 'cache-control': 'no-cache' } : headers,
+        isTagged: route.isValidated === true,
+        isForEverybody: isFromEverybody(req),
+      })
     else
       await sendJsonInTurns(res, status, result.output, {
         ...headers,
@@ -120,20 +128,8 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
   }
 }
 
-/** RFC 9110, 8.8.3 and 13.1.2. */
-function sendValidated(
-  { headers: asked }: IncomingMessage,
-  res: ServerResponse,
-  json: string,
-  headers: Readonly<Record<string, string>>,
-): void {
-  const etag = `"${createHash('sha256').update(json).digest('base64url')}"`
-  const known = (asked['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  const all = { ...headers, etag, 'cache-control': 'no-cache' }
-  if (!known.includes(etag)) return sendText(res, 200, json, all)
-  res.writeHead(304, all)
-  res.end()
-}
+/** What everybody may read is compressed for whoever takes it so. */
+const mayCompress = (req: IncomingMessage) => chooseCoding(req) !== 'identity' && isFromEverybody(req)
 
 const REPLAYED = { 'idempotent-replayed': 'true' }
 const NOTHING = {}
