@@ -57,7 +57,7 @@ export const TransactionReport = z.strictObject({
 })
 
 export const PolicyReason = z.strictObject({
-  code: z.string().describe('Stable; GET /v1/test/schema lists all of them'),
+  code: z.string().describe('Stable; gateway.test.schema lists all of them'),
   severity: z.enum(['deny', 'review', 'info']),
   path: z.string().describe('Where, as in evidence; never a value'),
   message: z.string(),
@@ -112,7 +112,7 @@ export const CheckReport = z.strictObject({
   result: z.enum(['pass', 'partial', 'fail', 'not_applicable']),
   points: z.int().min(0),
   max: z.int().min(0),
-  evidence: z.string().nullable().describe('JSON Pointer, as in /v1/inspect; never a value'),
+  evidence: z.string().nullable().describe('JSON Pointer, as in gateway.inspect; never a value'),
   finding: z.string().nullable().describe('What is wrong; null where nothing is'),
   protocol_limit: z.boolean().describe('The protocol has no field for this: no sample of it can do better'),
   remediation: z.string().nullable(),

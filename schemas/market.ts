@@ -126,7 +126,7 @@ export const MarketFigures = z
       .min(0)
       .max(100)
       .nullable()
-      .describe("Score that /v1/test gives the 402 of the seller's own endpoint, where it has one"),
+      .describe("Score that gateway.test gives the 402 of the seller's own endpoint, where it has one"),
     computed_at: Timestamp.nullable(),
   })
   .describe('Computed from receipts and from our own looks, never claimed')

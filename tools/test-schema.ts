@@ -5,7 +5,7 @@ import { defineTool } from './services.ts'
 
 const TestSchema = z.strictObject({
   ruleset_version: z.string(),
-  sample: z.record(z.string(), z.unknown()).describe('JSON Schema of what POST /v1/test takes'),
+  sample: z.record(z.string(), z.unknown()).describe('JSON Schema of what gateway.test takes'),
   protocols: z.array(
     z.strictObject({
       protocol: ProtocolName,
@@ -28,7 +28,7 @@ const TestSchema = z.strictObject({
   levels: z.array(z.strictObject({ level: z.string(), min: z.int() })),
   policy_reasons: z
     .array(z.strictObject({ code: z.string(), severity: z.string(), message: z.string() }))
-    .describe('Of POST /v1/inspect'),
+    .describe('Of gateway.inspect'),
 })
 
 export const testSchema = defineTool({

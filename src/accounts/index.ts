@@ -80,7 +80,7 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
 const accountNotFound = () =>
   new GatewayError(
     'account_not_found',
-    'There is no account of this id. `GET /v1/keys` lists keys with theirs.',
+    'There is no account of this id. gateway.keys.list lists keys with theirs.',
   )
 
 /** A key that nothing knows yet, and its token, which is shown once. */

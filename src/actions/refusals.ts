@@ -32,7 +32,7 @@ export const tooManyPending = (max: number) =>
 export const mandateNotFound = () =>
   new GatewayError(
     'mandate_not_found',
-    'There is no mandate of this id on your account. GET /v1/actions/mandates (gateway.actions.mandates.list) lists yours.',
+    'There is no mandate of this id on your account. gateway.actions.mandates.list lists yours.',
   )
 
 /** The same terms are the same mandate, and that one was ended for good. */
@@ -47,7 +47,7 @@ export const mandateRevoked = (mandateId: string) =>
 export const permitNotFound = () =>
   new GatewayError(
     'permit_not_found',
-    'There is no permit of this id on your account. GET /v1/actions/permits (gateway.actions.permits.list) lists yours.',
+    'There is no permit of this id on your account. gateway.actions.permits.list lists yours.',
   )
 
 const MANDATE_WORDS: Readonly<Record<MandateRefusal, string>> = {

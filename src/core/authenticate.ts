@@ -23,14 +23,14 @@ const NO_CAPABILITY =
   'or as the tool argument `capability`.'
 const NOT_A_SERVICE_KEY =
   'A service key (agw_sk_…) operates the account and is not accepted here. It issues the capability that is: ' +
-  'POST /v1/egress/capabilities. '
+  'gateway.egress.capabilities.issue. '
 const ONLY_SELLER =
-  'This service key belongs to a seller and opens what is below /v1/marketplace/seller only. Use a key of an operator here.'
+  'This service key belongs to a seller and opens the tools of sellers only. Use a key of an operator here.'
 const NO_KEY = 'Send a service key (agw_sk_…) as `Authorization: Bearer`.'
 const NO_SELLER_KEY =
-  'Send the service key (agw_sk_…) of your seller as `Authorization: Bearer`: POST /v1/marketplace/sellers gives one.'
+  'Send the service key (agw_sk_…) of your seller as `Authorization: Bearer`: gateway.marketplace.sellers.register gives one.'
 const NO_EMAIL_KEY =
-  'Send an email key (agw_ek_…) as `Authorization: Bearer` or as the input member `email_key`: POST /v1/keys/free makes one. A ' +
+  'Send an email key (agw_ek_…) as `Authorization: Bearer` or as the input member `email_key`: gateway.keys.free makes one. A ' +
   'service key is accepted too, as `Authorization: Bearer`.'
 const ONLY_EMAIL = 'An email key (agw_ek_…) is for email verification only.'
 
@@ -151,7 +151,7 @@ async function emailUser(
   if (!key)
     throw new GatewayError(
       'key_invalid',
-      'This email key is mistyped, revoked or of another installation. POST /v1/keys/free gives a new one.',
+      'This email key is mistyped, revoked or of another installation. gateway.keys.free gives a new one.',
     )
   return { kind: 'email', id: key.id, address }
 }

@@ -1,5 +1,7 @@
-// Sentences of the gateway name its tools, and a tool has another name at each door. This rewrites the names of tools in a
-// sentence, and nothing else of it; the door says which name it knows a tool by.
+// Sentences of the gateway name tools by their dotted names, and a tool has another name at each door: a spelling of it over MCP, a
+// skill over A2A, a route over REST. This rewrites the names of tools in a sentence, and nothing else of it.
+import { isObject } from '../lib/json.ts'
+import type { Problem } from './errors.ts'
 import type { RegisteredTool, Registry } from './registry.ts'
 
 /** Rewrites a text of the gateway's own. Never for what came from the internet or from a caller. */
@@ -20,5 +22,36 @@ export function createSpeller(registry: Registry, nameOf: (entry: RegisteredTool
       const entry = registry.find(name)
       return entry ? nameOf(entry) : name
     })
+  }
+}
+
+/** The name that a reader over HTTP knows a tool by: `POST /v1/egress/fetch`. */
+export const routeName = ({ tool }: RegisteredTool): string => `${tool.rest[0].method} ${tool.rest[0].path}`
+
+/** A schema's words as a reader's door spells them. What a caller would send (`enum`, `const`, `default`, `examples`) stays. */
+export function spellSchema<T>(schema: T, spell: Speller): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => spellSchema(item, spell)) as T
+  if (!isObject(schema)) return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (VALUES.has(key)) return [key, value]
+      const isText = typeof value === 'string' && (key === 'description' || key === 'title')
+      return [key, isText ? spell(value) : spellSchema(value, spell)]
+    }),
+  ) as T
+}
+
+const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required'])
+
+/** The words of a problem document; what it holds beside them (ids, the example in `repair`) is data. */
+export function spellProblem(problem: Problem, spell: Speller): Problem {
+  const { fields, repair } = problem
+  const send = repair?.['send']
+  return {
+    ...problem,
+    title: spell(problem.title),
+    detail: spell(problem.detail),
+    ...(typeof send === 'string' && { repair: { ...repair, send: spell(send) } }),
+    ...(fields && { fields: fields.map((field) => ({ ...field, message: spell(field.message) })) }),
   }
 }

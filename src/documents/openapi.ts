@@ -1,4 +1,5 @@
 // OpenAPI 3.1.0, generated from the registry: one operation per route, with examples and every error it can answer.
+import { createSpeller, routeName, spellSchema } from '../core/tool-words.ts'
 import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
@@ -40,7 +41,7 @@ export function openApiOf(registry: Registry, { baseUrl, siteUrl }: Addresses): 
       for (const code of errorsOf(entry.tool, route)) used.add(code)
     }
   }
-  return {
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'Agent Gateway',
@@ -58,6 +59,7 @@ export function openApiOf(registry: Registry, { baseUrl, siteUrl }: Addresses): 
     paths,
     components: { schemas, examples: problemExamples(used, baseUrl), securitySchemes: SECURITY_SCHEMES },
   }
+  return spellSchema(document, createSpeller(registry, routeName))
 }
 
 function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Json {

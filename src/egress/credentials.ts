@@ -254,7 +254,7 @@ function injectionOf(providers: Providers, input: CreateInput): Injection {
     throw refused(
       'input_invalid',
       '/provider',
-      `there is no provider ${input.provider}${hintAt(providers, input.provider)}. GET /v1/egress/providers lists them; \`custom\` takes any host`,
+      `there is no provider ${input.provider}${hintAt(providers, input.provider)}. gateway.egress.providers lists them; \`custom\` takes any host`,
     )
   return presetInjection(provider, input)
 }

@@ -106,7 +106,7 @@ export function charged(
 export const credentialNotFound = () =>
   new GatewayError(
     'credential_not_found',
-    'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
+    'There is no credential of this id on your account. gateway.egress.credentials.list lists yours.',
   )
 
 /** @returns 403 scope_denied; the credential behind the capability was revoked meanwhile */

@@ -1,5 +1,6 @@
 // The agent card in its forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
 // 0.3 one. A client that names no version gets one that both can read, because both kinds of client leave the header out.
+import { spellSchema } from '../../core/tool-words.ts'
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Price } from '../../core/price.ts'
 import { API_VERSION } from '../../core/config.ts'
@@ -42,11 +43,15 @@ export function createAgentCards(
   const { baseUrl } = addresses
   const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
   const skillsFor = (reader: CardReader) => table.skills.filter(({ entry }) => isFor(reader, entry.tool))
-  const skillsDocument = { uri: extensionUri, usage: USAGE, skills: describeSkills(table.skills) }
+  const skillsDocument = {
+    uri: extensionUri,
+    usage: USAGE,
+    skills: spellSchema(describeSkills(table.skills), table.spell),
+  }
 
   const cardOf = (reader: CardReader): Json => {
     const skills = skillsFor(reader)
-    const described = describeSkills(skills)
+    const described = spellSchema(describeSkills(skills), table.spell)
     const isSmall = JSON.stringify(described).length <= MAX_INLINE_BYTES
     const card = {
       name: 'Agent Gateway',
@@ -94,7 +99,7 @@ export function createAgentCards(
       },
       defaultInputModes: MODES,
       defaultOutputModes: MODES,
-      skills: skills.map(skillOnCard),
+      skills: spellSchema(skills.map(skillOnCard), table.spell),
     }
     // The SDK's codec makes what is signed exactly what a client gets that parses and prints the card.
     return AgentCard.toJSON(AgentCard.fromJSON(card)) as Json

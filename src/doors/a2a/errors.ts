@@ -2,6 +2,7 @@
 // A2A's own errors are the SDK's classes; everything else is a GatewayError. No other text reaches a client.
 import { A2AError, A2A_ERROR_CODE, restStatusFor, toJsonRpcError, toRestErrorBody } from '@a2a-js/sdk/errors'
 import { type GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
+import { type Speller, spellProblem } from '../../core/tool-words.ts'
 import { refusalHeaders } from '../http/reply.ts'
 import type { Json } from './wire.ts'
 
@@ -16,6 +17,8 @@ export interface RpcFailure {
 }
 
 export interface ErrorContext {
+  /** Writes the tools' names in a text of ours as ids of skills. */
+  readonly spell: Speller
   readonly requestId: string
   readonly baseUrl: string
 }
@@ -32,7 +35,7 @@ export function toRpcFailure(thrown: unknown, context: ErrorContext): RpcFailure
   return {
     httpStatus: isHttpMatter ? error.status : 200,
     headers: refusalHeaders(error),
-    error: { code, message: error.message, data: detailsOf(error, context) },
+    error: { code, message: context.spell(error.message), data: detailsOf(error, context) },
   }
 }
 
@@ -85,7 +88,7 @@ export function toRestFailure(
       error: {
         code: status,
         status: REST_STATUS[status] ?? 'UNKNOWN',
-        message: error.message,
+        message: context.spell(error.message),
         details: detailsOf(error, context),
       },
     },
@@ -110,7 +113,7 @@ function detailsOf(error: GatewayError, context: ErrorContext): Json[] {
     })
   details.push({
     '@type': 'type.googleapis.com/google.protobuf.Struct',
-    value: toProblem(error, context),
+    value: spellProblem(toProblem(error, context), context.spell),
   })
   return details
 }

@@ -1,4 +1,5 @@
 // HTTP+JSON at /a2a/rest, 1.0: the operations as the specification maps them (11.3), straight onto the engine.
+import type { Speller } from '../../core/tool-words.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RequestMalformedError, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../core/errors.ts'
@@ -23,6 +24,7 @@ export interface RestParts {
   readonly cards: Cards
   readonly extensions: readonly string[]
   readonly baseUrl: string
+  readonly spell: Speller
   readonly readingOf: ReadingOf
   readonly logFailure: (thrown: unknown, requestId: string) => void
 }
@@ -107,7 +109,8 @@ export function createRest(parts: RestParts) {
     res: ServerResponse,
     context: HttpContext,
   ): Promise<void> {
-    const errors: ErrorContext = { requestId: context.requestId, baseUrl: parts.baseUrl }
+    const { baseUrl, spell } = parts
+    const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell }
     // Tasks are read with GET here, and their results may have been paid for.
     const headers: Record<string, string> = {
       'x-request-id': context.requestId,

@@ -1,5 +1,6 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { spellProblem } from '../../core/tool-words.ts'
 import { GatewayError, toProblem } from '../../core/errors.ts'
 import type { KnownTask } from './task-store.ts'
 import { type A2aCall, requestedVersion } from './call.ts'
@@ -73,7 +74,10 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       idempotencyKey: idempotencyKeyOf(request, call),
       wantsSignatures: whole,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
-      toProblem: (error) => messageProblem(toProblem(error, { requestId: call.requestId, baseUrl }), whole),
+      toProblem: (error) => {
+        const problem = toProblem(error, { requestId: call.requestId, baseUrl })
+        return messageProblem(spellProblem(problem, table.spell), whole)
+      },
     }
     return isPaid(choice.skill.entry.tool)
       ? paidWork({ ...work, submission: readSubmission(request), resumed })
@@ -107,6 +111,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     cards: cardSource,
     extensions: [extensionUri, ...X402_EXTENSIONS],
     baseUrl,
+    spell: table.spell,
     readingOf: createMessageReading(parts, 'a2a'),
     logFailure: (thrown: unknown, requestId: string) =>
       log.error({ request_id: requestId, err: thrown }, 'a2a request failed'),

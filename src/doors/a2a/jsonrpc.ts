@@ -1,5 +1,6 @@
 // JSON-RPC at /a2a: 1.0 and 0.3. SendMessage of 1.0, which is nearly all traffic, goes straight to the engine; the rest
 // through the SDK's transports.
+import type { Speller } from '../../core/tool-words.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
@@ -34,13 +35,14 @@ export interface JsonRpcParts {
   readonly handler: A2ARequestHandler
   readonly extensions: readonly string[]
   readonly baseUrl: string
+  readonly spell: Speller
   readonly readingOf: ReadingOf
   readonly logFailure: (thrown: unknown, requestId: string) => void
 }
 
 /** @returns a handler of POST /a2a; whatever is thrown becomes a JSON-RPC error with the request's id */
 export function createJsonRpc(parts: JsonRpcParts) {
-  const { engine, handler, baseUrl } = parts
+  const { engine, handler, baseUrl, spell } = parts
   const current = new JsonRpcTransportHandler(handler)
   const legacy = new LegacyJsonRpcTransportHandler(handler)
 
@@ -49,7 +51,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     res: ServerResponse,
     context: HttpContext,
   ): Promise<void> {
-    const errors: ErrorContext = { requestId: context.requestId, baseUrl }
+    const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell }
     const headers: Record<string, string> = { 'x-request-id': context.requestId, ...openToPages(req) }
     let id: RpcId = null
     try {

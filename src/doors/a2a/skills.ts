@@ -3,6 +3,7 @@
 // for it; any others get a list of skills.
 import { GatewayError } from '../../core/errors.ts'
 import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../core/registry.ts'
+import { createSpeller, type Speller } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SendRequest } from './envelope.ts'
 import type { Json, WireMessage } from './wire.ts'
@@ -24,6 +25,8 @@ export const pricedAs = ({ card, entry: { tool } }: Skill): Pick<AnyTool, 'price
 
 export interface SkillTable {
   readonly skills: readonly Skill[]
+  /** Writes the tools' names in a text of ours as ids of skills. */
+  readonly spell: Speller
   /** Finds a skill by its id, by its tool's name and by the portable spelling of that. */
   find(name: string): Skill | undefined
   /** Finds the skill that words alone are a request for. */
@@ -55,6 +58,7 @@ export function createSkillTable(registry: Registry): SkillTable {
   const find = (name: string) => byName.get(name)
   return {
     skills,
+    spell: createSpeller(registry, ({ tool }) => find(tool.name)?.id ?? tool.name),
     find,
     findByWords(words) {
       const entry = registry.tools.find(({ tool }) => tool.understands?.(words))

@@ -182,12 +182,12 @@ function abandoned(task: WireTask): Ending {
 
 const ABANDONED =
   'The gateway stopped while it worked on this task. What it had already done is not undone: look at what it was to ' +
-  'change (for egress, at GET /v1/egress/attempts) before you send the message again.'
+  'change (for egress, with the skill egress-attempts-list) before you send the message again.'
 
 const ABANDONED_PAYMENT =
   'The gateway stopped while it worked on this task. Do not sign another payment yet: send the same one again with skill and ' +
   'input, in a message without taskId. If it was not charged, the work is done now; if it was, the answer names the claim ' +
-  'with which the result can be read at GET /v1/payments/{claim_id}.'
+  'with which the result can be read with the skill payments-get.'
 
 const withMetadata = (task: WireTask, mark: Json | undefined): WireTask =>
   mark ? { ...task, metadata: { ...task.metadata, ...mark } } : task

@@ -130,10 +130,10 @@ export const completed = (skill: Skill, output: WirePart): Outcome & { kind: 'en
 })
 
 /** 3.7: what went wrong is a message, not a result. The problem is the same object as at the other doors. */
-export const problemParts = ({ toProblem }: ToolWorkParts, error: GatewayError): readonly WirePart[] => [
-  dataPart(toProblem(error)),
-  textPart(error.message),
-]
+export function problemParts({ toProblem }: ToolWorkParts, error: GatewayError): readonly WirePart[] {
+  const problem = toProblem(error)
+  return [dataPart(problem), textPart(problem.detail)]
+}
 
 /** Text only where the client says that it takes nothing else of ours. */
 export const wantsText = (modes: readonly string[]) =>

@@ -2,6 +2,7 @@
 // never decoded; the answer is the service's own, with the receipt in its head.
 import type { IncomingMessage } from 'node:http'
 import { type GatewayError, GatewayError as Refusal, toGatewayError } from '../../core/errors.ts'
+import { createSpeller, routeName } from '../../core/tool-words.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { HttpMessage } from '../../core/message.ts'
 import { MAX_BODY_BYTES } from '../../market/calls/input.ts'
@@ -57,8 +58,9 @@ export const isSellerDocument = (path: string): boolean => /^\/p\/[a-z0-9-]{1,40
 
 /** @returns undefined where the tool is not served */
 export function createMarketDoor(
-  parts: Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>,
+  given: Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>,
 ): HttpHandler | undefined {
+  const parts = { ...given, spell: createSpeller(given.registry, routeName) }
   const tool = parts.registry.find(TOOL)?.tool
   if (!tool) return undefined
   const { addresses, calls } = parts

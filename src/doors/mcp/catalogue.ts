@@ -3,11 +3,12 @@
 import { API_VERSION } from '../../core/config.ts'
 import type { AnyTool, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
+import { spellSchema } from '../../core/tool-words.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { instructions } from './instructions.ts'
 import { createLists, type Era, type ToolEntry, type View } from './lists.ts'
-import { createSpell, type Spell, type Spelling, spellSchema } from './names.ts'
+import { createSpell, type Spell, type Spelling } from './names.ts'
 import { PAYMENT_EXTENSION } from './result.ts'
 import { type JsonObject, META } from './wire.ts'
 

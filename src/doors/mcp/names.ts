@@ -1,9 +1,7 @@
 // A connection is shown one spelling of the tool names, chosen here (contract, section 2). Calls accept both, always.
-import type { Problem } from '../../core/errors.ts'
 import type { Registry } from '../../core/registry.ts'
 import { createSpeller } from '../../core/tool-words.ts'
 import { DOT_ACCEPTING_CLIENTS } from '../../data/dot-accepting-clients.ts'
-import { isObject } from '../../lib/json.ts'
 
 export type Spelling = 'dotted' | 'portable'
 export type NamesSetting = 'auto' | Spelling
@@ -54,32 +52,6 @@ export function createSpell(registry: Registry): Spell {
     portable: createSpeller(registry, ({ portableName }) => portableName),
   }
   return (text, spelling) => spellers[spelling](text)
-}
-
-/** A schema's words as the connection spells them. What a caller would send (`enum`, `const`, `default`, `examples`) stays. */
-export function spellSchema<T>(schema: T, spell: (text: string) => string): T {
-  if (Array.isArray(schema)) return schema.map((item: unknown) => spellSchema(item, spell)) as T
-  if (!isObject(schema)) return schema
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => {
-      if (VALUES.has(key)) return [key, value]
-      const isText = typeof value === 'string' && (key === 'description' || key === 'title')
-      return [key, isText ? spell(value) : spellSchema(value, spell)]
-    }),
-  ) as T
-}
-
-const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required'])
-
-/** The words of a problem document; what it holds beside them (`repair`, ids) is data. */
-export function spellProblem(problem: Problem, spell: (text: string) => string): Problem {
-  const { fields } = problem
-  return {
-    ...problem,
-    title: spell(problem.title),
-    detail: spell(problem.detail),
-    ...(fields && { fields: fields.map((field) => ({ ...field, message: spell(field.message) })) }),
-  }
 }
 
 /** Whether `?names=` may have this value: none, `auto` or a spelling. */

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type PresentedPayment, type PresentedSignIn } from '../../core/charging.ts'
+import { type Speller, spellProblem } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http/reply.ts'
@@ -70,15 +71,16 @@ function settlementHeaders(req: IncomingMessage, settlement: SettleResponse): Re
 
 /**
  * A problem document; where it asks for a payment, also what v2 and v1 buyers and people need to make one.
+ * @param parts.spell writes the tools' names in a sentence as routes
  * @param others headers that every answer of this address has
  */
 export function sendRefusal(
-  parts: PaymentPageParts,
+  parts: PaymentPageParts & { readonly spell: Speller },
   { req, res, context }: Exchange,
   error: GatewayError,
   others: Readonly<Record<string, string>>,
 ): void {
-  const problem = problemOf(error, context, parts.addresses)
+  const problem = spellProblem(problemOf(error, context, parts.addresses), parts.spell)
   const headers = { ...problemHeaders(error, context.requestId), ...others }
   const { challenge, settlement } = paymentFactsOf(error)
   if (settlement) Object.assign(headers, settlementHeaders(req, settlement))

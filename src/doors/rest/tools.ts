@@ -4,6 +4,7 @@ import { isPaid } from '../../core/price.ts'
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
+import { createSpeller, routeName, type Speller } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import { chooseCoding } from '../http/coding.ts'
 import { OPEN } from '../http/cors.ts'
@@ -24,10 +25,11 @@ import {
   sendRefusal,
 } from './payment-headers.ts'
 
-type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
+type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'> & { readonly spell: Speller }
 
 /** One resource per path; two tools may share a path with different methods. */
-export function toolResources(parts: ToolParts): Resource[] {
+export function toolResources(given: Omit<ToolParts, 'spell'>): Resource[] {
+  const parts = { ...given, spell: createSpeller(given.registry, routeName) }
   const byPath = new Map<string, Resource>()
   for (const entry of parts.registry.tools) {
     if (!entry.tool.doors.includes('rest') || entry.tool.passes) continue

@@ -158,7 +158,7 @@ export function createRotations(parts: RotationParts): Rotations {
         throw new GatewayError(
           'state_conflict',
           `A rotation runs already: ${begun.running.id}, ${progressOf(begun.running)}. Ask for its progress ` +
-            '(GET /v1/authority/rotation) and rotate again when it is done.',
+            '(gateway.authority.rotation) and rotate again when it is done.',
           { reason: 'rotation_runs', extras: { rotation_id: begun.running.id } },
         )
       await fault.at('after_rotation_begun')

@@ -355,6 +355,6 @@ const urlOf = ({ current }: Sold, matched: MatchedRoute, input: CallInput) =>
 const notFound = ({ sellerId, serviceId }: AskedCall) =>
   new GatewayError(
     'service_not_found',
-    'No such service is sold here. GET /v1/marketplace/services lists those that are; ids are lower case.',
+    'No such service is sold here. gateway.marketplace.search lists those that are; ids are lower case.',
     { reason: `${sellerId}/${serviceId}`.slice(0, 120) },
   )

@@ -54,7 +54,7 @@ export async function describeService(parts: DetailParts, query: DetailQuery): P
   if (!entry?.isListed)
     throw new GatewayError(
       'service_not_found',
-      'No service of this name is listed. GET /v1/marketplace/services lists them all.',
+      'No service of this name is listed. gateway.marketplace.search lists them all.',
     )
   const what = `calls ${network} ${entry.key}`
   const [, , before] = query.callsBefore === undefined ? [] : decodeCursor(query.callsBefore, what)

@@ -88,7 +88,7 @@ export function createMarketplace(parts: MarketplaceParts): Marketplace {
       if (!isOurs && (!seller || seller.state === 'suspended'))
         throw new GatewayError(
           'seller_not_found',
-          'There is no such seller. GET /v1/marketplace/services lists all services.',
+          'There is no such seller. gateway.marketplace.search lists all services.',
         )
       return {
         sellerId,

@@ -55,7 +55,7 @@ export function createMarketMoney(parts: MoneyParts): {
     if (!seller)
       throw new GatewayError(
         'not_found',
-        'No seller belongs to this key. Register one: POST /v1/marketplace/sellers.',
+        'No seller belongs to this key. Register one: gateway.marketplace.sellers.register.',
       )
     return seller
   }

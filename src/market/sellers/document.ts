@@ -248,7 +248,7 @@ function checkPrice(priceAtomic: string, at: string, { fee, maxPriceAtomic }: Do
   if (price > maxPriceAtomic)
     throw refuse(at, `is more than ${maxPriceAtomic} atomic units, the most that is sold here`)
   if (isCut(price, fee))
-    throw refuse(at, `is less than the fee: GET /v1/marketplace/fee?amount_atomic=${price} explains it`)
+    throw refuse(at, `is less than the fee: gateway.marketplace.fee explains it for amount_atomic=${price}`)
 }
 
 /** Whether the terms ask for more than the price. */

@@ -37,7 +37,7 @@ export async function sellerOf({ store }: Pick<SellerParts, 'store'>, key: Selle
   if (seller) return seller
   throw new GatewayError(
     'seller_not_found',
-    'The account of this key has no seller. POST /v1/marketplace/sellers registers one.',
+    'The account of this key has no seller. gateway.marketplace.sellers.register registers one.',
   )
 }
 
@@ -96,8 +96,8 @@ export async function demandProof(
   if (isHostProven(await store.findHost(seller.id, hostOf(origin)), seller)) return
   throw new GatewayError(
     'state_conflict',
-    `${origin} is not proven to be yours (any more). POST /v1/marketplace/seller/hosts says what to publish, ` +
-      'POST /v1/marketplace/seller/hosts/verify looks for it.',
+    `${origin} is not proven to be yours (any more). gateway.seller.host says what to publish, ` +
+      'gateway.seller.verify looks for it.',
   )
 }
 

@@ -26,7 +26,7 @@ const refuse = (pointer: string, message: string) =>
 
 const REFUSED = {
   name: ['state_conflict', 'This seller id is taken, or looks like one that is. Choose another.'],
-  account: ['state_conflict', 'This account has a seller already: GET /v1/marketplace/seller.'],
+  account: ['state_conflict', 'This account has a seller already: gateway.seller shows it.'],
   address: [
     'rate_limited',
     'As many sellers as a day allows were registered from your address. Try again tomorrow.',

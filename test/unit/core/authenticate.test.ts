@@ -190,7 +190,7 @@ describe('authenticate', () => {
     ['a mistyped key', { bearer: mistyped(OPERATOR) }],
   ])('says that %s is a service key where a capability is meant, and what issues one', async (_, tokens) => {
     await expect(authenticate('capability', tokens, context)).rejects.toThrow(
-      /^A service key \(agw_sk_…\) operates the account .* POST \/v1\/egress\/capabilities\. Send the capability /,
+      /^A service key \(agw_sk_…\) operates the account .* gateway\.egress\.capabilities\.issue\. Send the capability /,
     )
   })
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/core/registry.ts'
+import { spellSchema } from '../../../src/core/tool-words.ts'
 import { DOT_ACCEPTING_CLIENTS } from '../../../src/data/dot-accepting-clients.ts'
-import { chooseSpelling, createSpell, type NamesSetting, spellSchema } from '../../../src/doors/mcp/names.ts'
+import { chooseSpelling, createSpell, type NamesSetting } from '../../../src/doors/mcp/names.ts'
 import { tools } from '../../../tools/index.ts'
 
 const nothing = { query: undefined, clientName: undefined, userAgent: undefined, session: undefined }

@@ -1,0 +1,81 @@
+// A connection spells names of tools in one way: a model that reads the other spelling in a text calls what it was not shown.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { asIn2025, asIn2026, initialize, namesIn } from '../support/mcp-eras.ts'
+import { namesOf, registry, sentencesIn } from '../support/tool-words.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+afterAll(() => gateway?.close())
+
+const url = () => `${gateway.baseUrl}/mcp`
+const operator = () => ({ authorization: `Bearer ${gateway.operatorKey}` })
+const eras = [
+  ['2025', asIn2025(url)],
+  ['2026', asIn2026(url)],
+] as const
+const spellings = [
+  ['portable', '', 'dotted'],
+  ['dotted', '?names=dotted', 'portable'],
+] as const
+
+describe.each(eras)('in the %s era', (_, ask) => {
+  it.each(spellings)(
+    'a list with %s names has the other names in _meta and titles only',
+    async (_kind, query, other) => {
+      const answer = await ask('tools/list', {}, { query, headers: operator() })
+      const listed = answer.json['result'].tools as {
+        name: string
+        title: string
+        _meta: Record<string, unknown>
+      }[]
+      expect(listed.length).toBeGreaterThan(60)
+      for (const { title, ...tool } of listed) {
+        const dotted = tool._meta['agent-gateway/name'] as string
+        expect(registry.find(tool.name)?.tool.name).toBe(dotted)
+        expect(namesOf([other, 'route'], title.replace(` (${dotted})`, '')), tool.name).toEqual([])
+        expect(namesOf([other, 'route'], sentencesIn(tool).join('\n')), tool.name).toEqual([])
+        expect(namesOf([other], tool.name)).toEqual([])
+      }
+    },
+  )
+
+  it.each(spellings)('a challenge with %s names', async (_kind, query, other) => {
+    for (const name of ['gateway.web.fetch', 'gateway_execute', 'gateway.credits.purchase']) {
+      const entry = registry.find(name)
+      const input = entry?.tool.examples.at(-1)?.input ?? {}
+      const { json } = await ask('tools/call', { name, arguments: input }, { query })
+      expect(namesOf([other, 'route'], sentencesIn(json).join('\n')), name).toEqual([])
+    }
+  })
+})
+
+it.each(spellings)('instructions with %s names', async (_kind, query, other) => {
+  const { json } = await initialize(asIn2025(url), 'test', { query })
+  const discovered = await asIn2026(url)('server/discover', {}, { query })
+  for (const { instructions } of [json['result'], discovered.json['result']]) {
+    expect(instructions.length).toBeGreaterThan(500)
+    expect(namesOf([other, 'route'], instructions)).toEqual([])
+  }
+})
+
+it('is shown to no client with a dot, unless it asked', async () => {
+  const refused = /[^a-zA-Z0-9_-]/
+  for (const [, ask] of eras) {
+    const names = namesIn(await ask('tools/list', {}, { headers: operator() }))
+    expect(names.filter((name) => refused.test(name) || name.length > 64)).toEqual([])
+  }
+})
+
+it('is one way to name tools on the agent card and in OpenAPI, too', async () => {
+  const [card, skills, openapi] = await Promise.all(
+    ['/.well-known/agent-card.json', '/a2a/ext/skills/v1', '/openapi.json'].map(async (path) =>
+      (await fetch(gateway.baseUrl + path)).json(),
+    ),
+  )
+  expect(namesOf(['dotted', 'portable', 'route'], sentencesIn(card).join('\n'))).toEqual([])
+  expect(namesOf(['dotted', 'portable', 'route'], sentencesIn(skills).join('\n'))).toEqual([])
+  expect(namesOf(['dotted', 'portable'], sentencesIn(openapi).join('\n'))).toEqual([])
+})
