@@ -41,7 +41,7 @@ it('all of them are run', async () => {
 })
 
 it.each(Object.entries(PROGRAMS))('%s', async (file, [step, words]) => {
-  model.play([step])
+  model.play([[step]])
   const { code, stdout, stderr } = await finish(process.execPath, [join('examples/frameworks', file)], {
     cwd: root,
     env: {

@@ -1,18 +1,20 @@
 // Every agent framework, untouched, at the default address of a gateway with default settings, with a model API behind it that refuses
 // whatever its published rules refuse.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
-import { tokensOf } from '../support/tokens.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WHAT_A_PERSON_NEEDS } from '../support/asking.ts'
+import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
 import { frameworks } from '../support/frameworks.ts'
-import { type ModelServer, startModelApis } from '../support/model-apis/index.ts'
+import { type ModelServer, type Script, startModelApis } from '../support/model-apis/index.ts'
+import { tokensOf } from '../support/tokens.ts'
 
 let gateway: DefaultGateway
 let model: ModelServer
+let capability: string
 beforeAll(async () => {
   // Nothing of a test calls home.
   process.env['MCP_USE_ANONYMIZED_TELEMETRY'] = 'false'
   gateway = await startDefaultGateway()
+  capability = await gateway.grant()
   model = await startModelApis()
 })
 afterAll(async () => {
@@ -22,25 +24,59 @@ afterAll(async () => {
 
 const PAGE = 'https://sandbox.agent-gateway.test/tea/one'
 
-describe.each(frameworks)('$name', ({ run }) => {
-  beforeEach(() => {
-    model.play([
-      { tool: 'gateway_execute', input: { intent: 'demo' } },
-      { tool: 'gateway_web_fetch', input: { url: PAGE } },
-    ])
-  })
-
-  it('offers the tools to the model, passes on what a free one answers, and what a paid one asks for', async () => {
-    const words = await run({ mcp: gateway.mcpUrl, model: model.url }, 'What is on the page?').catch(
-      (error: unknown) => `${String(error)}`,
-    )
+describe.each(frameworks)('$name', ({ name, run }) => {
+  /** Plays a script to its end. Resolves to what the model read of each tool, and the last words. */
+  const converse = async (script: Script, token?: string) => {
+    model.play(script)
+    const words = await run({ mcp: gateway.mcpUrl, model: model.url, token }, 'Do it.').catch(String)
     expect(model.refusals, words).toEqual([])
-    expect(model.turns.map(({ results }) => results.length)).toEqual([0, 1, 2])
+    expect(words).toMatch(/^The tool said: /)
+    expect(model.turns).toHaveLength(script.length + 1)
+    return { results: model.turns.at(-1)?.results ?? [], words }
+  }
+
+  it('offers the tools to the model, passes on what free ones answer, and what a paid one asks for', async () => {
+    const { results, words } = await converse([
+      [
+        { tool: 'gateway_execute', input: { intent: 'demo' } },
+        { tool: 'gateway_preflight', input: { url: PAGE } },
+      ],
+      [{ tool: 'gateway_web_fetch', input: { url: 'http://127.0.0.1/' } }],
+      [{ tool: 'gateway_web_fetch', input: { url: PAGE } }],
+    ])
+    const [sample, checked, refused] = results
+    expect(sample).toContain('This is a sample')
+    expect(checked).toContain(PAGE)
+    expect(refused).toMatch(/code\\*":\\*"target_/)
+    for (const part of WHAT_A_PERSON_NEEDS) expect(words).toMatch(part)
     // mcp-use makes tools of resources and prompts, too.
     expect(tokensOf(model.turns[0]?.tools)).toBeLessThan(12_000)
-    const [, sample = ''] = model.turns.map(({ results }) => results.at(-1))
-    expect(sample).toContain('This is a sample')
-    expect(words).toMatch(/^The tool said: /)
-    for (const part of WHAT_A_PERSON_NEEDS) expect(words).toMatch(part)
+  })
+
+  // Streaming is another way to read the same answers.
+  if (name.includes('streamed')) return
+
+  it('calls an API with the capability that it was given', async () => {
+    const { words } = await converse(
+      [
+        [
+          {
+            tool: 'gateway_egress_fetch',
+            input: { method: 'GET', url: 'https://sandbox.agent-gateway.test/api/whoami' },
+          },
+        ],
+      ],
+      capability,
+    )
+    expect(words).toContain('authenticated')
+    expect(words).not.toContain('a-secret-the-agent-never-sees')
+  })
+
+  // It makes tools of resources and prompts, too, and so comes to more than OpenAI takes.
+  if (name === 'mcp-use with OpenAI Chat Completions') return
+
+  it('is not refused the list of an operator, who is shown every tool', async () => {
+    await converse([[{ tool: 'gateway_egress_credentials_list', input: {} }]], gateway.operatorKey)
+    expect(model.turns[0]?.tools.length).toBeGreaterThan(60)
   })
 })

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex } from 'viem'
 import { createBuyer } from './buyer.ts'
-import { start } from './process.ts'
+import { finish, start } from './process.ts'
 import { removeFolder } from './remove-folder.ts'
 
+const example = new URL('../../examples/store-credential.ts', import.meta.url).pathname
 const launcher = new URL('../../dist/launcher.js', import.meta.url).pathname
 
 export interface DefaultGateway {
@@ -16,6 +17,10 @@ export interface DefaultGateway {
   readonly url: string
   readonly mcpUrl: string
   readonly dataDir: string
+  /** Of the operator, as the first start wrote it. */
+  readonly operatorKey: string
+  /** What examples/store-credential.ts issues: GET below `https://sandbox.agent-gateway.test/api`. */
+  grant(): Promise<string>
   /** A wallet of stock x402 parts with the sandbox's test money. */
   wallet(): Promise<ReturnType<typeof createBuyer>>
   close(): Promise<void>
@@ -34,6 +39,15 @@ export async function startDefaultGateway(): Promise<DefaultGateway> {
     url,
     mcpUrl: `${url}/mcp`,
     dataDir,
+    operatorKey: (await readFile(join(dataDir, 'operator.key'), 'utf8')).trim(),
+    async grant() {
+      const { stdout } = await finish(process.execPath, [example], {
+        env: { PATH: process.env['PATH'], GATEWAY_BASE_URL: url, GATEWAY_DATA_DIR: dataDir },
+      })
+      const [, capability] = /^export CAPABILITY=(\S+)$/m.exec(stdout) ?? []
+      if (capability === undefined) throw new Error(`no capability in ${stdout}`)
+      return capability
+    },
     async wallet() {
       const { payer } = JSON.parse(await readFile(join(dataDir, 'chains/accounts.json'), 'utf8')) as {
         payer: { private_key: Hex }

@@ -22,10 +22,17 @@ import { MCPAgent } from 'mcp-use/agent'
 import { MCPClient } from 'mcp-use/client'
 import { OpenAI } from 'openai'
 
+interface Addresses {
+  readonly mcp: string
+  readonly model: string
+  /** A capability or a service key; a stranger has none. */
+  readonly token?: string | undefined
+}
+
 /** One framework with one model API behind it. Resolves to the agent's last words. */
 export interface Framework {
   readonly name: string
-  run(addresses: { readonly mcp: string; readonly model: string }, prompt: string): Promise<string>
+  run(to: Addresses, prompt: string): Promise<string>
 }
 
 const MAX_STEPS = 8
@@ -33,10 +40,13 @@ const apiKey = 'any'
 
 type Run = Framework['run']
 
+const headersOf = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { Authorization: `Bearer ${token}` }
+
 const aiSdk =
   (open: (baseUrl: string) => LanguageModel, isStreamed = false): Run =>
-  async ({ mcp, model }, prompt) => {
-    const client = await createMCPClient({ transport: { type: 'http', url: mcp } })
+  async ({ mcp, model, token }, prompt) => {
+    const client = await createMCPClient({ transport: { type: 'http', url: mcp, headers: headersOf(token) } })
     try {
       const request = {
         model: open(model),
@@ -58,8 +68,10 @@ const aiSdk =
 
 const langChain =
   (open: (baseUrl: string) => BaseChatModel, isStreamed = false): Run =>
-  async ({ mcp, model }, prompt) => {
-    const client = new MultiServerMCPClient({ mcpServers: { gateway: { transport: 'http', url: mcp } } })
+  async ({ mcp, model, token }, prompt) => {
+    const client = new MultiServerMCPClient({
+      mcpServers: { gateway: { transport: 'http', url: mcp, headers: headersOf(token) } },
+    })
     try {
       const agent = createAgent({ model: open(model), tools: await client.getTools() })
       const input = { messages: [{ role: 'user' as const, content: prompt }] }
@@ -80,8 +92,12 @@ const agentsSdk =
     isStreamed = false,
     convertSchemasToStrict = false,
   ): Run =>
-  async ({ mcp, model }, prompt) => {
-    const server = new MCPServerStreamableHttp({ url: mcp, name: 'gateway' })
+  async ({ mcp, model, token }, prompt) => {
+    const server = new MCPServerStreamableHttp({
+      url: mcp,
+      name: 'gateway',
+      requestInit: { headers: headersOf(token) },
+    })
     await server.connect()
     try {
       const client = new OpenAI({ apiKey, baseURL: `${model}/v1`, maxRetries: 0 })
@@ -105,8 +121,8 @@ const agentsSdk =
 
 const mcpUse =
   (open: (baseUrl: string) => BaseChatModel): Run =>
-  async ({ mcp, model }, prompt) => {
-    const client = new MCPClient({ mcpServers: { gateway: { url: mcp } } })
+  async ({ mcp, model, token }, prompt) => {
+    const client = new MCPClient({ mcpServers: { gateway: { url: mcp, headers: headersOf(token) } } })
     const agent = new MCPAgent({ llm: open(model), client, maxSteps: MAX_STEPS })
     try {
       return await agent.run({ prompt })

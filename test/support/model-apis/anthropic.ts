@@ -18,24 +18,28 @@ export const anthropicMessages: ModelApi = {
     return { tools, results: resultsOf(objectsIn(body['messages'])) }
   },
   wantsEvents: ({ body }) => body['stream'] === true,
-  answer: (reply) => ({ ...message(reply), content: [blockOf(reply)], stop_reason: stopReason(reply) }),
+  answer: (reply) => ({ ...message(), content: blocksOf(reply), stop_reason: stopReason(reply) }),
   events(reply) {
-    const block = blockOf(reply)
-    const [begun, delta] =
-      'call' in reply
-        ? [
-            { ...block, input: {} },
-            { type: 'input_json_delta', partial_json: JSON.stringify(reply.call.input) },
-          ]
-        : [
-            { ...block, text: '' },
-            { type: 'text_delta', text: reply.text },
-          ]
+    const blocks = blocksOf(reply).flatMap((block, index): Json[] => {
+      const [begun, delta] =
+        block['type'] === 'tool_use'
+          ? [
+              { ...block, input: {} },
+              { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) },
+            ]
+          : [
+              { ...block, text: '' },
+              { type: 'text_delta', text: block['text'] },
+            ]
+      return [
+        { type: 'content_block_start', index, content_block: begun },
+        { type: 'content_block_delta', index, delta },
+        { type: 'content_block_stop', index },
+      ]
+    })
     const all: readonly Json[] = [
-      { type: 'message_start', message: message(reply) },
-      { type: 'content_block_start', index: 0, content_block: begun },
-      { type: 'content_block_delta', index: 0, delta },
-      { type: 'content_block_stop', index: 0 },
+      { type: 'message_start', message: message() },
+      ...blocks,
       {
         type: 'message_delta',
         delta: { stop_reason: stopReason(reply), stop_sequence: null },
@@ -65,7 +69,7 @@ function readTool(tool: Json, index: number): OfferedTool {
 }
 
 let count = 0
-const message = (_reply: Reply): Json => ({
+const message = (): Json => ({
   id: `msg_${++count}`,
   type: 'message',
   role: 'assistant',
@@ -75,11 +79,11 @@ const message = (_reply: Reply): Json => ({
   stop_sequence: null,
   usage: { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
 })
-const stopReason = (reply: Reply) => ('call' in reply ? 'tool_use' : 'end_turn')
-const blockOf = (reply: Reply): Json =>
-  'call' in reply
-    ? { type: 'tool_use', id: `toolu_${++count}`, name: reply.call.name, input: reply.call.input }
-    : { type: 'text', text: reply.text }
+const stopReason = (reply: Reply) => ('calls' in reply ? 'tool_use' : 'end_turn')
+const blocksOf = (reply: Reply): Json[] =>
+  'calls' in reply
+    ? reply.calls.map(({ name, input }) => ({ type: 'tool_use', id: `toolu_${++count}`, name, input }))
+    : [{ type: 'text', text: reply.text }]
 
 /** Each tool_use has its tool_result in the very next message, and each tool_result its tool_use in the one before. */
 function resultsOf(messages: readonly Json[]): string[] {
@@ -88,9 +92,10 @@ function resultsOf(messages: readonly Json[]): string[] {
   let open: string[] = []
   for (const [index, { role, content }] of messages.entries()) {
     const blocks = objectsIn(content)
-    if (blocks.some(({ type, text }) => type === 'text' && textOf(text) === ''))
-      throw refusal('messages: text content blocks must be non-empty')
     const answers = blocks.filter(({ type }) => type === 'tool_result')
+    const inner = answers.flatMap((answer) => objectsIn(answer['content']))
+    if ([...blocks, ...inner].some(({ type, text }) => type === 'text' && textOf(text) === ''))
+      throw refusal('messages: text content blocks must be non-empty')
     for (const answer of answers) {
       const id = textOf(answer['tool_use_id'])
       if (!open.includes(id))

@@ -28,11 +28,10 @@ const answer = (reply: Reply): Json => ({
       finishReason: 'STOP',
       content: {
         role: 'model',
-        parts: [
-          'call' in reply
-            ? { functionCall: { name: reply.call.name, args: reply.call.input } }
-            : { text: reply.text },
-        ],
+        parts:
+          'calls' in reply
+            ? reply.calls.map(({ name, input }) => ({ functionCall: { name, args: input } }))
+            : [{ text: reply.text }],
       },
     },
   ],
@@ -55,7 +54,7 @@ function readTool(tool: Json, index: number): OfferedTool {
   return { name, description, parameters: isObject(parametersJsonSchema) ? parametersJsonSchema : {} }
 }
 
-/** As many responses as calls, right after them. */
+/** As many responses as calls, right after them; a turn may be spread over neighbours, as LangChain sends it. */
 function resultsOf(contents: readonly Json[]): string[] {
   const results: string[] = []
   let open = 0
@@ -63,7 +62,9 @@ function resultsOf(contents: readonly Json[]): string[] {
     const responses = objectsIn(parts).flatMap(({ functionResponse }) =>
       isObject(functionResponse) ? [functionResponse] : [],
     )
-    if (responses.length !== open)
+    const calls = objectsIn(parts).filter(({ functionCall }) => functionCall !== undefined).length
+    open -= responses.length
+    if (open < 0 || (open > 0 && responses.length === 0))
       throw refusal(
         'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
       )
@@ -74,7 +75,7 @@ function resultsOf(contents: readonly Json[]): string[] {
         throw refusal("Invalid value at 'contents.parts.function_response.response' (Struct)")
       results.push(wordsOf(response))
     }
-    open = objectsIn(parts).filter(({ functionCall }) => functionCall !== undefined).length
+    open += calls
   }
   if (open > 0)
     throw refusal('Please ensure that function call turn is followed by a function response turn.')

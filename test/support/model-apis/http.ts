@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isObject } from '../../../src/lib/json.ts'
-import { replyTo, type Reply, type Step, type Turn } from './script.ts'
+import { replyTo, type Reply, type Script, type Turn } from './script.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -44,15 +44,15 @@ export interface ModelServer {
   readonly refusals: readonly string[]
   /** The turns that were taken, oldest first. */
   readonly turns: readonly Turn[]
-  /** Starts another conversation: forgets what was recorded and plays these steps. */
-  play(steps: readonly Step[]): void
+  /** Starts another conversation: forgets what was recorded and plays this. */
+  play(script: Script): void
   close(): Promise<void>
 }
 
 const MAX_BODY = 32 * 1024 * 1024
 
 export async function startModelServer(apis: readonly ModelApi[]): Promise<ModelServer> {
-  let steps: readonly Step[] = []
+  let script: Script = []
   let refusals: string[] = []
   let turns: Turn[] = []
 
@@ -71,7 +71,7 @@ export async function startModelServer(apis: readonly ModelApi[]): Promise<Model
         const request = { headers: req.headers, url, body }
         const turn = api.read(request)
         turns.push(turn)
-        const reply = replyTo(turn, steps)
+        const reply = replyTo(turn, script)
         if (!api.wantsEvents(request)) return send(200, api.answer(reply, request))
         res.writeHead(200, { 'content-type': 'text/event-stream' })
         for (const { event, data } of api.events(reply, request))
@@ -96,7 +96,7 @@ export async function startModelServer(apis: readonly ModelApi[]): Promise<Model
       return turns
     },
     play(given) {
-      steps = given
+      script = given
       refusals = []
       turns = []
     },

@@ -6,7 +6,7 @@ import { openAiChat } from './openai-chat.ts'
 import { openAiResponses } from './openai-responses.ts'
 
 export type { ModelServer } from './http.ts'
-export type { Step } from './script.ts'
+export type { Script, Step } from './script.ts'
 
 export const startModelApis = (): Promise<ModelServer> =>
   startModelServer([openAiChat, openAiResponses, anthropicMessages, geminiContent])

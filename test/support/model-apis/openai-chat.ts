@@ -56,20 +56,17 @@ const head = (object: string, number = ++count) => ({
   created: 1_790_000_000,
   model: MODEL,
 })
-const finish = (reply: Reply) => ('call' in reply ? 'tool_calls' : 'stop')
+const finish = (reply: Reply) => ('calls' in reply ? 'tool_calls' : 'stop')
 
 function said(reply: Reply) {
-  if (!('call' in reply)) return { content: reply.text }
-  const { name, input } = reply.call
+  if (!('calls' in reply)) return { content: reply.text }
   return {
     content: null,
-    tool_calls: [
-      {
-        id: `call_${++count}`,
-        type: 'function' as const,
-        function: { name, arguments: JSON.stringify(input) },
-      },
-    ],
+    tool_calls: reply.calls.map(({ name, input }) => ({
+      id: `call_${++count}`,
+      type: 'function' as const,
+      function: { name, arguments: JSON.stringify(input) },
+    })),
   }
 }
 
@@ -94,6 +91,11 @@ function resultsOf(messages: readonly Json[]): string[] {
           `messages.[${index}].role`,
         )
       open = open.filter((other) => other !== id)
+      if (objectsIn(message['content']).some(({ type }) => type !== 'text'))
+        throw openAiRefusal(
+          "Invalid 'messages': a tool message takes text only.",
+          `messages.[${index}].content`,
+        )
       results.push(contentText(message['content']))
       continue
     }

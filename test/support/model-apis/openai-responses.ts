@@ -11,36 +11,15 @@ export const openAiResponses: ModelApi = {
     return { tools, results: resultsOf(objectsIn(body['input'])) }
   },
   wantsEvents: ({ body }) => body['stream'] === true,
-  answer: (reply) => response([itemOf(reply)]),
+  answer: (reply) => response(itemsOf(reply)),
   events(reply) {
-    const item = itemOf(reply)
-    const item_id = item['id']
-    const at = { item_id, output_index: 0 }
-    const words = 'call' in reply ? '' : reply.text
-    const part = { type: 'output_text', text: '', annotations: [], logprobs: [] }
-    const middle: readonly Json[] =
-      'call' in reply
-        ? [
-            { type: 'response.function_call_arguments.delta', ...at, delta: item['arguments'] },
-            { type: 'response.function_call_arguments.done', ...at, arguments: item['arguments'] },
-          ]
-        : [
-            { type: 'response.content_part.added', ...at, content_index: 0, part },
-            { type: 'response.output_text.delta', ...at, content_index: 0, delta: words, logprobs: [] },
-            { type: 'response.output_text.done', ...at, content_index: 0, text: words, logprobs: [] },
-            { type: 'response.content_part.done', ...at, content_index: 0, part: { ...part, text: words } },
-          ]
-    const begun =
-      'call' in reply
-        ? { ...item, status: 'in_progress', arguments: '' }
-        : { ...item, status: 'in_progress', content: [] }
+    const items = itemsOf(reply)
+    const begun = { ...response([]), status: 'in_progress' }
     const all: readonly Json[] = [
-      { type: 'response.created', response: { ...response([]), status: 'in_progress' } },
-      { type: 'response.in_progress', response: { ...response([]), status: 'in_progress' } },
-      { type: 'response.output_item.added', output_index: 0, item: begun },
-      ...middle,
-      { type: 'response.output_item.done', output_index: 0, item },
-      { type: 'response.completed', response: response([item]) },
+      { type: 'response.created', response: begun },
+      { type: 'response.in_progress', response: begun },
+      ...items.flatMap(eventsOf),
+      { type: 'response.completed', response: response(items) },
     ]
     return all.map((data, sequence_number) => ({
       event: textOf(data['type']),
@@ -49,26 +28,47 @@ export const openAiResponses: ModelApi = {
   },
 }
 
+function eventsOf(item: Json, output_index: number): Json[] {
+  const at = { item_id: item['id'], output_index }
+  const frame = (begun: Json, middle: readonly Json[]): Json[] => [
+    { type: 'response.output_item.added', output_index, item: { ...item, status: 'in_progress', ...begun } },
+    ...middle,
+    { type: 'response.output_item.done', output_index, item },
+  ]
+  if (item['type'] === 'function_call')
+    return frame({ arguments: '' }, [
+      { type: 'response.function_call_arguments.delta', ...at, delta: item['arguments'] },
+      { type: 'response.function_call_arguments.done', ...at, arguments: item['arguments'] },
+    ])
+  const [part = {}] = objectsIn(item['content'])
+  const within = { ...at, content_index: 0 }
+  const { text } = part
+  return frame({ content: [] }, [
+    { type: 'response.content_part.added', ...within, part: { ...part, text: '' } },
+    { type: 'response.output_text.delta', ...within, delta: text, logprobs: [] },
+    { type: 'response.output_text.done', ...within, text, logprobs: [] },
+    { type: 'response.content_part.done', ...within, part },
+  ])
+}
+
 let count = 0
-function itemOf(reply: Reply): Json {
-  const number = ++count
-  if (!('call' in reply))
-    return {
-      id: `msg_${number}`,
-      type: 'message',
-      status: 'completed',
-      role: 'assistant',
-      content: [{ type: 'output_text', text: reply.text, annotations: [], logprobs: [] }],
-    }
-  const { name, input } = reply.call
-  return {
-    id: `fc_${number}`,
-    type: 'function_call',
-    status: 'completed',
-    call_id: `call_${number}`,
-    name,
-    arguments: JSON.stringify(input),
-  }
+function itemsOf(reply: Reply): Json[] {
+  const status = 'completed'
+  if ('calls' in reply)
+    return reply.calls.map(({ name, input }) => {
+      const number = ++count
+      const call_id = `call_${number}`
+      return {
+        id: `fc_${number}`,
+        type: 'function_call',
+        status,
+        call_id,
+        name,
+        arguments: JSON.stringify(input),
+      }
+    })
+  const content = [{ type: 'output_text', text: reply.text, annotations: [], logprobs: [] }]
+  return [{ id: `msg_${++count}`, type: 'message', status, role: 'assistant', content }]
 }
 
 const response = (output: readonly Json[]): Json => ({
@@ -112,6 +112,8 @@ function resultsOf(items: readonly Json[]): string[] {
     const id = textOf(item['call_id'])
     if (!called.includes(id))
       throw openAiRefusal(`No tool call found for function call output with call_id ${id}.`, 'input')
+    if (objectsIn(item['output']).some(({ type }) => !/^input_(?:text|image|file)$/.test(textOf(type))))
+      throw openAiRefusal('Invalid value: output takes input_text, input_image and input_file.', 'input')
     return contentText(item['output'])
   })
   const open = called.find((id) => !answered.some(({ call_id }) => call_id === id))

@@ -22,24 +22,35 @@ export interface ModelCall {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
 }
-export type Reply = { readonly call: ModelCall } | { readonly text: string }
+export type Reply = { readonly calls: readonly ModelCall[] } | { readonly text: string }
 
 export interface Step {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** Calls the tools of the steps one after the other, and then answers with what the last one said. */
-export function replyTo({ tools, results }: Turn, steps: readonly Step[]): Reply {
-  const step = steps[results.length]
-  if (step === undefined) return { text: `The tool said: ${results.at(-1) ?? ''}` }
+/** What a model calls, turn by turn; the calls of one turn are made at once. */
+export type Script = readonly (readonly Step[])[]
+
+/** Calls the tools of the script turn by turn, and then answers with what the last one said. */
+export function replyTo({ tools, results }: Turn, script: Script): Reply {
+  let answered = 0
+  for (const steps of script) {
+    if (answered === results.length) return { calls: steps.map((step) => callOf(step, tools)) }
+    answered += steps.length
+  }
+  if (answered !== results.length) throw new Error(`${results.length} results of ${answered} calls`)
+  return { text: `The tool said: ${results.at(-1) ?? ''}` }
+}
+
+function callOf(step: Step, tools: readonly OfferedTool[]): ModelCall {
   const tool = tools.find(({ name }) => name === step.tool)
   if (tool === undefined) throw new Error(`none of ${tools.length} tools is ${step.tool}`)
   const input = { ...nullsOf(tool.parameters), ...step.input }
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   if (!ajv.validate(tool.parameters, input))
     throw new Error(`${tool.name} as offered does not take ${JSON.stringify(input)}: ${ajv.errorsText()}`)
-  return { call: { name: tool.name, input } }
+  return { name: tool.name, input }
 }
 
 /** Where a schema was made strict, a model writes every member, and null for what it would leave out. */

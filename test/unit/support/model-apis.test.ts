@@ -9,7 +9,7 @@ beforeAll(async () => {
   model = await startModelApis()
 })
 afterAll(() => model.close())
-beforeEach(() => model.play([{ tool: 'echo', input: { text: 'hi' } }]))
+beforeEach(() => model.play([[{ tool: 'echo', input: { text: 'hi' } }]]))
 
 const schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
 const user = { role: 'user', content: 'hello' }
@@ -161,7 +161,7 @@ describe.each(Object.entries(apis))('the mock of %s', (_name, api) => {
 })
 
 it('a model does not call a tool in a way that the offered schema refuses', async () => {
-  model.play([{ tool: 'echo', input: { text: 1 } }])
+  model.play([[{ tool: 'echo', input: { text: 1 } }]])
   const api = apis['OpenAI Chat Completions']
   const response = await fetch(`${model.url}/v1/chat/completions`, {
     method: 'POST',
