@@ -84,9 +84,16 @@ export interface CallPath {
    * Finds out who asks for something that a door answers itself, such as a list, within the same limits as a call.
    * @param what names the limit
    * @param wanted tells sellers from strangers where it is `seller`, and then needs a service key
+   * @param seen told how much of the limit is left
    * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
    */
-  admit(what: string, tokens: PresentedTokens, address: string, wanted?: 'anyone' | 'seller'): Promise<Caller>
+  admit(
+    what: string,
+    tokens: PresentedTokens,
+    address: string,
+    wanted?: 'anyone' | 'seller',
+    seen?: { rate?: RateState | undefined },
+  ): Promise<Caller>
   /**
    * Most bytes of the body that this caller may send to the tool. Whoever it is is found out, and counted, before they are read.
    * @throws {GatewayError} as `admit`, and capability_required and the like where the tool is not for everybody
@@ -248,9 +255,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
     drain() {
       draining = true
     },
-    async admit(what, tokens, address, wanted = 'anyone') {
+    async admit(what, tokens, address, wanted = 'anyone', seen) {
       const caller = await identify(wanted, tokens, address)
       const rate = await count(what, caller)
+      if (seen) seen.rate = rate
       if (rate?.exceeded) throw rateLimited(rate)
       return caller
     },

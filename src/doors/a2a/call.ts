@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
+import type { SeenLimits } from '../http/reply.ts'
 import { type HttpContext, presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 
 export interface A2aCall {
@@ -17,6 +18,8 @@ export interface A2aCall {
   readonly extensions: readonly string[]
   /** Aborts when the connection closes before the answer is complete. */
   readonly gone: AbortSignal
+  /** Filled with what the call told of limits. */
+  readonly seen?: SeenLimits
   /** Of the message, where it is large. */
   bytes?: number | undefined
   /** Why the engine refused, kept for bindings whose codec would lose the details. */
@@ -31,6 +34,7 @@ export function callFrom(
   version: WireVersion,
 ): A2aCall {
   return {
+    seen: {},
     tokens: presentedTokens(req),
     address: context.address,
     requestId: context.requestId,

@@ -7,7 +7,7 @@ import { openToPages, sendOptions } from '../http/cors.ts'
 import { readJson } from '../http/body.ts'
 import type { ReadingOf } from '../http/body-limit.ts'
 import type { HttpContext } from '../http/request.ts'
-import { sendJson } from '../http/reply.ts'
+import { limitHeaders, type SeenLimits, sendJson } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type ErrorContext, toRestFailure } from './errors.ts'
@@ -117,6 +117,7 @@ export function createRest(parts: RestParts) {
       'cache-control': 'no-store',
       ...openToPages(req),
     }
+    let seen: SeenLimits | undefined
     try {
       const found = find(decodePath(context.path.slice(REST_PREFIX.length)))
       if (!found)
@@ -140,6 +141,7 @@ export function createRest(parts: RestParts) {
         )
       Object.assign(headers, extensionHeaders(req, parts.extensions, '1.0'))
       const call = callFrom(req, res, context, '1.0')
+      seen = call.seen
       const answer = operation.run({
         method: req.method === 'HEAD' ? 'GET' : req.method,
         id,
@@ -155,11 +157,17 @@ export function createRest(parts: RestParts) {
       })
       if (Symbol.asyncIterator in answer)
         return await sendEvents(res, answer, headers, (thrown) => toRestFailure(thrown, errors).body)
-      sendJson(res, 200, await answer, { ...headers, 'content-type': MEDIA })
+      const value = await answer
+      sendJson(res, 200, value, { ...headers, ...limitHeaders(seen), 'content-type': MEDIA })
     } catch (thrown) {
       const failure = toRestFailure(thrown, errors)
       if (failure.status >= 500) parts.logFailure(thrown, context.requestId)
-      sendJson(res, failure.status, failure.body, { ...headers, ...failure.headers, 'content-type': MEDIA })
+      sendJson(res, failure.status, failure.body, {
+        ...headers,
+        ...limitHeaders(seen),
+        ...failure.headers,
+        'content-type': MEDIA,
+      })
     }
   }
 }

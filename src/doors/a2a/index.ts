@@ -90,7 +90,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     now,
     log,
     plan,
-    admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
+    admit: ({ tokens, address, seen }) => calls.admit('a2a tasks', tokens, address, 'anyone', seen),
     decide: createDecidePending(parts.payments, (id) => table.find(id)?.entry.tool, log),
     push: notifications?.push,
   })

@@ -10,7 +10,7 @@ import { openToPages } from '../http/cors.ts'
 import { readJson } from '../http/body.ts'
 import type { ReadingOf } from '../http/body-limit.ts'
 import { type HttpContext, presentedTokens } from '../http/request.ts'
-import { sendJson, sendJsonText } from '../http/reply.ts'
+import { limitHeaders, type SeenLimits, sendJson, sendJsonText } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
 import type { Engine } from './engine.ts'
 import { contextOf } from './handler.ts'
@@ -54,6 +54,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell }
     const headers: Record<string, string> = { 'x-request-id': context.requestId, ...openToPages(req) }
     let id: RpcId = null
+    let seen: SeenLimits | undefined
     try {
       const reading = await parts.readingOf(req, { tokens: presentedTokens(req), address: context.address })
       const rpc = checkEnvelope(await readJson(req, reading))
@@ -63,6 +64,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
       Object.assign(headers, extensionHeaders(req, parts.extensions, version))
       const call = callFrom(req, res, context, version)
       call.bytes = reading.size
+      seen = call.seen
       if (version === '1.0' && rpc.method === 'SendMessage') {
         const reply = await engine.send(rpc.params, call)
         const result =
@@ -70,13 +72,13 @@ export function createJsonRpc(parts: JsonRpcParts) {
             ? `{"message":${JSON.stringify(reply.message)}}`
             : `{"task":${reply.json ?? JSON.stringify(reply.task)}}`
         const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
-        return sendJsonText(res, 200, text, headers)
+        return sendJsonText(res, 200, text, { ...headers, ...limitHeaders(seen) })
       }
       await throughSdk(res, rpc, call, version, headers, errors)
     } catch (thrown) {
       const failure = toRpcFailure(thrown, errors)
       if (failure.httpStatus >= 500) parts.logFailure(thrown, context.requestId)
-      sendFailure(res, id, failure, headers)
+      sendFailure(res, id, failure, { ...headers, ...limitHeaders(seen) })
     }
   }
 
@@ -101,7 +103,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     if (response.error !== undefined && call.refused !== undefined) throw call.refused
     if (response.error?.code === A2A_ERROR_CODE.METHOD_NOT_FOUND)
       return sendFailure(res, rpc.id, unknownMethod(rpc.method, version), headers)
-    sendJson(res, 200, response, headers)
+    sendJson(res, 200, response, { ...headers, ...limitHeaders(call.seen) })
   }
 }
 

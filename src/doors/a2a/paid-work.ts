@@ -1,4 +1,5 @@
 // A paid skill as a task: asks for the payment, keeps the task while it is not paid, and lets the result go once it is settled.
+import { noteLimits } from '../http/reply.ts'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type PaidResult } from '../../core/charging.ts'
@@ -121,6 +122,7 @@ export function paidWork(
           status('TASK_STATE_WORKING', [textPart(progressText(report))], metadata)
         },
       })
+      noteLimits(parts.call.seen, result)
       const { caller } = result
       // A stored result is released without any work, so nothing may have been accepted yet.
       if (result.ok) {

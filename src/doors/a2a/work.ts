@@ -5,6 +5,7 @@ import type { ProgressReport } from '../../core/progress.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Caller } from '../../core/caller.ts'
 import { messageAnswer } from '../message-answer.ts'
+import { noteLimits } from '../http/reply.ts'
 import { oversized } from '../http/body-limit.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
@@ -86,6 +87,7 @@ export function toolWork(parts: ToolWorkParts): Work {
         },
         progress: (report) => status('TASK_STATE_WORKING', [textPart(progressText(report))]),
       })
+      noteLimits(parts.call.seen, result)
       if (result.ok) {
         const output = answerPart(parts, result)
         if (tool.reply === 'message') return { kind: 'ended', state: 'TASK_STATE_COMPLETED', parts: [output] }

@@ -4,6 +4,7 @@ import type { Addresses } from '../../core/config.ts'
 import { longJson } from '../../lib/json-pieces.ts'
 import { createScheduler } from '../../lib/scheduler.ts'
 import { GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
+import type { CallResult } from '../../core/call.ts'
 import type { QuotaState, RateState } from '../../core/rate-limit.ts'
 import type { HttpContext } from './request.ts'
 
@@ -159,6 +160,32 @@ export function rateHeaders(rate: RateState | undefined, quota?: QuotaState): Re
     left.push(describeLeft(quota.name, quota))
   }
   return left.length === 0 ? {} : { 'ratelimit-policy': policies.join(', '), ratelimit: left.join(', ') }
+}
+
+/** What a call told of its limits, where the door answers in an envelope that has no place for it. */
+export interface SeenLimits {
+  rate?: RateState | undefined
+  quota?: QuotaState | undefined
+  retryAfterSeconds?: number | undefined
+}
+
+/** The headers of an answer whose refusals are within it: the same as those of a refusal in HTTP. */
+export function limitHeaders(seen: SeenLimits | undefined): Record<string, string> {
+  if (!seen) return {}
+  const headers = rateHeaders(seen.rate, seen.quota)
+  if (seen.retryAfterSeconds !== undefined) headers['retry-after'] = String(seen.retryAfterSeconds)
+  return headers
+}
+
+/** Notes what a call told of its limits. */
+export function noteLimits(
+  seen: SeenLimits | undefined,
+  result: Pick<CallResult, 'rate' | 'quota'> & { readonly error?: GatewayError },
+): void {
+  if (!seen) return
+  seen.rate = result.rate
+  seen.quota = result.quota
+  seen.retryAfterSeconds = result.error?.extras.retry_after_seconds
 }
 
 const describeLeft = (name: string, { remaining, resetSeconds }: RateState) =>

@@ -49,14 +49,15 @@ export function createCore(parts: DoorParts, extension: McpExtension | undefined
 }
 
 /** An invalid token shows the public list: what is wrong with it is said where it is used. */
-async function audienceOf({ calls }: DoorParts, { tokens, address }: Link): Promise<Audience> {
+async function audienceOf({ calls }: DoorParts, { tokens, address, seen }: Link): Promise<Audience> {
   const { bearer } = tokens
   const isServiceKey = bearer?.startsWith('agw_sk_') ?? false
   const isEmailKey = bearer?.startsWith('agw_ek_') ?? false
   // A capability beside a service key takes nothing from what the key opens.
   const presented = isServiceKey ? { bearer } : tokens
   try {
-    const caller = await calls.admit('tools/list', presented, address, isServiceKey ? 'seller' : 'anyone')
+    const wanted = isServiceKey ? 'seller' : 'anyone'
+    const caller = await calls.admit('tools/list', presented, address, wanted, seen)
     switch (caller.kind) {
       case 'operator':
         return caller.admin ? 'admin' : 'operator'

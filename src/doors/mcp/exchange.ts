@@ -12,7 +12,8 @@ export interface Exchange {
   notify(method: string, params: JsonObject): void
   /** Sends a message ahead of the answer. False, and nothing sent, when the client takes no events. */
   send(message: JsonObject): boolean
-  answer(status: number, text: string): void
+  /** @param others headers that are known with the answer; a stream that was begun has none */
+  answer(status: number, text: string, others?: Headers): void
   /** Calls the work off and ends the response; from here on nothing is said, the answer included. */
   cancel(): void
 }
@@ -59,10 +60,10 @@ export function createExchange(
       writeEvent(JSON.stringify(message))
       return true
     },
-    answer(status, text) {
+    answer(status, text, others) {
       clearTimeout(silence)
       if (!res.headersSent) {
-        sendJsonText(res, status, text, headers)
+        sendJsonText(res, status, text, others ? { ...headers, ...others } : headers)
         return
       }
       if (res.destroyed || res.writableEnded) return

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject } from '../../lib/json.ts'
 import { acceptsGzip, varyOf } from '../http/coding.ts'
 import { gzipFramed } from '../http/gzip-frame.ts'
-import { type Headers, sendBytes, sendJsonText } from '../http/reply.ts'
+import { type Headers, limitHeaders, sendBytes, sendJsonText } from '../http/reply.ts'
 import { allowSilence } from '../http/silence.ts'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
@@ -99,13 +99,14 @@ export async function answerFast(core: McpCore, fast: FastRequest): Promise<bool
 /** The list is one page, so no cursor was ever given out. */
 const NO_CURSOR = { code: RPC.invalidParams, message: 'Unknown cursor: the list is one page.' }
 
-const reply = ({ res, headers }: FastRequest, text: string) => sendJsonText(res, 200, text, headers)
+const reply = ({ res, headers, link }: FastRequest, text: string) =>
+  sendJsonText(res, 200, text, { ...headers, ...limitHeaders(link.seen) })
 
 async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
   const { res, headers, request, era, link } = fast
   const list = core.catalogue.listResult(era, await core.viewOf(link))
   const head = Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":`)
-  const all = { 'content-type': 'application/json', vary: VARIES, ...headers }
+  const all = { 'content-type': 'application/json', vary: VARIES, ...headers, ...limitHeaders(link.seen) }
   const packed = acceptsGzip(fast.req) ? gzipFramed(head, list, CLOSE) : undefined
   if (packed) return sendBytes(res, 200, packed, { ...all, 'content-encoding': 'gzip' })
   const body = Buffer.allocUnsafe(head.length + list.length + 1)
@@ -149,7 +150,7 @@ async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {
   if (!outcome.ok) exchange.answer(200, errorText(request.id, outcome.error))
   else {
     const json = resultJson(outcome.result, era === 'modern' ? core.catalogue : undefined)
-    exchange.answer(200, resultText(request.id, json))
+    exchange.answer(200, resultText(request.id, json), limitHeaders(link.seen))
   }
 }
 

@@ -6,7 +6,7 @@ import { GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
 import { spellProblem } from '../../core/tool-words.ts'
 import { isObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { LogField } from '../../lib/log.ts'
-import { type Headers, refusalHeaders, sendEmpty, sendJsonText } from '../http/reply.ts'
+import { type Headers, limitHeaders, refusalHeaders, sendEmpty, sendJsonText } from '../http/reply.ts'
 import {
   type HttpContext,
   type HttpHandler,
@@ -82,7 +82,12 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       await dispatch(message, { req, res, link: nameClient(link, message), headers })
     } catch (thrown) {
       const spelling = link ? core.spellingOf(link) : 'portable'
-      refuse(res, thrown, { id, spelling }, { ...context, headers })
+      refuse(
+        res,
+        thrown,
+        { id, spelling },
+        { ...context, headers: { ...headers, ...limitHeaders(link?.seen) } },
+      )
     }
   }
 
@@ -146,6 +151,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       throw new GatewayError('request_invalid', 'Use ?names=auto, ?names=dotted or ?names=portable.')
     const session = req.headers['mcp-session-id']
     return {
+      seen: {},
       tokens: presentedTokens(req),
       address: context.address,
       requestId: context.requestId,

@@ -1,5 +1,6 @@
 // What a connection brings along with each of its messages.
 import type { PresentedTokens } from '../../core/authenticate.ts'
+import type { SeenLimits } from '../http/reply.ts'
 import type { Selection } from './selection.ts'
 import type { Session } from './session-ids.ts'
 
@@ -20,6 +21,8 @@ export interface Link {
   readonly session: Session | undefined
   /** The client's name in the message on hand. */
   readonly clientName?: string | undefined
+  /** Filled with what the message on hand told of limits; nobody asks for it over stdio. */
+  readonly seen?: SeenLimits | undefined
   /** Of the message on hand, where it is large. */
   readonly bytes?: number | undefined
 }

@@ -18,7 +18,7 @@ import { toGatewayError, toProblem } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { isObject } from '../../lib/json.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
-import { type Headers as ReplyHeaders, writeChunk } from '../http/reply.ts'
+import { type Headers as ReplyHeaders, limitHeaders, writeChunk } from '../http/reply.ts'
 import { type Era, LIST_TTL_MS } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Link } from './link.ts'
@@ -84,8 +84,8 @@ export function createSdkFallback(core: McpCore): SdkFallback {
       if (era === 'legacy') {
         // It is answered in JSON whatever else the client takes, which the transport wants to hear of.
         request.headers.set('accept', 'application/json, text/event-stream')
-        await pipe(await answerLegacy(message, link, request), res, replyHeaders)
-      } else await pipe(await handler.fetch(request, { parsedBody: message }), res, replyHeaders)
+        await pipe(await answerLegacy(message, link, request), res, replyHeaders, link)
+      } else await pipe(await handler.fetch(request, { parsedBody: message }), res, replyHeaders, link)
     },
     close: () => handler.close(),
   }
@@ -192,9 +192,18 @@ function webHeaders(headers: NodeJS.Dict<string | string[]>): Headers {
   return web
 }
 
-async function pipe(response: Response, res: ServerResponse, headers: ReplyHeaders): Promise<void> {
+async function pipe(
+  response: Response,
+  res: ServerResponse,
+  headers: ReplyHeaders,
+  { seen }: Link,
+): Promise<void> {
   if (res.headersSent || res.destroyed) return
-  res.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers })
+  res.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    ...headers,
+    ...limitHeaders(seen),
+  })
   if (response.body === null) {
     res.end()
     return

@@ -7,6 +7,7 @@ import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
 import { Secret } from '../../lib/secret.ts'
 import { oversized } from '../http/body-limit.ts'
+import { noteLimits } from '../http/reply.ts'
 import { readTraceparent } from '../http/request.ts'
 import { messageProblem } from '../message-answer.ts'
 import { readPayment } from '../message-payment.ts'
@@ -59,6 +60,7 @@ export async function callTool(
     signal: exchange.signal,
     progress: progressTo(meta?.['progressToken'], exchange.notify),
   })
+  noteLimits(link.seen, result)
   const spell = (text: string) => core.catalogue.spell(text, core.spellingOf(link))
   return {
     ok: true,
