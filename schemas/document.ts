@@ -66,6 +66,13 @@ export const ExtractedDocument = z.strictObject({
 })
 export type ExtractedDocument = z.infer<typeof ExtractedDocument>
 
+/** The same as an answer holds it: with text, with Markdown or with both. */
+export const ShownDocument = z.strictObject({
+  ...ExtractedDocument.shape,
+  text: ExtractedDocument.shape.text.optional(),
+  markdown: ExtractedDocument.shape.markdown.optional(),
+})
+
 const WARNING_CODES = [
   'zero_width_characters',
   'bidi_controls',

@@ -30,6 +30,9 @@ const object = z.record(z.string(), z.unknown())
 /** Accepted from clients that have it in this form, and not published: one way to say a thing is enough for a model. */
 const hidden = <T extends z.ZodType>(schema: T) => schema.optional().meta({ advertised: false })
 
+export const DOCUMENT_FORMATS = ['text', 'markdown', 'both'] as const
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
+
 const maxAgeSeconds = z
   .int()
   .min(0)
@@ -59,6 +62,10 @@ const requestFields = {
   limit: z.int().min(1).max(30).optional().describe('Most entries of a digest; 30 by default'),
   max_age_seconds: maxAgeSeconds.optional(),
   query: text(200).optional().describe('What passages should be about'),
+  format: z
+    .enum(DOCUMENT_FORMATS)
+    .optional()
+    .describe('Form of documents: markdown unless said, over REST both'),
   testnet: testnet.optional(),
   input: hidden(object).describe('Wrapper: any of these fields'),
   arguments: hidden(object).describe('Wrapper: any of these fields'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ContentWarning, ExtractedDocument } from './document.ts'
+import { ContentWarning, type ExtractedDocument, ShownDocument } from './document.ts'
 
 export const PreviewResult = z.strictObject({
   sample: z.boolean().describe("True: the gateway's own sample page, not live data from any merchant"),
@@ -12,7 +12,7 @@ export const PreviewResult = z.strictObject({
     base_url: z.string().nullable().describe('What relative links were resolved against'),
     html: z.string().optional().describe('The sample page itself; absent for HTML that you sent'),
   }),
-  document: ExtractedDocument,
+  document: ShownDocument,
   coverage: z.strictObject({
     mode: z
       .enum(['scored', 'listing', 'noscript', 'json-ld', 'body', 'everything', 'empty'])
@@ -26,4 +26,5 @@ export const PreviewResult = z.strictObject({
   }),
   warnings: z.array(ContentWarning).describe('Signs of content meant to mislead a reader or a model'),
 })
-export type PreviewResult = z.infer<typeof PreviewResult>
+/** As it is made: an answer may leave text or Markdown out. */
+export type PreviewResult = z.infer<typeof PreviewResult> & { document: ExtractedDocument }

@@ -21,7 +21,7 @@ const Verification = z.strictObject({
     'Of the HTML in UTF-8, as sent (of `result.source.html` for a sample); null where sources were fetched: see `sources`',
   ),
   text_sha256: Sha256.nullable().describe(
-    'Of `result.document.text` in UTF-8; null where there are several: see `parts`',
+    'Of `result.document.text` in UTF-8, also where `format` leaves it out; null where there are several: see `parts`',
   ),
   result_sha256: Sha256.describe('Of `result` as canonical JSON (RFC 8785)'),
   request_sha256: Sha256.describe(

@@ -221,6 +221,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       newId: (prefix) => newId(prefix, parts.now()),
       caller,
       signal: request.signal,
+      door: request.door,
       requestId: request.requestId,
       payment: request.payment,
       signIn: request.signIn,

@@ -7,6 +7,8 @@ import type { HttpMessage } from './message.ts'
 import type { Progress } from './progress.ts'
 import type { QuotaState } from './rate-limit.ts'
 
+export type DoorName = 'rest' | 'mcp' | 'a2a'
+
 /** @typeParam C who calls, as the tool's `caller` says: authenticated once, by the call path */
 export interface CallContext<C extends Caller = Caller> {
   readonly caller: C
@@ -15,6 +17,8 @@ export interface CallContext<C extends Caller = Caller> {
    * is begun is paid. Made by asking for it: few calls need one.
    */
   readonly signal: () => AbortSignal
+  /** The door that the call came through: at MCP and A2A a model reads the answer. */
+  readonly door: DoorName
   readonly requestId: string
   /** Milliseconds since the epoch. */
   readonly now: () => number

@@ -3,12 +3,12 @@
 import type { z } from 'zod'
 import type { Caller, CallerKind } from './caller.ts'
 import type { Terms } from './charging.ts'
-import type { CallContext } from './context.ts'
+import type { CallContext, DoorName } from './context.ts'
 import type { CreditCharge } from './credit-charge.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Price } from './price.ts'
 
-export type DoorName = 'rest' | 'mcp' | 'a2a'
+export type { DoorName } from './context.ts'
 
 /** Groups of tools that a client may ask for by name; `operator` holds what only a service key may call. */
 export const TOOLSETS = ['web', 'payments', 'egress', 'commerce', 'email', 'market', 'operator'] as const

@@ -19,7 +19,7 @@ import { readOperation } from './intents/operation.ts'
 import { MAX_SOURCES } from './limits.ts'
 
 export const SOURCE_FIELDS = ['html', 'url', 'urls', 'sources'] as const
-export const OPTION_FIELDS = ['limit', 'max_age_seconds', 'query', 'testnet'] as const
+export const OPTION_FIELDS = ['limit', 'max_age_seconds', 'query', 'format', 'testnet'] as const
 export type ClaimField =
   | 'capability'
   | 'words'

@@ -1,6 +1,7 @@
 // The story of gateway_execute: read the claims, resolve them to one job, say what it costs, run it, add digests and cost.
 import { toUSVString } from 'node:util'
 import { formatAtomic } from '../../schemas/money.ts'
+import type { DocumentFormat } from '../../schemas/execute-request.ts'
 import type { Cost, Execution } from '../../schemas/outcome.ts'
 import type { Sender } from '../egress/ports.ts'
 import { parseTarget } from '../egress/target.ts'
@@ -14,6 +15,7 @@ import { createFeedDigest } from './capabilities/feed-digest.ts'
 import { extractPreview } from './capabilities/extract-preview.ts'
 import { productOffers } from './capabilities/product-offers.ts'
 import { webExtraction } from './capabilities/web-extraction.ts'
+import { defaultFormat, inFormat } from './chosen-format.ts'
 import { readClaims } from './claims.ts'
 import { type CapabilityFacts, descriptorsIn, findDescriptor, paidExample } from './descriptors.ts'
 import { digestJson, digestJsonInTurns } from './digest.ts'
@@ -147,15 +149,17 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
 
   async function run(
     job: Job,
-    { signal, claimId, progress }: Parameters<PlannedOutcome['run']>[0],
+    { door = 'rest', signal, claimId, progress }: Parameters<PlannedOutcome['run']>[0],
   ): Promise<Execution> {
     const { resolution, prepared } = job
     const read = resolution.kind === 'demo' ? gatherSamples : gather
-    const delivered = await prepared.run({
+    const made = await prepared.run({
       signal: signal(),
       analyser,
       gather: (sources, options, analyse) => read(sources, { ...options, progress }, analyse),
     })
+    const format = resolution.claims.get('format') as DocumentFormat | undefined
+    const delivered = inFormat(made, format ?? defaultFormat(door))
     return {
       ok: true,
       intent: {

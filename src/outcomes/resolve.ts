@@ -141,7 +141,7 @@ const judge = ({ said, value, saidUrls }: Reading) =>
 
 /** The demo reads its own sample. With a capability beside it, it is the sample of that capability. */
 function decideDemo(reading: Reading, stated: OutcomeId | undefined): Verdict | undefined {
-  const { said, saidUrls, words, live, pointersOf } = reading
+  const { said, saidUrls, value, words, live, pointersOf } = reading
   const demos = said.filter(({ demo }) => demo !== 'no')
   if (demos.length === 0) return undefined
   const judged = judgeWords(said, { urls: [], hasHtml: false })
@@ -160,12 +160,15 @@ function decideDemo(reading: Reading, stated: OutcomeId | undefined): Verdict | 
   const capability =
     stated ??
     (judged.kind === 'capability' ? judged.capability : must(live[0], 'a capability that runs here').id)
-  if (!live.some(({ id }) => id === capability)) return { reason: 'not_live', capability }
+  const use = live.find(({ id }) => id === capability)
+  if (!use) return { reason: 'not_live', capability }
+  // The sample is the same whatever else is asked; how it is written down is not.
+  const hasFormat = use.uses.includes('format') && value.has('format')
   return {
     ok: true,
     kind: 'demo',
     capability,
-    claims: new Map(),
+    claims: new Map(hasFormat ? [['format', value.get('format')]] : []),
     testnet: false,
     words,
     readFrom: [
@@ -175,7 +178,7 @@ function decideDemo(reading: Reading, stated: OutcomeId | undefined): Verdict | 
         ...said.filter(({ points }) => points.size > 0).map(({ pointer }) => pointer),
       ]),
     ],
-    ignored: pointersOf(...OPTION_FIELDS, 'unused'),
+    ignored: pointersOf(...OPTION_FIELDS.filter((field) => !hasFormat || field !== 'format'), 'unused'),
   }
 }
 

@@ -1,5 +1,7 @@
 // The size of answers: a model reads them token by token, and its client throws one away that is too long (Claude Code: 25,000 tokens).
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toCanonicalJson } from '../../src/lib/canonical-json.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { at, type Json } from '../support/tree.ts'
 import { tokensOf } from '../support/tokens.ts'
@@ -80,6 +82,10 @@ const a2a: Ask = async (name, input, metadata = {}) => {
   return { output, text: JSON.stringify(output) }
 }
 
+const askPreview = (ask: Ask, input: object) =>
+  ask(ask === a2a ? 'gateway.extract.preview' : 'gateway_execute', input)
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
 const MOST = 4000
 const SECRET = 'sample+secret/with=awkward&"chars"'
 
@@ -108,6 +114,37 @@ describe.each([
       expect(one.output).toMatchObject({ id, example, limitations })
       expect(Object.keys(one.output['answer'] as object)).not.toEqual([])
     }
+  })
+
+  it('gives a document once, as Markdown, and in the other form or in both to who asks', async () => {
+    const html =
+      '<article><h1>Tea</h1><p>Green tea is steeped for <b>three</b> minutes at eighty degrees.</p></article>'
+    const input = { capability: 'extract-preview', html }
+    const has = async (more: object) => {
+      const { output } = await askPreview(ask, { ...input, ...more })
+      const document = at(output, 'result', 'document') as Json
+      const { result_sha256, text_sha256 } = output['verification'] as {
+        result_sha256: string
+        text_sha256: string
+      }
+      expect(result_sha256).toBe(sha256(toCanonicalJson(output['result'])))
+      return { text: document['text'], markdown: document['markdown'], text_sha256 }
+    }
+    const both = await has({ format: 'both' })
+    expect([both.text, both.markdown]).toEqual([
+      expect.stringContaining('steeped'),
+      expect.stringContaining('# Tea'),
+    ])
+    expect(both.text_sha256).toBe(sha256(both.text as string))
+    expect(await has({})).toEqual({ ...both, text: undefined })
+    expect(await has({ format: 'markdown' })).toEqual({ ...both, text: undefined })
+    expect(await has({ format: 'text' })).toEqual({ ...both, markdown: undefined })
+    const wrapped = await askPreview(ask, { input: { ...input, format: 'text' } })
+    expect(at(wrapped.output, 'result', 'document', 'markdown')).toBeUndefined()
+    const sample = await askPreview(ask, { intent: 'demo', format: 'text' })
+    expect(at(sample.output, 'intent', 'ignored')).toEqual([])
+    expect(at(sample.output, 'result', 'document', 'markdown')).toBeUndefined()
+    expect(at(sample.output, 'result', 'document', 'text')).toBeTypeOf('string')
   })
 
   it('names a receipt by its id and URL, and gives its signature to who asks', async () => {
@@ -183,6 +220,20 @@ describe('a 402 tells who reads it alone what it costs, how it is paid and what 
     const required = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()
     expect(JSON.parse(required)).toMatchObject({ x402Version: 2, error: 'Payment required' })
   })
+})
+
+it('gives documents over REST as text and as Markdown, unless one of them is chosen', async () => {
+  const input = {
+    capability: 'extract-preview',
+    html: '<article><p>Green tea is steeped for three minutes.</p></article>',
+  }
+  const namesOf = async (more: object) => {
+    const { body } = await gateway.rest('POST', '/v1/execute', { ...input, ...more })
+    return Object.keys(body.result.document).filter((name) => name === 'text' || name === 'markdown')
+  }
+  expect(await namesOf({})).toEqual(['text', 'markdown'])
+  expect(await namesOf({ format: 'markdown' })).toEqual(['markdown'])
+  expect(await namesOf({ format: 'text' })).toEqual(['text'])
 })
 
 it('keeps the shape of the catalogue over REST, whole and narrowed to one id', async () => {

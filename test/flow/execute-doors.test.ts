@@ -45,10 +45,13 @@ async function viaA2a(input: unknown) {
 }
 
 it('gives the same execution through every door', async () => {
-  const rest = Execution.parse(await viaRest(INPUT))
-  expect(previewOf(rest).document.text).toBe('Tea\n\nSteep it.')
-  expect(await viaMcp(INPUT)).toEqual(rest)
-  expect(await viaA2a(INPUT)).toEqual(rest)
+  for (const format of ['both', 'text', 'markdown']) {
+    const input = { ...INPUT, format }
+    const rest = Execution.parse(await viaRest(input))
+    if (format !== 'markdown') expect(previewOf(rest).document.text).toBe('Tea\n\nSteep it.')
+    expect(await viaMcp(input)).toEqual(rest)
+    expect(await viaA2a(input)).toEqual(rest)
+  }
 })
 
 it('gives the same refusal with the same repair through every door', async () => {

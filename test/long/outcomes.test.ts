@@ -152,10 +152,12 @@ const outcomes: Readonly<Record<string, Outcome>> = {
         'Le thé vert, pas à pas',
       ])
       expect(documents[0]!.document).toMatchObject({ byline: 'Mina Sample', language: 'en' })
-      expect(documents[0]!.document.text).toMatch(/seventy to eighty degrees[^]*drop/)
-      expect(documents[0]!.document.text).not.toMatch(/Newsletter|is invented/)
-      expect(documents[2]!.document.text).toContain('l’eau bouillante')
-      expect(documents[2]!.document.text).toContain('12,50 €')
+      // Over MCP and A2A a document is Markdown alone.
+      const texts = documents.map(({ document: { text, markdown } }) => text ?? markdown)
+      expect(texts[0]).toMatch(/seventy to eighty degrees[^]*drop/)
+      expect(texts[0]).not.toMatch(/Newsletter|is invented/)
+      expect(texts[2]).toContain('l’eau bouillante')
+      expect(texts[2]).toContain('12,50 €')
       expect(duplicates.map((group) => group.documents)).toEqual([['d1', 'd2']])
       expect(passages[0]!.text).toMatch(/bitter/)
     },

@@ -11,7 +11,7 @@ import { SAMPLE_BASE_URL, SAMPLE_HTML, SAMPLE_NOTICE } from '../sample.ts'
 export const extractPreview: Capability = {
   id: 'extract-preview',
   needs: ['html'],
-  uses: ['html', 'url'],
+  uses: ['html', 'url', 'format'],
   prepare(claims, { isDemo }) {
     // Half a surrogate pair has no UTF-8: as a digest would, the text takes U+FFFD for it.
     const html = isDemo ? SAMPLE_HTML : toUSVString(String(claims.get('html')))

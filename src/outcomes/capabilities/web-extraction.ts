@@ -32,7 +32,7 @@ const SAMPLE_QUERY = 'how hot should the water be'
 export const webExtraction: Capability = {
   id: 'web-extraction',
   needs: ['url', 'urls', 'sources'],
-  uses: ['url', 'urls', 'sources', 'max_age_seconds', 'query'],
+  uses: ['url', 'urls', 'sources', 'max_age_seconds', 'query', 'format'],
   prepare(claims, { isDemo }): PreparedJob {
     const query = collapseSpaces(cleanText((claims.get('query') as string | undefined) ?? ''))
     const job: Job = {

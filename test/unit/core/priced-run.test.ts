@@ -112,6 +112,7 @@ function setUp(
         context: {
           caller: { kind: 'operator', id: 'key_1', accountId: 'acct_1', admin: false, address: '' },
           signal: over.signal ?? neverGone,
+          door: 'rest',
           requestId: 'req_1',
           now: () => 0,
           newId: (prefix) => `${prefix}_1`,

@@ -130,7 +130,7 @@ describe('what comes back', () => {
     expect(result.documents[0]).toMatchObject({
       retrieved_at: '2026-11-21T12:00:00.000Z',
       source_sha256: sha256(pages[A]!.body),
-      text_sha256: sha256(result.documents[0]!.document.text),
+      text_sha256: sha256(result.documents[0]!.document.text!),
     })
     expect(sources[1]).toEqual({
       url: B,
@@ -153,7 +153,7 @@ describe('what comes back', () => {
     expect(result.passages.length).toBeGreaterThan(0)
     for (const { document: id, text, start, end } of result.passages) {
       const found = result.documents.find((each) => each.id === id)!
-      expect([...found.document.text].slice(start, end).join('')).toBe(text)
+      expect([...found.document.text!].slice(start, end).join('')).toBe(text)
     }
     expect(result.passages[0]).toMatchObject({ document: 'd2', terms: ['coffee', 'ground'] })
   })
@@ -265,7 +265,7 @@ describe('an answer is bounded', () => {
       expect(bytes).toBeLessThanOrEqual(MAX_DOCUMENT_BYTES / 3)
       expect(bytes, 'and uses it').toBeGreaterThan(MAX_DOCUMENT_BYTES / 5)
       expect(truncated).toEqual(expect.arrayContaining(['markdown', 'text']))
-      expect(text_sha256).toBe(sha256(document.text))
+      expect(text_sha256).toBe(sha256(document.text!))
     }
   })
 
