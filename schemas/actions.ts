@@ -44,7 +44,7 @@ export const MandateTerms = z
         (text) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text),
         'is one line of text without control characters',
       )
-      .describe('What it is for; a person reads it before approving'),
+      .describe('What it is for; an approver reads it'),
     credential_id: rowId.describe('cred_…'),
     host: AllowedHost.describe('Exact host, lower case'),
     path_prefix: PathPrefix.default('/').describe('Path prefix'),
@@ -58,7 +58,7 @@ export const MandateTerms = z
     max_credits: maxCredits.optional().describe('Credits, over all its permits'),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be an RFC 3339 time with a zone' })
-      .describe('RFC 3339; at most 90 days ahead'),
+      .describe('At most 90 days ahead'),
     requires_approval: z.boolean().default(false).describe('A person approves each permit'),
   })
   .refine(({ max_calls, max_credits }) => max_calls !== undefined || max_credits !== undefined, {

@@ -126,7 +126,7 @@ const headerNames = z.array(HeaderName).min(1).max(32)
 /** Lists of tools have no room for six kinds of secret: what belongs to each stands in the documents. */
 export const SETTINGS_IN_LISTS = {
   type: 'object',
-  description: 'kind, placements, headers, limits, tls: see the schema of this tool in /openapi.json',
+  description: 'kind, placements, headers, limits, tls: see /openapi.json',
   additionalProperties: true,
 }
 

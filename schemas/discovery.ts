@@ -9,12 +9,7 @@ const filters = {
   type: z.string().min(1).max(16).optional().describe('`http` or `mcp`'),
   payTo: z.string().min(1).max(128).optional().describe('Only what pays this address'),
   scheme: z.string().min(1).max(64).optional().describe('Such as `exact`'),
-  network: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .describe('CAIP-2 id such as `eip155:8453`, or v1 name such as `base`'),
+  network: z.string().min(1).max(64).optional().describe('Such as `eip155:8453` or `base`'),
   extensions: z
     .string()
     .min(1)

@@ -14,11 +14,7 @@ export const ProviderId = z
 export type ProviderId = z.infer<typeof ProviderId>
 
 /** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
-export const capabilityArgument = z
-  .string()
-  .max(64)
-  .optional()
-  .describe('agw_cap_…, where no header carries it')
+export const capabilityArgument = z.string().max(64).optional().describe('agw_cap_…, if not in a header')
 
 /** Over REST the header `Idempotency-Key` is the place for it; over MCP and A2A `idempotency-key` of the metadata, or this. */
 export const idempotencyKeyArgument = z
@@ -29,7 +25,7 @@ export const idempotencyKeyArgument = z
     'Your own key for this request (a UUID): repeated under it, the request is not sent again and the first answer is given, for ' +
       '24 hours. Over REST the header Idempotency-Key does the same',
   )
-  .meta({ listedAs: { description: 'A UUID: a repeat under it gets the first answer, for 24 hours' } })
+  .meta({ listedAs: { description: 'UUID: a repeat gets the first answer' } })
 
 /** A secret that fits a header value and is long enough to be told from chance when a response contains it. */
 export const UpstreamSecret = z

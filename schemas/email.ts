@@ -102,7 +102,7 @@ export type EmailVerification = z.infer<typeof EmailVerification>
 export const emailField = z.string().describe('An address, as typed')
 
 /** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
-export const emailKeyArgument = z.string().max(64).optional().describe('agw_ek_…, where no header carries it')
+export const emailKeyArgument = z.string().max(64).optional().describe('agw_ek_…, if not in a header')
 
 /** The facts of an email key that an operator may see; only its holder has the token. */
 export const EmailKeyRecord = z.strictObject({

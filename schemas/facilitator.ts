@@ -9,7 +9,11 @@ export const FacilitatorRequest = z
     x402Version: z
       .unknown()
       .optional()
-      .meta({ enum: [1, 2], description: 'Version of both' }),
+      .meta({
+        enum: [1, 2],
+        description: 'Version of both',
+        listedAs: { type: 'integer', description: '1 or 2' },
+      }),
     paymentPayload: z
       .unknown()
       .optional()
@@ -17,7 +21,7 @@ export const FacilitatorRequest = z
     paymentRequirements: z
       .unknown()
       .optional()
-      .meta({ type: 'object', additionalProperties: true, description: 'Of your `accepts`, the one chosen' }),
+      .meta({ type: 'object', additionalProperties: true, description: 'The `accepts` chosen' }),
   })
   .meta({ required: ['paymentPayload', 'paymentRequirements'] })
 

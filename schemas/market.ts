@@ -29,8 +29,8 @@ export const MarketQuery = z.strictObject({
     .min(0)
     .max(1)
     .optional()
-    .describe('Of the last 30 days; a service without calls has no rate and is left out')
-    .meta({ listedAs: { description: 'Of the last 30 days' } }),
+    .meta({ listed: false })
+    .describe('Of the last 30 days; a service without calls has no rate and is left out'),
   sort: z
     .enum(MARKET_SORTS)
     .default('relevance')

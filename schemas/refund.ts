@@ -3,7 +3,7 @@ import { Timestamp } from './http.ts'
 import { Receipt } from './receipt.ts'
 
 /** Id of a payment, as answers name it. */
-export const ClaimId = z.string().min(1).max(64).describe('From the answer that named it: `claim_id`')
+export const ClaimId = z.string().min(1).max(64).describe('clm_…')
 
 /** Money that goes back to the payer of a settled payment. */
 export const RefundRecord = z.strictObject({

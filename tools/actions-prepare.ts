@@ -17,13 +17,19 @@ export const actionsPrepare = defineTool({
     'Signs a permit for one exact request, executable once within 300 seconds. Needs a mandate: in full or by `mandate_id`. With approval required it waits for a person.',
   input: z.strictObject({
     credential_id: credentialId,
-    request: ActionRequest,
+    request: ActionRequest.meta({
+      listedAs: {
+        type: 'object',
+        description: 'url, method, headers, body, as gateway.actions.execute takes them',
+        additionalProperties: true,
+      },
+    }),
     mandate: MandateTerms.optional()
       .describe('What you allow, and how often; or send `mandate_id`')
       .meta({
         listedAs: {
           type: 'object',
-          description: 'Terms, as gateway.actions.mandates.create takes them; or send `mandate_id`',
+          description: 'As gateway.actions.mandates.create takes it; or `mandate_id`',
           additionalProperties: true,
         },
       }),

@@ -7,6 +7,7 @@ export const actionsPricing = defineTool({
   toolset: 'egress',
   title: 'What an action costs',
   summary: 'When a credit is taken for an action, when it is given back, and when it is not.',
+  brief: 'When an action takes a credit, and when it is given back.',
   input: z.strictObject({}),
   output: z.looseObject({}),
   price: free,

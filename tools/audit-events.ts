@@ -18,7 +18,7 @@ export const auditEvents = defineTool({
     of: z
       .enum(['account', 'installation'])
       .default('account')
-      .describe('`installation`: what belongs to no account, such as signing keys; administrators only'),
+      .describe('`installation`: of no account, such as signing keys; administrators only'),
     after: z.int().min(0).default(0).describe('`next` before'),
     limit: z.int().min(1).max(500).default(100).describe('Most entries'),
   }),

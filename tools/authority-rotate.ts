@@ -11,8 +11,7 @@ export const authorityRotate = defineTool({
     'Makes a new key of the wrapping authority, re-wraps the record key of every stored credential to it and destroys ' +
     'the old one. No secret is decrypted and no request is refused meanwhile. Where `state` is `running` it goes on, over restarts too: ' +
     'gateway.authority.rotation shows how far it is. For the administrator.',
-  brief:
-    'Makes a new wrapping key and re-wraps every credential; `running` goes on by itself. Administrator.',
+  brief: 'Makes a new wrapping key and re-wraps every credential; `running` goes on by itself.',
   input: z.strictObject({}),
   output: AuthorityRotation,
   price: free,

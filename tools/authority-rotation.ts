@@ -8,6 +8,7 @@ export const authorityRotation = defineTool({
   toolset: 'operator',
   title: 'Progress of the rotation',
   summary: 'The newest rotation of the wrapping key, and how far it is. For the administrator.',
+  brief: 'How far the newest rotation of the wrapping key is.',
   input: z.strictObject({}),
   output: z.strictObject({ rotation: AuthorityRotation.nullable().describe('null where there was none') }),
   price: free,

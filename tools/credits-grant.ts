@@ -9,7 +9,7 @@ export const creditsGrant = defineTool({
   summary:
     'Gives an account usage credits by hand. For the administrator. The reference makes it safe to repeat: the same ' +
     'reference on the same account is granted once.',
-  brief: 'Gives an account credits; the same reference is granted once. Administrator.',
+  brief: 'Gives an account credits; the same reference is granted once.',
   input: z.strictObject({
     account_id: z.string().min(1).max(64).optional().describe('Your own account by default'),
     amount: z.int().min(1).max(1_000_000_000).describe('Credits'),

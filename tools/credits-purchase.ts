@@ -21,13 +21,13 @@ export const creditsPurchase = defineTool({
       .min(1)
       .max(100_000)
       .default(USUAL_CREDITS)
-      .describe('How many; stock x402 clients refuse to pay more than 1.00 USDC at once'),
+      .describe('How many; many clients pay 1.00 USDC at most'),
     account_reference: z
       .string()
       .min(1)
       .max(2048)
       .optional()
-      .describe('From `offer.request.body` of a 402 for credits; once, within 15 minutes'),
+      .describe('From `offer.request.body` of a 402 for credits'),
   }),
   output: z.strictObject({
     credits_granted: z.int().min(1).describe('On the account as soon as the payment is settled'),

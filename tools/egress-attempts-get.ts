@@ -13,7 +13,7 @@ export const egressAttemptsGet = defineTool({
   brief: 'State, outcome and charge of one attempt. Read it after outcome_ambiguous, before you send again.',
   input: z.strictObject({
     capability: capabilityArgument,
-    attempt_id: z.string().min(1).max(64).describe('`attempt_id` of the answer or of the error'),
+    attempt_id: z.string().min(1).max(64).describe('att_…'),
   }),
   output: AttemptRecord,
   price: free,

@@ -13,7 +13,7 @@ export const egressAttemptsReconcile = defineTool({
   brief:
     'Ends an ambiguous attempt on your word, for good: look at the upstream first. `did_not_happen` gives the credit back (administrator).',
   input: z.strictObject({
-    attempt_id: z.string().min(1).max(64).describe('Of the attempt'),
+    attempt_id: z.string().min(1).max(64).describe('att_…'),
     decision: Reconciliation.shape.decision.describe('What became of it'),
     reason: z
       .string()
@@ -21,7 +21,7 @@ export const egressAttemptsReconcile = defineTool({
       .min(3)
       .max(500)
       .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text')
-      .describe('How you know; stands in the receipt, so nothing private'),
+      .describe('How you know; stands in the receipt'),
   }),
   output: AttemptRecord,
   price: free,

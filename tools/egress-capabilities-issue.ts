@@ -25,8 +25,12 @@ export const egressCapabilitiesIssue = defineTool({
     ...wantedScopeFields,
     ttl_seconds: capabilityTtl.default(900).describe('Life in seconds'),
     max_uses: capabilityMaxUses,
-    budgets: budgetWishes.optional(),
-    shows_balance: z.boolean().optional().describe('May see the balance of the account'),
+    budgets: budgetWishes.optional().meta({ listed: false }),
+    shows_balance: z
+      .boolean()
+      .optional()
+      .meta({ listed: false })
+      .describe('May see the balance of the account'),
     label: Label.default('capability'),
   }),
   output: IssuedCapability,

@@ -8,6 +8,7 @@ export const egressCapabilitiesList = defineTool({
   toolset: 'operator',
   title: 'List capabilities',
   summary: 'Issued capabilities, newest first, with scope, uses and expiry. Never a token.',
+  brief: 'Capabilities, newest first; never a token.',
   input: z.strictObject({
     credential_id: z.string().min(1).max(64).optional().describe('Only those on this credential'),
     ...pageInput,

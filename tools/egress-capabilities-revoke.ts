@@ -13,7 +13,7 @@ export const egressCapabilitiesRevoke = defineTool({
   brief: 'Ends a capability and all narrowed from it. With your own, send `self` when your task is done.',
   input: z.strictObject({
     capability: capabilityArgument,
-    capability_id: z.string().min(1).max(64).describe('Its id, or `self` for the capability that you hold'),
+    capability_id: z.string().min(1).max(64).describe('cap_…, or `self`'),
   }),
   output: z.strictObject({
     capability_id: z.string(),

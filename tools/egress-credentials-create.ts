@@ -33,19 +33,17 @@ export const egressCredentialsCreate = defineTool({
     label: Label.default('credential'),
     secret: UpstreamSecret.optional(),
     parts: SecretTexts.optional(),
-    hosts: scopeFields.hosts.optional().describe("Allowed hosts; a named provider's own by default"),
-    path_prefixes: scopeFields.path_prefixes.describe('Path prefixes; `["/"]` for all'),
+    hosts: scopeFields.hosts.optional().describe("Exact hosts; by default the provider's"),
+    path_prefixes: scopeFields.path_prefixes.describe('Path prefixes'),
     methods: scopeFields.methods
-      .describe('Allowed methods')
+      .describe('HTTP methods')
       .meta({ listedAs: { type: 'array', items: { type: 'string' } } }),
-    header: HeaderName.optional().describe('For `custom`: header of the secret; `authorization` by default'),
-    scheme: HeaderScheme.optional().describe(
-      'For `custom`: word before the secret; `Bearer` with `authorization`, else none',
-    ),
+    header: HeaderName.optional().describe('Of `custom`; `authorization` by default'),
+    scheme: HeaderScheme.optional().describe('Of `custom`: word before the secret'),
     settings: CredentialSettings.optional()
       .describe('What it is beyond one secret in one header')
       .meta({ listedAs: SETTINGS_IN_LISTS }),
-    budgets: budgetWishes.optional(),
+    budgets: budgetWishes.optional().meta({ listed: false }),
   }),
   output: CredentialMetadata,
   price: free,

@@ -10,6 +10,7 @@ export const egressCredentialsDelete = defineTool({
   summary:
     'Removes a credential with its sealed secret, its budgets and every capability on it, at once and for good. Attempts, receipts ' +
     'and the audit log stay and name it by its id.',
+  brief: 'Removes a credential with its secret, budgets and capabilities for good; receipts stay.',
   input: z.strictObject({ credential_id: credentialId }),
   output: z.strictObject({ credential_id: z.string(), deleted: z.literal(true) }),
   price: free,

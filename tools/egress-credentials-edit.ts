@@ -8,7 +8,7 @@ import { defineTool } from './services.ts'
 export const egressCredentialsEdit = defineTool({
   name: 'gateway.egress.credentials.edit',
   toolset: 'operator',
-  title: 'Edit a credential without its secret',
+  title: 'Edit a credential',
   summary:
     'Changes label, hosts, path prefixes, methods, settings or budgets of a stored credential; what is left out stays. The secret ' +
     'is not needed and not shown. Raises the version: permits prepared before have to be prepared again, and capabilities are ' +
@@ -27,7 +27,7 @@ export const egressCredentialsEdit = defineTool({
       .meta({
         listedAs: {
           type: 'object',
-          description: 'Replaces headers, limits, tls: see the schema of this tool in /openapi.json',
+          description: 'Replaces headers, limits, tls: see /openapi.json',
           additionalProperties: true,
         },
       }),

@@ -8,6 +8,7 @@ export const egressCredentialsList = defineTool({
   toolset: 'operator',
   title: 'List stored credentials',
   summary: 'Metadata of the stored credentials, newest first: scope, version, dates. Never a secret.',
+  brief: 'Stored credentials, newest first; never a secret.',
   input: z.strictObject({ ...pageInput }),
   output: z.strictObject({ credentials: z.array(CredentialMetadata), ...pageOutput }),
   price: free,

@@ -7,7 +7,7 @@ import { defineTool } from './services.ts'
 export const egressCredentialsRotate = defineTool({
   name: 'gateway.egress.credentials.rotate',
   toolset: 'operator',
-  title: 'Replace the secret of a credential',
+  title: 'Replace a secret',
   summary:
     'Puts a new secret in the place of the old one and raises the version. Scope and capabilities stay; the next ' +
     'request uses the new secret.',

@@ -7,6 +7,7 @@ export const egressPricing = defineTool({
   toolset: 'egress',
   title: 'What an egress attempt costs',
   summary: 'When a credit is taken, when it is given back, and when it is not.',
+  brief: 'When an attempt takes a credit, and when it is given back.',
   input: z.strictObject({}),
   output: z.looseObject({}),
   price: free,

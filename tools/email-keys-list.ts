@@ -12,7 +12,7 @@ export const emailKeysList = defineTool({
   summary:
     'Free keys of email verification that this installation gave out, newest first, with the day each was used last. For ' +
     'the administrator. Never a token.',
-  brief: 'Email keys given out, with their last day of use. Administrator.',
+  brief: 'Email keys given out, with their last day of use.',
   input: z.strictObject({ ...pageInput }),
   output: z.strictObject({
     keys: z.array(

@@ -11,7 +11,7 @@ export const emailKeysRevoke = defineTool({
   summary:
     'Ends a free key of email verification: at once in the gateway that is asked, within a second in others on the same ' +
     'database. For the administrator. Repeating it changes nothing.',
-  brief: 'Ends an email key. Administrator.',
+  brief: 'Ends an email key.',
   input: z.strictObject({ key_id: z.string().min(1).max(64).describe('`key_id` of the list') }),
   output: EmailKeyRecord,
   price: free,

@@ -30,7 +30,7 @@ const soldIn = (mode: 'sandbox' | 'production'): Sold[] =>
 export const execute = defineTool({
   name: 'gateway_execute',
   toolset: 'web',
-  title: 'Get a result from public or supplied sources',
+  title: 'Get a result from sources',
   summary:
     'Four jobs. extract-preview (free): HTML you send as a clean document, nothing is fetched. web-extraction: up to three ' +
     'public pages as documents with duplicates and passages about `query`. product-offers: offers stated by up to three ' +

@@ -36,7 +36,7 @@ export const facilitatorRoute = defineTool({
     network: z
       .string()
       .regex(/^[-_a-zA-Z0-9:]{1,64}$/, 'must be a CAIP-2 id or a network name of x402 v1')
-      .describe('CAIP-2 id such as eip155:8453, or v1 name such as base'),
+      .describe('Such as eip155:8453 or base'),
     scheme: z
       .string()
       .regex(/^[-a-z0-9]{1,64}$/, 'must be a scheme name such as exact')

@@ -6,7 +6,7 @@ import { defineTool } from './services.ts'
 export const facilitatorSupported = defineTool({
   name: 'gateway.facilitator.supported',
   toolset: 'payments',
-  title: 'Kinds of payment that are taken now',
+  title: 'Payments that are taken now',
   summary: 'Scheme, network and version of every payment that a live facilitator behind this gateway takes.',
   brief: 'Payments that are taken now: scheme, network, version.',
   input: z.strictObject({}),

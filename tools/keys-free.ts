@@ -7,7 +7,7 @@ import { defineTool } from './services.ts'
 export const keysFree = defineTool({
   name: 'gateway.keys.free',
   toolset: 'email',
-  title: 'Get a free key for email verification',
+  title: 'Get a free email key',
   summary:
     'Makes a key (agw_ek_…) for email verification: no account, no payment. It is shown once. So many a day for one ' +
     'network; use the one that you have.',

@@ -6,7 +6,7 @@ import { defineTool } from './services.ts'
 export const marketplaceListingsStep = defineTool({
   name: 'gateway.seller.step',
   toolset: 'market',
-  title: 'Submit, pause, resume or retire a service',
+  title: 'Offer, pause or end a service',
   summary:
     '`submit` offers a draft (the first one may wait for the operator), `pause` stops selling, `resume` goes on, `retire` ends it for ever. ' +
     'Nothing is sold from a host that is not proven or that does not answer your example.',

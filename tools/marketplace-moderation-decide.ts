@@ -13,7 +13,7 @@ export const marketplaceModerationDecide = defineTool({
   input: z.strictObject({
     seller: z.string().min(1).max(40).describe('Seller id'),
     service_id: z.string().min(1).max(64).optional().describe('By default the whole seller'),
-    version: z.int().min(1).optional().describe('As you looked at it; needed for one that was changed'),
+    version: z.int().min(1).optional().describe('As you looked at it'),
     decision: z.enum(['approve', 'suspend', 'reinstate']).describe('What happens'),
     reason: z.string().trim().min(1).max(500).describe('The seller reads it'),
   }),

@@ -10,7 +10,7 @@ export const marketplacePayoutsRun = defineTool({
   summary:
     'Sends every seller what it is owed, where that is at least the minimum. Safe to run twice: what was taken for a payout is ' +
     'owed no more. For the administrator.',
-  brief: 'Pays every seller what is owed, from the minimum up; twice is safe. Administrator.',
+  brief: 'Pays every seller what is owed, from the minimum up; twice is safe.',
   input: z.strictObject({
     minimum_atomic: z
       .int()

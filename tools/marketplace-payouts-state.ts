@@ -10,7 +10,7 @@ export const marketplacePayoutsState = defineTool({
   summary:
     'Says what is owed to sellers, what the payout account holds, how the newest runs went, and what is kept as owed and why. ' +
     'For the administrator.',
-  brief: 'What is owed, what the account holds, how runs went. Administrator.',
+  brief: 'What is owed, what the account holds, how runs went.',
   input: z.strictObject({}),
   output: PayoutOverview,
   price: free,

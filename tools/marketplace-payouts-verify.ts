@@ -10,7 +10,7 @@ export const marketplacePayoutsVerify = defineTool({
   summary:
     'Looks for the transfers of payouts on their chains, checks their receipts, and makes the sums of the ledger again. For the ' +
     'administrator.',
-  brief: 'Proves payouts on their chains and the sums of the ledger. Administrator.',
+  brief: 'Proves payouts on their chains and the sums of the ledger.',
   input: z.strictObject({
     limit: z.int().min(1).max(100).default(50).describe('Most entries'),
     before: z.string().min(1).max(64).optional().describe('`next` before'),

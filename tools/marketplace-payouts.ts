@@ -7,7 +7,7 @@ import { defineTool } from './services.ts'
 export const marketplacePayouts = defineTool({
   name: 'gateway.marketplace.payouts',
   toolset: 'market',
-  title: 'Marketplace: payouts with proofs',
+  title: 'Marketplace: payouts',
   summary: 'Lists what sellers were paid, newest first, each with its transaction and a signed receipt.',
   brief: 'What sellers were paid, newest first, with transactions and receipts.',
   input: z.strictObject({

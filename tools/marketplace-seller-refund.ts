@@ -25,14 +25,9 @@ export const marketplaceSellerRefund = defineTool({
       .string()
       .regex(/^[1-9]\d{0,17}$/)
       .optional()
-      .describe('Atomic units; by default all that was not refunded yet'),
+      .describe('Atomic units; all by default'),
     reason: z.string().trim().min(1).max(200).describe('For your records and the operator'),
-    reference: z
-      .string()
-      .trim()
-      .min(1)
-      .max(190)
-      .describe('Yours: the same reference of a sale is refunded once'),
+    reference: z.string().trim().min(1).max(190).describe('Yours; refunded once'),
   }),
   output: SellerRefund,
   price: free,

@@ -6,7 +6,7 @@ import { defineTool } from './services.ts'
 export const marketplaceSellersRecover = defineTool({
   name: 'gateway.seller.recover',
   toolset: 'market',
-  title: 'Get a new seller key with your wallet',
+  title: 'Recover a seller key',
   summary:
     'For sellers who lost their key, or whose key is in other hands: the payout account signs a sentence, every seller key ends, ' +
     'and a new one is shown once. Without a signature that fits, the refusal says which sentence to sign.',
@@ -14,12 +14,12 @@ export const marketplaceSellersRecover = defineTool({
     'For a lost seller key: your payout account signs a sentence (the refusal says which) and a new key is shown once.',
   input: z.strictObject({
     seller: z.string().min(1).max(40).describe('Your seller id'),
-    signed_at: Timestamp.describe('RFC 3339, as in the sentence; of the last ten minutes'),
+    signed_at: Timestamp.describe('As in the sentence (RFC 3339)'),
     signature: z
       .string()
       .max(8194)
       .regex(/^0x[0-9a-fA-F]+$/)
-      .describe('EIP-191 personal_sign by the payout account, or ERC-1271'),
+      .describe('EIP-191 or ERC-1271'),
   }),
   output: z.strictObject({ key_id: z.string(), key: z.string().describe('Shown once') }),
   price: free,

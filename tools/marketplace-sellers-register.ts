@@ -15,7 +15,7 @@ export const marketplaceSellersRegister = defineTool({
     seller: NewSellerId,
     ...sellerFields,
     description: sellerFields.description.default(''),
-    contact: sellerFields.contact.default(null),
+    contact: sellerFields.contact.default(null).meta({ listed: false }),
     webhook_url: sellerFields.webhook_url.default(null),
   }),
   output: OwnSeller.extend({

@@ -23,7 +23,7 @@ export const paymentsGet = defineTool({
   brief:
     'State, receipt and result of a payment. Send the payment that made it, unchanged, in _meta["x402/payment"], or sign in as `sign_in` says. Charges nothing.',
   input: z.strictObject({
-    claim_id: z.string().min(1).max(64).describe('From the answer that named it: `claim_id`'),
+    claim_id: z.string().min(1).max(64).describe('clm_…, from the answer that named it'),
   }),
   output: z.strictObject({
     claim_id: z.string(),

@@ -11,22 +11,16 @@ export const paymentsRefund = defineTool({
     'Sends a settled payment for a tool of this gateway back to its payer, all of it or a part, as a transfer in the same asset. ' +
     'Never more than was paid, and to nobody else. Credits that it bought are taken back with it. The reference makes it ' +
     'safe to repeat. For the administrator.',
-  brief:
-    'Sends a settled payment back to its payer, whole or in part. The reference makes a repeat safe. Administrator.',
+  brief: 'Sends a settled payment back to its payer, whole or in part. The reference makes a repeat safe.',
   input: z.strictObject({
     claim_id: ClaimId,
     amount_atomic: z
       .string()
       .regex(/^[1-9]\d{0,77}$/)
       .optional()
-      .describe('Atomic units; by default all that was not refunded yet'),
+      .describe('Atomic units; all by default'),
     reason: z.string().trim().min(1).max(200).describe('For your records'),
-    reference: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .describe('Yours, for example a ticket: the same reference of a payment is refunded once'),
+    reference: z.string().trim().min(1).max(200).describe('Yours, such as a ticket; refunded once'),
   }),
   output: OperatorRefund.extend({
     repeated: z.boolean().describe('True when this reference was refunded before: nothing more is sent'),

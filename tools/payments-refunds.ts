@@ -8,6 +8,7 @@ export const paymentsRefunds = defineTool({
   toolset: 'operator',
   title: 'List refunds of a payment',
   summary: 'What was, and is being, sent back of one payment, oldest first. For the administrator.',
+  brief: 'Refunds of one payment, oldest first.',
   input: z.strictObject({ claim_id: ClaimId }),
   output: z.strictObject({ refunds: z.array(OperatorRefund) }),
   price: free,

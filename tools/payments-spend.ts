@@ -12,12 +12,10 @@ export const paymentsSpend = defineTool({
   summary:
     'Settled payments and refunds of one wallet by month (UTC), network, asset and tool, newest month first. Payments to ' +
     'other sellers through /settle have the tool `settle`. For the administrator.',
-  brief: 'What a wallet paid by month, network, asset and tool. Administrator.',
+  brief: 'What a wallet paid by month, network, asset and tool.',
   input: z.strictObject({
     payer: z.string().min(1).max(128).describe('Address of the wallet'),
-    from: Month.optional().describe(
-      'First month, e.g. `2026-01`; by default the twelve months up to the last',
-    ),
+    from: Month.optional().describe('First month, such as 2026-01; by default a year ago'),
     to: Month.optional().describe('Last month; by default this one'),
   }),
   output: z.strictObject({

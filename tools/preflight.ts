@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { free } from '../src/core/price.ts'
-import { AddressClass, NormalisedFetch, WebFetchRequest } from '../schemas/web-fetch.ts'
+import { AddressClass, NormalisedFetch, PreflightRequest } from '../schemas/web-fetch.ts'
 import { defineTool } from './services.ts'
 
 const Preflight = z.strictObject({
@@ -42,7 +42,7 @@ export const preflight = defineTool({
     'name is resolved and its addresses are classified; no connection to the target is opened.',
   brief:
     'Free check of a web fetch: is the target safe, can it be paid now, what does it cost. Opens no connection to it.',
-  input: WebFetchRequest,
+  input: PreflightRequest,
   output: Preflight,
   price: free,
   caller: 'anyone',

@@ -11,7 +11,7 @@ export const signingKeysList = defineTool({
   summary:
     'Every key that signs or signed for this gateway, newest first, with its validity. For the administrator; everybody else ' +
     'reads /.well-known/gateway-egress-key.json.',
-  brief: 'Every signing key with its validity. Administrator.',
+  brief: 'Every signing key with its validity.',
   input: z.strictObject({}),
   output: z.strictObject({ keys: z.array(SigningKeyRecord) }),
   price: free,

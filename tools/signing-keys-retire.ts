@@ -11,7 +11,7 @@ export const signingKeysRetire = defineTool({
   summary:
     'Ends the validity of a key that another replica used, or that a cut rotation left behind. What it signed until then ' +
     'verifies, what claims to be younger does not. The key that signs is retired by a rotation. For the administrator.',
-  brief: 'Ends the validity of a key that no longer signs; what it signed until now verifies. Administrator.',
+  brief: 'Ends the validity of a key that no longer signs; what it signed until now verifies.',
   input: z.strictObject({ kid: SigningKeyId }),
   output: SigningKeyRecord,
   price: free,

@@ -12,16 +12,10 @@ export const signingKeysRevoke = defineTool({
     'For a key that may be in other hands: nothing that it ever signed verifies any more, and the key document says so with time ' +
     'and reason. If it signs, a new key takes its place first. Receipts stay readable at their address, signed anew. ' +
     'Repeating it changes nothing. For the administrator.',
-  brief:
-    'For a key in other hands: nothing it signed verifies any more, and the reason is published. Administrator.',
+  brief: 'For a key in other hands: nothing it signed verifies any more, and the reason is published.',
   input: z.strictObject({
     kid: SigningKeyId,
-    reason: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .describe('Published with the key: say what whoever holds one of its documents should know'),
+    reason: z.string().trim().min(1).max(200).describe('Published with the key'),
   }),
   output: SigningKeyRecord,
   price: free,

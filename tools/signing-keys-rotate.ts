@@ -9,7 +9,7 @@ export const signingKeysRotate = defineTool({
   summary:
     'A new key signs receipts, quotes and permits from now on, on every replica. The keys before it are retired and stay ' +
     'published: what they signed still verifies, and a quote handed out before still pays. For the administrator.',
-  brief: 'A new key signs from now on; what older ones signed still verifies. Administrator.',
+  brief: 'A new key signs from now on; what older ones signed still verifies.',
   input: z.strictObject({}),
   output: z.strictObject({
     kid: z.string().describe('The key that signs now'),

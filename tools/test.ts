@@ -12,13 +12,6 @@ const ToolAnnotations = z
     openWorldHint: z.boolean().optional().describe('Meets strangers'),
   })
   .describe('Of an MCP tool, as tools/list says: no request carries them')
-  .meta({
-    listedAs: {
-      type: 'object',
-      description: 'Those of an MCP tool',
-      additionalProperties: { type: 'boolean' },
-    },
-  })
 
 const TestInput = z.strictObject({
   ...transactionFields,
@@ -27,7 +20,7 @@ const TestInput = z.strictObject({
     .optional()
     .describe('Windows are held against it; without it they are judged by their own bounds')
     .meta({ listedAs: { type: 'string', format: 'date-time', description: 'Windows are held against it' } }),
-  tool_annotations: ToolAnnotations.optional(),
+  tool_annotations: ToolAnnotations.optional().meta({ listed: false }),
 })
 
 /** A free report on how safe a transaction is to run, by its structure alone. */

@@ -24,6 +24,7 @@ export type PublishedFor = 'input' | 'list'
 const MAX_PATTERN = 100
 /** Nobody tries a number like this without a reason, so a list does not say where the bound is. */
 const MUCH = 100_000
+const FEW = 10
 
 /** The schema of what a caller sends, as it is published: defaults are optional, aliases and wrappers are not there. */
 export function advertise(schema: z.ZodType, use: PublishedFor = 'input'): JsonSchema {
@@ -61,7 +62,7 @@ function published(given: JsonSchema, use: PublishedFor): JsonSchema {
   return { ...typed, ...said, ...numberWords(schema, use) }
 }
 
-/** That nothing is given by default is what anybody supposes. */
+/** Nothing, no and none are what anybody supposes of a default. */
 function isWorthSaying(value: unknown, use: PublishedFor): boolean {
   if (value === undefined || value === null) return false
   return (
@@ -120,7 +121,11 @@ function objectWords(schema: JsonSchema, use: PublishedFor): JsonSchema {
       properties: Object.fromEntries(shown.map(([name, member]) => [name, published(member, use)])),
     }),
     ...(names.length > 0 && { required: names }),
-    ...(additionalProperties !== undefined && { additionalProperties: others(additionalProperties, use) }),
+    // Everything here is closed unless it says that it is open, and a list does not say so 80 times.
+    ...(additionalProperties !== undefined &&
+      (use === 'input' || additionalProperties !== false) && {
+        additionalProperties: others(additionalProperties, use),
+      }),
   }
 }
 
@@ -133,6 +138,9 @@ function others(schema: unknown, use: PublishedFor): unknown {
   return Object.keys(schema).length === 0 ? true : ofMany(schema, use)
 }
 
+/** Nobody comes near a bound of many without a reason. */
+const isFew = (bound: unknown, use: PublishedFor) => use === 'input' || (isNumber(bound) && bound <= FEW)
+
 /** In a list the words of the whole are enough for its parts. */
 function ofMany(schema: JsonSchema, use: PublishedFor): JsonSchema {
   const { description: _each, ...part } = published(schema, use)
@@ -143,7 +151,8 @@ function arrayWords(schema: JsonSchema, use: PublishedFor): JsonSchema {
   const { items } = schema
   return {
     ...(isObject(items) && { items: ofMany(items, use) }),
-    ...pick(schema, use === 'input' ? ['minItems', 'maxItems'] : ['maxItems']),
+    ...(use === 'input' && pick(schema, ['minItems'])),
+    ...(isFew(schema['maxItems'], use) && pick(schema, ['maxItems'])),
   }
 }
 

@@ -58,4 +58,4 @@ export function priceSentence({
   return ` Costs money, usually ${amount} USDC a call, by x402. ${HOW_TO_PAY}`
 }
 
-const HOW_TO_PAY = 'Unpaid, nothing is done: the answer says how to pay.'
+const HOW_TO_PAY = 'Unpaid, it only says how to pay.'

@@ -106,13 +106,14 @@ function describe(
 }
 
 /**
- * No model reads these, but everything that asks a person first does. Defaults of the specification are left out: a tool that only reads
- * destroys nothing and may be repeated, any other may destroy, may not be repeated, and meets the world.
+ * No model reads these, but everything that asks a person first does. Defaults of the specification are left out: a tool may destroy, may not be
+ * repeated, and meets the world, unless it says otherwise; of one that only reads, the first two mean nothing.
  */
 function annotationsOf({ effects: { readOnly, destructive, idempotent, openWorld } }: AnyTool): JsonObject {
   return {
-    ...(readOnly ? { readOnlyHint: true } : { destructiveHint: destructive ?? false }),
+    ...(readOnly && { readOnlyHint: true }),
+    ...(!readOnly && destructive !== true && { destructiveHint: false }),
     ...(!readOnly && idempotent && { idempotentHint: true }),
-    ...(!openWorld && { openWorldHint: false }),
+    ...(!readOnly && !openWorld && { openWorldHint: false }),
   }
 }

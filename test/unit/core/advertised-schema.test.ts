@@ -124,6 +124,7 @@ describe('in a list of tools', () => {
       items: { type: 'string' },
       maxItems: 3,
     })
+    expect(member(z.array(z.string()).max(11), 'list')).not.toHaveProperty('maxItems')
     expect(member(z.enum(['a', 'b']), 'list')).toEqual({ type: 'string', enum: ['a', 'b'] })
   })
 
@@ -134,6 +135,11 @@ describe('in a list of tools', () => {
       type: 'array',
       items: { type: 'string' },
     })
+  })
+
+  it('does not say that an object is closed, as all of ours are', () => {
+    expect(advertise(z.strictObject({}), 'list')).toEqual({ type: 'object', properties: {} })
+    expect(advertise(z.looseObject({}), 'list')).toHaveProperty('additionalProperties', true)
   })
 
   it('leaves out what few calls want, and lays shorter words over long ones', () => {
