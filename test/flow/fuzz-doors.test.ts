@@ -37,7 +37,7 @@ const ENVELOPE = [-32602, -32600]
 
 function itSurvives(door: 'mcp' | 'a2a', entry: RegisteredTool): void {
   const { tool } = entry
-  const isOutput = ajv.compile(entry.outputSchema)
+  const isOutput = ajv.compile(entry.messageSchema)
   const route = { ...tool.rest[0]!, method: 'POST' as const }
   const documented: unknown[] = [...errorsOf(tool, route), ...ENVELOPE]
   const examples = tool.examples.map(({ input }) => input)
