@@ -159,10 +159,10 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
   }
 }
 
-/** Two steps a source: it answered, and it was read. One that never answers has taken both when it is given up. */
+/** One step to begin with, and two a source: it answered, and it was read. One that never answers has taken both when it is given up. */
 function countSteps(count: number, report: Progress) {
-  const total = 2 * count
-  let done = 0
+  const total = 1 + 2 * count
+  let done = 1
   report({ done, total, message: count === 1 ? 'Reading the source' : `Reading ${count} sources` })
   return {
     of(at: number) {

@@ -78,7 +78,7 @@ describe('progress', () => {
     const slow = Promise.withResolvers<Read>()
     const { run, reports } = world({ a: slow.promise, b: fetched('b') })
     const done = run([source('a'), source('b')])
-    await vi.waitFor(() => expect(reports.at(-1)?.done).toBe(2))
+    await vi.waitFor(() => expect(reports.at(-1)?.done).toBe(3))
     expect(reports.map(({ message }) => message)).toEqual([
       'Reading 2 sources',
       'Source 2 of 2 has answered',
@@ -86,7 +86,7 @@ describe('progress', () => {
     ])
     slow.resolve(fetched('a'))
     await done
-    expect(reports.map(({ done: at, total }) => [at, total])).toEqual([0, 1, 2, 3, 4].map((at) => [at, 4]))
+    expect(reports.map(({ done: at, total }) => [at, total])).toEqual([1, 2, 3, 4, 5].map((at) => [at, 5]))
   })
 
   it('counts a source that gives nothing, and one whose fallback answers, as two steps like any other', async () => {
@@ -98,12 +98,12 @@ describe('progress', () => {
     const lostOne = world({})
     await lostOne.run([source('gone')])
     expect(lostOne.reports).toEqual([
-      { done: 0, total: 2, message: 'Reading the source' },
-      { done: 2, total: 2, message: 'The source gave nothing usable' },
+      { done: 1, total: 3, message: 'Reading the source' },
+      { done: 3, total: 3, message: 'The source gave nothing usable' },
     ])
     const twice = world({ a: fetched('a'), b: fetched('b') })
     await twice.run([source('a', 'b')], empty)
-    expect(twice.reports.map(({ done }) => done)).toEqual([0, 1, 2])
+    expect(twice.reports.map(({ done }) => done)).toEqual([1, 2, 3])
   })
 })
 
