@@ -2,6 +2,11 @@
 import { createHash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { createInterface } from 'node:readline'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { skillEntry } from '@modelcontextprotocol/server/ext/skills'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/core/errors.ts'
@@ -310,6 +315,106 @@ describe.each(eras)('in the era of %s', (era, ask) => {
           expect(
             new RegExp(`(?<![\\w./@-])${name.replaceAll('.', '\\.')}(?![\\w@-]|\\.\\w)`).exec(text)?.input,
           ).toBeUndefined()
+    }
+  })
+})
+
+describe('a request that is unusual in its headers', () => {
+  const read = (name: string, params: object = {}) =>
+    fetch(`${gateway.baseUrl}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'resources/read',
+        'mcp-name': name,
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'resources/read',
+        params: { uri: 'gateway://problems', ...params, _meta: META },
+      }),
+    })
+
+  it('is answered all the same when its name is in Base64', async () => {
+    const answer = await read(`=?base64?${Buffer.from('gateway://problems').toString('base64')}?=`)
+    expect(((await answer.json()) as Answer).result).toMatchObject({
+      contents: [{ uri: 'gateway://problems', mimeType: 'text/markdown' }],
+      ttlMs: 300_000,
+      cacheScope: 'private',
+    })
+  })
+
+  it('is refused when its name is another than that of the resource', async () => {
+    const answer = await read('gateway://catalogue')
+    expect([answer.status, ((await answer.json()) as Answer).error.code]).toEqual([400, -32020])
+  })
+})
+
+interface OfferClient {
+  listResources(): Promise<{ resources: { uri: string }[] }>
+  listResourceTemplates(): Promise<{ resourceTemplates: unknown[] }>
+  readResource(params: { uri: string }): Promise<{ contents: unknown[] }>
+  listPrompts(): Promise<{ prompts: { name: string }[] }>
+  getPrompt(params: { name: string; arguments: Record<string, string> }): Promise<{ messages: unknown[] }>
+  complete(params: {
+    ref: { type: 'ref/resource'; uri: string }
+    argument: { name: string; value: string }
+  }): Promise<{ completion: { values: string[] } }>
+  close(): Promise<void>
+}
+const info = { name: 'x', version: '1' }
+const script = new URL('../support/mcp-stdio.ts', import.meta.url).pathname
+const bridgeTo = (url: URL) => ({ command: process.execPath, args: [script, url.href] })
+
+async function connectV1(where: 'http' | 'bridge', url: URL): Promise<OfferClient> {
+  const client = new ClientV1(info)
+  const transport = where === 'http' ? new HttpV1(url) : new StdioV1(bridgeTo(url))
+  // The v1 types predate exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<typeof client.connect>[0])
+  return client
+}
+
+const connectV2 =
+  (mode: 'legacy' | 'auto') =>
+  async (where: 'http' | 'bridge', url: URL): Promise<OfferClient> => {
+    const client = new Client(info, { versionNegotiation: { mode } })
+    await client.connect(
+      where === 'http' ? new StreamableHTTPClientTransport(url) : new StdioClientTransport(bridgeTo(url)),
+    )
+    return client
+  }
+
+describe.each([
+  ['v1', 'http', connectV1],
+  ['v2 as of 2025', 'http', connectV2('legacy')],
+  ['v2', 'http', connectV2('auto')],
+  ['v2', 'bridge', connectV2('auto')],
+] as const)('the official client %s over %s', (_, where, connect) => {
+  it('lists, reads, prompts and completes', async () => {
+    const client = await connect(where, new URL(`${gateway.baseUrl}/mcp`))
+    try {
+      const { resources } = await client.listResources()
+      expect(resources.map(({ uri }) => uri)).toContain('gateway://catalogue')
+      expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(5)
+      const { contents } = await client.readResource({ uri: 'gateway://problems/rate_limited' })
+      expect(contents[0]).toMatchObject({ mimeType: 'text/markdown' })
+      await expect(client.readResource({ uri: 'gateway://problems/nothing' })).rejects.toThrow(
+        'no such resource',
+      )
+      const { prompts } = await client.listPrompts()
+      const [{ name = '' } = {}] = prompts.filter((prompt) => prompt.name.startsWith('pay'))
+      const prompt = await client.getPrompt({ name, arguments: { url: 'https://example.com/' } })
+      expect(prompt.messages).toHaveLength(2)
+      const completed = await client.complete({
+        ref: { type: 'ref/resource', uri: 'gateway://problems/{code}' },
+        argument: { name: 'code', value: 'rate' },
+      })
+      expect(completed.completion.values).toEqual(['rate_limited'])
+    } finally {
+      await client.close()
     }
   })
 })
