@@ -2,7 +2,7 @@
 // challenge is written down is each door's own.
 import { amountWords, jobPrices } from '../documents/protocols.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { PresentedPayment } from '../core/charging.ts'
+import type { PresentedPayment, PresentedSignIn } from '../core/charging.ts'
 import type { AnyTool } from '../core/registry.ts'
 import { Secret } from '../lib/secret.ts'
 
@@ -40,6 +40,13 @@ export function readPayment(value: unknown, place: string): ReadPayment {
     )
   return { payment: { form: 'object', value: new Secret(value) }, inputError: undefined }
 }
+
+/** Key of the proof of who paid, in the `_meta` of MCP and the metadata of A2A: x402's extension sign-in-with-x. */
+export const SIGN_IN_META = 'x402/sign-in-with-x'
+
+/** @param value what stands under that key; not judged here */
+export const readSignIn = (value: unknown): PresentedSignIn | undefined =>
+  value === undefined || value === null ? undefined : { value: new Secret(value) }
 
 /** The price as a model should know it before it calls; empty for what is free, and for credits, which the tool's own words speak of. */
 export function priceSentence({

@@ -1,5 +1,5 @@
 // One call of a tool through each door, as raw wire JSON, brought to one form: the code, and the output if there is one.
-import type { AnyTool } from '../../src/core/registry.ts'
+import type { AnyTool, DoorName } from '../../src/core/registry.ts'
 import { at, type Json } from './tree.ts'
 
 export interface Outcome {
@@ -9,14 +9,35 @@ export interface Outcome {
   readonly code: unknown
   readonly output: unknown
   readonly raw: string
+  /** The PaymentRequired of x402, where the call was answered with a price. */
+  readonly challenge?: unknown
+  /** The task that waits for the payment, over A2A. */
+  readonly taskId?: unknown
 }
 
 type Send = (path: string, init: RequestInit) => Promise<Response>
 
+/** What goes along with the input. */
+export interface Beside {
+  /** The payment of a challenge. */
+  readonly payment?: unknown
+  /** The task that it pays for, over A2A. */
+  readonly taskId?: unknown
+  /** `_meta` of MCP and metadata of A2A; REST has none. */
+  readonly meta?: Json
+}
+
 const jsonType = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 
 export const throughDoor = {
-  async rest(send: Send, tool: AnyTool, input: unknown, token: string): Promise<Outcome> {
+  async rest(
+    send: Send,
+    tool: AnyTool,
+    input: unknown,
+    token: string,
+    beside: Beside = {},
+  ): Promise<Outcome> {
     const route = tool.rest[0]!
     const rest = { ...(input as Json) }
     const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
@@ -27,7 +48,11 @@ export const throughDoor = {
     const query = new URLSearchParams(
       Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
     )
-    const headers = { ...jsonType, authorization: `Bearer ${token}` }
+    const headers = {
+      ...jsonType,
+      authorization: `Bearer ${token}`,
+      ...(beside.payment !== undefined && { 'payment-signature': base64(beside.payment) }),
+    }
     const response =
       route.method === 'GET'
         ? await send(`${path}?${query}`, { headers })
@@ -35,10 +60,18 @@ export const throughDoor = {
     const raw = await response.text()
     const body = JSON.parse(raw) as Json
     const code = response.ok ? 'ok' : body['code']
-    return { status: response.status, code, output: response.ok ? body : undefined, raw }
+    const required = response.headers.get('payment-required')
+    return {
+      status: response.status,
+      code,
+      output: response.ok ? body : undefined,
+      raw,
+      ...(required !== null && { challenge: JSON.parse(Buffer.from(required, 'base64').toString()) }),
+    }
   },
 
-  async mcp(send: Send, tool: AnyTool, input: unknown, token: string): Promise<Outcome> {
+  async mcp(send: Send, tool: AnyTool, input: unknown, token: string, beside: Beside = {}): Promise<Outcome> {
+    const { payment, meta } = beside
     const { status, body, raw } = await rpc(
       send,
       '/mcp',
@@ -48,28 +81,46 @@ export const throughDoor = {
       {
         name: tool.name,
         arguments: input,
+        ...((payment !== undefined || meta) && {
+          _meta: { ...meta, ...(payment !== undefined && { 'x402/payment': payment }) },
+        }),
       },
     )
     const content = at(body, 'result', 'structuredContent')
     const isError = at(body, 'result', 'isError') === true
     // A challenge is the PaymentRequired of x402 itself, not a problem document.
-    const refused = at(content, 'x402Version') === undefined ? at(content, 'code') : 'payment_required'
+    const isChallenge = at(content, 'x402Version') !== undefined && isError
+    const refused = isChallenge ? 'payment_required' : at(content, 'code')
     const code = isError ? refused : content === undefined ? at(body, 'error', 'code') : 'ok'
-    return { status, code, output: code === 'ok' ? content : undefined, raw }
+    return {
+      status,
+      code,
+      output: code === 'ok' ? content : undefined,
+      raw,
+      ...(isChallenge && { challenge: content }),
+    }
   },
 
-  async a2a(send: Send, tool: AnyTool, input: unknown, token: string): Promise<Outcome> {
+  async a2a(send: Send, tool: AnyTool, input: unknown, token: string, beside: Beside = {}): Promise<Outcome> {
+    const { payment, taskId, meta } = beside
+    const paying = payment !== undefined && {
+      'x402.payment.status': 'payment-submitted',
+      'x402.payment.payload': payment,
+    }
     const { status, body, raw } = await rpc(send, '/a2a', token, { 'a2a-version': '1.0' }, 'SendMessage', {
       message: {
         messageId: crypto.randomUUID(),
         role: 'ROLE_USER',
         parts: [{ data: { skill: skillFor(tool, input), input } }],
+        ...(taskId !== undefined && { taskId }),
+        ...((paying || meta) && { metadata: { ...meta, ...paying } }),
       },
     })
     const details = (at(body, 'error', 'data') ?? []) as Json[]
     const refused = details.map((detail) => at(detail, 'value', 'code')).find((code) => code !== undefined)
-    const failed = dataOf(at(body, 'result', 'task', 'status', 'message', 'parts'))
-    const state = at(body, 'result', 'task', 'status', 'state')
+    const task = at(body, 'result', 'task')
+    const failed = dataOf(at(task, 'status', 'message', 'parts'))
+    const state = at(task, 'status', 'state')
     const ended =
       state === 'TASK_STATE_FAILED'
         ? at(failed, 'code')
@@ -77,11 +128,19 @@ export const throughDoor = {
           ? 'payment_required'
           : 'ok'
     const code = body['error'] ? (refused ?? at(body, 'error', 'code')) : ended
-    const parts =
-      at(body, 'result', 'task', 'artifacts', '0', 'parts') ?? at(body, 'result', 'message', 'parts')
-    return { status, code, output: code === 'ok' ? dataOf(parts) : undefined, raw }
+    const parts = at(task, 'artifacts', '0', 'parts') ?? at(body, 'result', 'message', 'parts')
+    return {
+      status,
+      code,
+      output: code === 'ok' ? dataOf(parts) : undefined,
+      raw,
+      ...(code === 'payment_required' && {
+        challenge: at(task, 'status', 'message', 'metadata', 'x402.payment.required'),
+        taskId: at(task, 'id'),
+      }),
+    }
   },
-}
+} satisfies Record<DoorName, unknown>
 
 /** Of a tool with several, the one that the input names. */
 const skillFor = ({ skills }: AnyTool, input: unknown) =>

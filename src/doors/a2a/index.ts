@@ -71,6 +71,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       call,
       skill: choice.skill,
       input: choice.input,
+      submission: readSubmission(request),
       idempotencyKey: idempotencyKeyOf(request, call),
       wantsSignatures: whole,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
@@ -79,9 +80,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
         return messageProblem(spellProblem(problem, table.spell), whole)
       },
     }
-    return isPaid(choice.skill.entry.tool)
-      ? paidWork({ ...work, submission: readSubmission(request), resumed })
-      : toolWork(work)
+    return isPaid(choice.skill.entry.tool) ? paidWork({ ...work, resumed }) : toolWork(work)
   }
 
   const notifications = openNotifications(parts)

@@ -5,14 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type PaidResult } from '../../core/charging.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { KnownTask } from './task-store.ts'
-import {
-  challengeText,
-  paymentErrorCode,
-  paymentMetadata,
-  receiptsOf,
-  requiredOf,
-  type Submission,
-} from './x402-metadata.ts'
+import { challengeText, paymentErrorCode, paymentMetadata, receiptsOf, requiredOf } from './x402-metadata.ts'
 import { formFor, requiredIn } from './x402-form.ts'
 import { unpaidCall } from './unpaid-call.ts'
 import {
@@ -28,9 +21,7 @@ import {
 import { textPart, type WirePart } from './wire.ts'
 
 /** @param parts.resumed the task that waited for this payment */
-export function paidWork(
-  parts: ToolWorkParts & { readonly submission: Submission; readonly resumed: KnownTask | undefined },
-): Work {
+export function paidWork(parts: ToolWorkParts & { readonly resumed: KnownTask | undefined }): Work {
   const { calls, call, skill, input, asText, wantsSignatures, submission, resumed } = parts
   const form = formFor(call.extensions, resumed?.task)
   const unpaid = unpaidCall(skill, input, asText)
@@ -99,12 +90,8 @@ export function paidWork(
         isOpen = true
       }
       const verified = paymentMetadata('payment-verified', form, { receipts })
-      const request = requestOf(parts, signal)
       const result = await calls.call({
-        ...request,
-        payment: submission.payment,
-        inputError: submission.inputError ?? request.inputError,
-        quote: submission.quote,
+        ...requestOf(parts, signal),
         async onAccepted(caller) {
           // Canceled while the payment was checked: the claim is let go.
           if (signal.aborted) throw new GatewayError('state_conflict', 'This task was canceled.')

@@ -11,6 +11,7 @@ import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
 import type { PendingSettlement } from './pending-settlement.ts'
 import type { UnpaidCall } from './unpaid-call.ts'
+import type { Submission } from './x402-metadata.ts'
 import {
   dataPart,
   type Json,
@@ -61,6 +62,8 @@ export interface ToolWorkParts {
   readonly skill: Skill
   readonly input: unknown
   readonly asText: boolean
+  /** The payment that the message shows, and who its sender says to be. */
+  readonly submission: Submission
   /** The caller's idempotency key of the metadata; not judged yet. */
   readonly idempotencyKey?: unknown
   /** Whether receipts come with their signatures. */
@@ -101,10 +104,16 @@ export function toolWork(parts: ToolWorkParts): Work {
 }
 
 /** The part of a call that is the same for free and paid skills. */
-export const requestOf = ({ call, skill, input, idempotencyKey }: ToolWorkParts, signal: AbortSignal) => ({
+export const requestOf = (
+  { call, skill, input, idempotencyKey, submission }: ToolWorkParts,
+  signal: AbortSignal,
+) => ({
   tool: skill.entry.tool,
   input,
-  inputError: oversized(skill.entry.tool, call.bytes),
+  inputError: oversized(skill.entry.tool, call.bytes) ?? submission.inputError,
+  payment: submission.payment,
+  signIn: submission.signIn,
+  quote: submission.quote,
   idempotencyKey,
   door: 'a2a' as const,
   tokens: call.tokens,

@@ -1,8 +1,8 @@
 // x402 over A2A (x402 transports-v2, a2a-x402 v0.1 and v0.2): what a message's metadata says about a payment, and what ours do.
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { paymentFactsOf, type Challenge } from '../../core/charging.ts'
-import { readPayment, type ReadPayment } from '../message-payment.ts'
+import { paymentFactsOf, type Challenge, type PresentedSignIn } from '../../core/charging.ts'
+import { readPayment, type ReadPayment, readSignIn, SIGN_IN_META } from '../message-payment.ts'
 import type { SendRequest } from './envelope.ts'
 import { extensionsOf, receiptIn, withTextTimes, type X402Form } from './x402-form.ts'
 import { type Json, textPart, type WireMessage, type WirePart, type WireTask } from './wire.ts'
@@ -29,9 +29,11 @@ export interface Submission extends ReadPayment {
   /** The buyer does not want to pay. */
   readonly isDeclined: boolean
   readonly quote: string | undefined
+  /** Whose payment it is, signed by its payer. */
+  readonly signIn: PresentedSignIn | undefined
 }
 
-/** Payment, quote and status of a message's metadata, else of the request's. What is wrong with a payment is in `inputError`. */
+/** Payment, quote, sign-in and status of a message's metadata, else of the request's. What is wrong with a payment is in `inputError`. */
 export function readSubmission({ message, metadata }: Pick<SendRequest, 'message' | 'metadata'>): Submission {
   const find = (key: string) => message.metadata?.[key] ?? metadata?.[key]
   const quote = find(KEY.quote)
@@ -44,6 +46,7 @@ export function readSubmission({ message, metadata }: Pick<SendRequest, 'message
     ...(isMissing && { inputError: new GatewayError('payment_invalid', MISSING) }),
     isDeclined: status === ('payment-rejected' satisfies PaymentStatus) && !read.payment,
     quote: typeof quote === 'string' ? quote : undefined,
+    signIn: readSignIn(find(SIGN_IN_META)),
   }
 }
 

@@ -8,8 +8,6 @@ import { type JsonObject } from './wire.ts'
 
 /** Key of the payment in the request's `_meta`. */
 export const PAYMENT_META = 'x402/payment'
-/** Key of the proof of who paid, in the request's `_meta`: x402's extension sign-in-with-x. */
-export const SIGN_IN_META = 'x402/sign-in-with-x'
 /** Key of the settlement in the result's `_meta`. */
 const SETTLEMENT_META = 'x402/payment-response'
 /** Key of a challenge's signed quote in both; echoing it is optional. */

@@ -5,16 +5,15 @@ import type { CallResult } from '../../core/call.ts'
 import { spellProblem } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
-import { Secret } from '../../lib/secret.ts'
 import { oversized } from '../http/body-limit.ts'
 import { noteLimits } from '../http/reply.ts'
 import { readTraceparent } from '../http/request.ts'
 import { messageProblem } from '../message-answer.ts'
-import { readPayment } from '../message-payment.ts'
+import { readPayment, readSignIn, SIGN_IN_META } from '../message-payment.ts'
 import { wantsSignatures } from '../receipt-signatures.ts'
 import type { McpCore } from './core.ts'
 import type { Link } from './link.ts'
-import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META, SIGN_IN_META } from './result.ts'
+import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
 import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
 export type ToolOutcome =
@@ -40,7 +39,6 @@ export async function callTool(
 
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
   const quote = meta?.[QUOTE_META]
-  const proof = meta?.[SIGN_IN_META]
   const whole = wantsSignatures(meta)
   const paid = readPayment(meta?.[PAYMENT_META], `_meta["${PAYMENT_META}"]`)
   const result: CallResult = await parts.calls.call({
@@ -48,7 +46,7 @@ export async function callTool(
     input: input ?? {},
     payment: paid.payment,
     inputError: paid.inputError ?? oversized(entry.tool, link.bytes),
-    signIn: proof === undefined ? undefined : { value: new Secret(proof) },
+    signIn: readSignIn(meta?.[SIGN_IN_META]),
     quote: typeof quote === 'string' ? quote : undefined,
     idempotencyKey: oneKey(link.idempotencyKey, meta?.[IDEMPOTENCY_KEY_META]),
     resource: { url: `mcp://tool/${entry.tool.name}`, method: 'POST' },

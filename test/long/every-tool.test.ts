@@ -1,0 +1,89 @@
+// Every tool of the registry through all three doors, with an input that works: one output. And one that does not: one code. A new tool
+// needs a row in the table.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRegistry, type DoorName, type RegisteredTool } from '../../src/core/registry.ts'
+import { tools } from '../../tools/index.ts'
+import { type Prepared, type Row, ROWS } from '../support/every-tool-rows.ts'
+import { createEveryToolWorld, type EveryToolWorld } from '../support/every-tool-world.ts'
+import { normalised } from '../support/normalised.ts'
+import { type Outcome, throughDoor } from '../support/three-doors.ts'
+
+const DOORS: readonly DoorName[] = ['rest', 'mcp', 'a2a']
+
+let world: EveryToolWorld
+beforeAll(async () => void (world = await createEveryToolWorld()), 60_000)
+afterAll(() => world?.close())
+
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+
+const send = (path: string, init: RequestInit) => fetch(world.gw.baseUrl + path, init)
+/** REST gives receipts whole; the others do when they are asked to. */
+const meta = { 'agent-gateway/receipts': 'full' }
+
+async function call(door: DoorName, { tool }: RegisteredTool, prepared: Prepared): Promise<Outcome> {
+  const { input, token = world.gw.operatorKey, isPaid = false, payment } = prepared
+  const through = (beside: object) => throughDoor[door](send, tool, input, token, { meta, ...beside })
+  const first = await through({ payment })
+  if (!isPaid) return first
+  expect(first.code, `${door} names a price: ${first.raw}`).toBe('payment_required')
+  return through({ payment: await world.pay(first.challenge), taskId: first.taskId })
+}
+
+const entries = createRegistry(tools).tools
+const byName = new Map(entries.map((entry) => [entry.tool.name, entry]))
+
+it('has a row for every tool that the three doors serve, and for no other', () => {
+  const served = entries.filter(({ tool }) => !tool.passes)
+  expect(Object.keys(ROWS).toSorted()).toEqual(served.map(({ tool }) => tool.name).toSorted())
+  for (const { tool } of served)
+    expect({ name: tool.name, doors: tool.doors }).toEqual({ name: tool.name, doors: DOORS })
+})
+
+const cases = Object.entries(ROWS).flatMap(([name, row]) =>
+  Object.entries(typeof row === 'function' ? { '': row } : row).map(([what, one]): [string, string, Row] => [
+    name,
+    what,
+    one,
+  ]),
+)
+
+describe.each(cases)('%s %s', (name, _what, row) => {
+  const entry = byName.get(name)
+  if (!entry) throw new Error(`${name} is no tool`)
+  const { tool } = entry
+
+  it('has one output at the three doors', async () => {
+    const isOutput = ajv.compile(entry.outputSchema)
+    const outputs: Partial<Record<DoorName, unknown>> = {}
+    for (const door of DOORS) {
+      const prepared = await row(world)
+      const outcome = await call(door, entry, prepared)
+      expect(outcome.code, `${door}: ${outcome.raw}`).toBe('ok')
+      const whole = outcome.output
+      const isBrief = tool.inMessages && door !== 'rest'
+      if (!isBrief) expect(isOutput(whole), `${door}: ${JSON.stringify(isOutput.errors)}`).toBe(true)
+      // What messages leave out of it is said in one place, and is left out here to compare the rest.
+      const compared =
+        tool.inMessages && door === 'rest' ? tool.inMessages.from(whole, prepared.input) : whole
+      outputs[door] = normalised(JSON.parse(JSON.stringify(compared)))
+    }
+    expect(outputs.mcp).toEqual(outputs.rest)
+    expect(outputs.a2a).toEqual(outputs.rest)
+  })
+
+  it('refuses an input that is wrong under one code', async () => {
+    const prepared = await row(world)
+    const codes: Record<string, unknown> = {}
+    for (const door of DOORS) {
+      const { wrong = { no_such_member: 'x' } } = prepared
+      const input = { ...prepared.input, ...wrong }
+      const { code, raw } = await call(door, entry, { ...prepared, input, isPaid: false })
+      expect(code, raw).not.toBe('ok')
+      codes[door] = code
+    }
+    expect(new Set(Object.values(codes)).size, JSON.stringify(codes)).toBe(1)
+  })
+})
