@@ -2,7 +2,8 @@
 import { createRegistry } from '../core/registry.ts'
 import type { AnyTool } from '../core/registry.ts'
 import { type BenchResults, configurationPage, performancePage, toolsPage } from './pages.ts'
-import { agentText, schemaDocument } from './texts.ts'
+import { agentText } from './agent-text.ts'
+import { schemaDocument } from './texts.ts'
 
 /** Stands where a running gateway puts its own address. */
 export const PLACEHOLDER_BASE_URL = 'http://127.0.0.1:8402'

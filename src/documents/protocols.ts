@@ -39,6 +39,17 @@ function describeTool({ tool, portableName }: RegisteredTool, baseUrl: string): 
   }
 }
 
+/** Who may call a tool, in words. */
+export const WHO: Readonly<Record<AnyTool['caller'], string>> = {
+  anyone: 'no token',
+  capability: 'capability',
+  operator: 'service key',
+  admin: 'administrator key',
+  account: 'service key or capability',
+  email: 'email key (free) or service key',
+  seller: "seller's key",
+}
+
 /** `free`, `1 credit`, `0.003000 USDC`, `free up to an allowance, then 1 credit`. */
 export function priceWords(price: Price): string {
   switch (price.kind) {

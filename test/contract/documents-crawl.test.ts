@@ -16,6 +16,8 @@ const ENTRANCES: Readonly<Record<string, string>> = {
   '/agent.txt': 'text/plain',
   '/agents.txt': 'text/plain',
   '/llms.txt': 'text/plain',
+  '/llms-full.txt': 'text/plain',
+  '/llms/web.txt': 'text/plain',
   '/robots.txt': 'text/plain',
   '/favicon.ico': 'image/',
   '/docs': 'text/html',
@@ -65,7 +67,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 async function probe(path: string, openApi: Json): Promise<{ status: number; type: string; text: string }> {
   const methods = keysAt(openApi, 'paths', path)
   let response: Response
-  if (path === '/mcp')
+  if (path === '/mcp' || path.startsWith('/mcp?'))
     response = await post(path, {
       jsonrpc: '2.0',
       id: 1,

@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { Capability, Catalogue } from '../../schemas/catalogue.ts'
 import { createDocuments } from '../../src/documents/index.ts'
-import { agentText } from '../../src/documents/texts.ts'
+import { agentText } from '../../src/documents/agent-text.ts'
+import { llmsText } from '../../src/documents/texts.ts'
+import { llmsFullText, toolsetText } from '../../src/documents/toolset-texts.ts'
+import { TOOLSETS } from '../../src/core/tool.ts'
+import { namesOf } from '../support/tool-words.ts'
+import { routeName } from '../../src/core/tool-words.ts'
+import { priceWords } from '../../src/documents/protocols.ts'
 import { createProviders } from '../../src/egress/providers/index.ts'
 import { ERRORS } from '../../src/core/errors.ts'
 import { ExecuteRequest } from '../../schemas/execute-request.ts'
@@ -327,11 +333,21 @@ describe('the egress manifest', () => {
 describe('agent.txt', () => {
   const text = agentText(registry, addresses)
 
-  it('names every tool with its price and every error code', () => {
-    // Names of operators' tools share a line where there is no room for a line each.
-    for (const { tool } of registry.tools)
-      expect(text).toMatch(new RegExp(`[\\n ]${tool.name.replaceAll('.', '\\.')}[ \\n]`))
+  it('has a line a toolset, with its page and the tools of agents as HTTP knows them, and every error code', () => {
+    for (const toolset of TOOLSETS)
+      expect(text).toMatch(new RegExp(`^${toolset} /llms/${toolset}\\.txt \\| `, 'm'))
+    for (const entry of registry.tools) {
+      const { caller, price, toolset } = entry.tool
+      if (['operator', 'admin', 'seller'].includes(caller)) continue
+      const line = new RegExp(`^${toolset} /llms/.*$`, 'm').exec(text)?.[0]
+      const words = priceWords(price) === 'free' ? '' : ` ${priceWords(price)}`
+      expect(line).toContain(`${routeName(entry)}${words}`)
+    }
     for (const code of Object.keys(ERRORS)) expect(text).toMatch(new RegExp(`\\b${code}\\b`))
+  })
+
+  it('names no tool as another door knows it, but for one example', () => {
+    expect(namesOf(['dotted', 'portable'], text)).toEqual(['gateway_web_fetch'])
   })
 
   it('says how to pay: headers, tools, and what never to do twice', () => {
@@ -343,14 +359,14 @@ describe('agent.txt', () => {
       '/v1/pricing',
     ])
       expect(text).toContain(word)
-    const paid = tools.filter(({ price }) => price.kind === 'x402').map(({ name }) => name)
+    const paid = registry.tools.filter(({ tool }) => tool.price.kind === 'x402').map(routeName)
     expect(paid).toEqual(
-      expect.arrayContaining(['gateway_execute', 'gateway.web.fetch', 'gateway.credits.purchase']),
+      expect.arrayContaining(['POST /v1/execute', 'POST /v1/tools/web.fetch', 'POST /v1/credits/purchase']),
     )
     expect(text).toContain(`the payer must be funded: ${paid.join(', ')}.`)
     expect(text).toMatch(/do not pay again: first GET payment_url/)
     const jobs = ['extract-preview free', 'web-extraction 0.003000 USDC', 'product-offers 0.006000 USDC']
-    expect(text).toContain(`gateway_execute capabilities: ${jobs.join(', ')}, feed-digest 0.002000 USDC`)
+    expect(text).toContain(`POST /v1/execute capabilities: ${jobs.join(', ')}, feed-digest 0.002000 USDC`)
   })
 
   it('says the address once where it is long, and is short enough to paste', () => {
@@ -373,7 +389,46 @@ describe('agent.txt', () => {
     const text = agentText(createRegistry([...tools, ...more]), addresses)
     expect(Buffer.byteLength(text)).toBeLessThan(8192)
     // Whatever it leaves out is one address away, and how to begin and to pay is always there.
-    for (const words of ['/v1/protocols', '/v1/execute', 'Payment-Signature', 'rate_limited'])
+    for (const words of [
+      '/v1/protocols',
+      '/llms/web.txt',
+      '/v1/execute',
+      'Payment-Signature',
+      'rate_limited',
+    ])
       expect(text).toContain(words)
+  })
+})
+
+describe('the pages of the toolsets', () => {
+  const full = llmsFullText(registry, addresses)
+
+  it('name every tool as each of its doors knows it, with its price, and every member of its input', () => {
+    for (const { tool, portableName, inputSchema } of registry.tools) {
+      const http = `HTTP: ${tool.rest.map(({ method, path }) => `${method} ${path}`).join(', ')}`
+      const [block, ...others] = full
+        .split('### ')
+        .filter((part) => part.includes(`\n${http} `) || part.includes(`\n${http}\n`))
+      expect(others, tool.name).toEqual([])
+      expect(block).toContain(`${tool.title}\n`)
+      if (tool.doors.includes('mcp')) expect(block).toContain(` | MCP: ${portableName}`)
+      if (tool.doors.includes('a2a'))
+        expect(block).toContain(` | A2A: ${tool.skills.map(({ id }) => id).join(', ')}\n`)
+      for (const name of Object.keys(inputSchema['properties'] ?? {}))
+        expect(block).toMatch(new RegExp(`^- ${name}\\b`, 'm'))
+    }
+  })
+
+  it('say together what the full text says', () => {
+    for (const toolset of TOOLSETS) {
+      const page = toolsetText(registry, addresses, toolset)
+      expect(full).toContain(page.slice(page.indexOf('## ')).trim())
+    }
+  })
+
+  it('are listed in llms.txt', () => {
+    const text = llmsText(registry, addresses, [])
+    for (const toolset of TOOLSETS) expect(text).toContain(`(${addresses.baseUrl}/llms/${toolset}.txt)`)
+    expect(text).toContain(`(${addresses.baseUrl}/llms-full.txt)`)
   })
 })

@@ -113,7 +113,8 @@ describe('the worked example', () => {
 
   it.each([
     ['/openapi.json', '"/v1/weather/advice"'],
-    ['/agent.txt', 'gateway.weather.advice POST /v1/weather/advice | 0.001000 USDC'],
+    ['/agent.txt', 'POST /v1/weather/advice 0.001000 USDC'],
+    ['/llms-full.txt', 'HTTP: POST /v1/weather/advice | MCP: gateway_weather_advice | A2A: weather-advice'],
     ['/v1/protocols', '"gateway.weather.advice"'],
     ['/.well-known/agent-card.json', '"weather-advice"'],
     ['/discovery/resources?limit=100', '/v1/weather/advice'],

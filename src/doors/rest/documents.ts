@@ -4,7 +4,9 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { openApiOf } from '../../documents/openapi.ts'
 import { skillPath, SKILLS_INDEX_PATH, skillsIndex } from '../../documents/skills.ts'
-import { agentText, apiCatalog, llmsText, robotsText, schemaDocument } from '../../documents/texts.ts'
+import { agentText } from '../../documents/agent-text.ts'
+import { apiCatalog, llmsText, robotsText, schemaDocument } from '../../documents/texts.ts'
+import { llmsFullText, toolsetPath, toolsetsIn, toolsetText } from '../../documents/toolset-texts.ts'
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { didDocument, didPathOf } from '../../payments/did.ts'
 import { fixDocument, type FixedDocument, sendPublicText } from '../http/document.ts'
@@ -42,7 +44,11 @@ export function documentResources(parts: DoorParts): Resource[] {
     ...sellerDocuments(parts),
     fixed('/agent.txt', TEXT, agent),
     fixed('/agents.txt', TEXT, agent),
-    fixed('/llms.txt', TEXT, llmsText(addresses, capabilities)),
+    fixed('/llms.txt', TEXT, llmsText(registry, addresses, capabilities)),
+    fixed('/llms-full.txt', TEXT, llmsFullText(registry, addresses)),
+    ...toolsetsIn(registry).map((toolset) =>
+      fixed(toolsetPath(toolset), TEXT, toolsetText(registry, addresses, toolset)),
+    ),
     fixed('/robots.txt', TEXT, robotsText),
     ...['/skills', '/skills/index.json', SKILLS_INDEX_PATH].map((path) =>
       json(path, skillsIndex(skills, addresses)),

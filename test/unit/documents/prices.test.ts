@@ -4,7 +4,7 @@ import { WEB_FETCH } from '../../../schemas/web-fetch.ts'
 import { loadConfig } from '../../../src/app/config.ts'
 import { openApiOf } from '../../../src/documents/openapi.ts'
 import { protocolManifest } from '../../../src/documents/protocols.ts'
-import { agentText } from '../../../src/documents/texts.ts'
+import { agentText } from '../../../src/documents/agent-text.ts'
 import { createCatalogue } from '../../../src/doors/mcp/catalogue.ts'
 import { createRegistry } from '../../../src/core/registry.ts'
 import { DEFAULT_ECONOMICS } from '../../../src/webfetch/economics.ts'
@@ -51,12 +51,12 @@ describe('a price', () => {
     const configured = createRegistry(tools, loadConfig({ GATEWAY_CREDIT_PRICE_ATOMIC: '2500', PATH: '' }))
     const purchase = describedBy(configured).find(({ name }) => name === 'gateway.credits.purchase')
     expect(purchase?.description).toContain('0.250000 USDC')
-    expect(agentText(configured, addresses)).toContain('/v1/credits/purchase | 0.250000 USDC')
+    expect(agentText(configured, addresses)).toContain('/v1/credits/purchase 0.250000 USDC')
     expect(JSON.stringify(protocolManifest(configured, addresses))).toContain('"0.250000 USDC"')
     expect(
       at(openApiOf(configured, addresses), 'paths', '/v1/credits/purchase', 'post', 'description'),
     ).toContain('0.250000 USDC')
-    expect(agentText(registry, addresses)).toContain('/v1/credits/purchase | 0.100000 USDC')
+    expect(agentText(registry, addresses)).toContain('/v1/credits/purchase 0.100000 USDC')
   })
 
   it('of a marketplace call is that of its listing, and no figure', () => {
@@ -64,16 +64,14 @@ describe('a price', () => {
     expect(call?.description).toContain('Costs money: the price of its listing, in USDC a call')
     expect(call?.description).not.toMatch(/\d USDC/)
     expect(agentText(registry, addresses)).toContain(
-      'POST /v1/marketplace/call | the price of its listing, in USDC |',
+      'POST /v1/marketplace/call the price of its listing, in USDC;',
     )
   })
 
   it('of settling is not called free without its allowance', () => {
     const settle = describedBy(registry).find(({ name }) => name === 'gateway.facilitator.settle')
     expect(settle?.description).toMatch(/Free up to an allowance, then 1 credit a call\.$/)
-    expect(agentText(registry, addresses)).toContain(
-      'POST /settle | free up to an allowance, then 1 credit |',
-    )
+    expect(agentText(registry, addresses)).toContain('POST /settle free up to an allowance, then 1 credit;')
   })
 
   it.each(['gateway.capabilities', 'gateway.preflight', 'gateway.pricing.quote'])(
