@@ -37,7 +37,7 @@ it('opens the API page, expands an operation and tries it for real', async () =>
   const operation = page.locator('#operations-capabilities-listCapabilities')
   await operation.locator('.opblock-summary').click()
   const [answer] = await Promise.all([
-    page.waitForResponse((response) => response.url() === `${gateway.baseUrl}/v1/capabilities`),
+    page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/capabilities'),
     operation.locator('button.execute').click(),
   ])
   expect(answer.status()).toBe(200)

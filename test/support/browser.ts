@@ -12,13 +12,16 @@ interface Candidate {
   find(): Promise<{ executablePath: string; env?: Record<string, string> } | undefined>
 }
 
-/** @throws when no browser starts, naming what was tried */
-export async function launchBrowser(): Promise<Browser> {
+/**
+ * @param args of Chromium, besides those that it needs to run here
+ * @throws when no browser starts, naming what was tried
+ */
+export async function launchBrowser(args: readonly string[] = []): Promise<Browser> {
   const failures: string[] = []
   for (const { name, find } of CANDIDATES) {
     try {
       const found = await find()
-      if (found) return await chromium.launch({ ...found, args: ARGS, headless: true })
+      if (found) return await chromium.launch({ ...found, args: [...ARGS, ...args], headless: true })
     } catch (thrown) {
       failures.push(`${name}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
     }
