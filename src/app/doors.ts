@@ -4,6 +4,7 @@ import type { A2aExtension } from '../doors/a2a/extension.ts'
 import { createA2aDoor } from '../doors/a2a/index.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
 import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/request.ts'
+import { sendOptions } from '../doors/http/cors.ts'
 import { createGuard } from '../doors/http/guard.ts'
 import { sendProblem } from '../doors/http/reply.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
@@ -19,6 +20,7 @@ export interface Doors {
   close(): Promise<void>
 }
 
+const ALL_METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
 const isMcp = (path: string) => path === '/mcp' || path === '/mcp/'
 
 /** Additions of a test to the MCP and A2A doors. */
@@ -53,6 +55,8 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
     try {
       // MCP refuses in JSON-RPC, by a guard like this one.
       if (!isMcp(context.path)) guard.check(req, context.path.startsWith(EDGE_PREFIX) ? 'edge' : 'other')
+      // RFC 9110, section 9.3.7: the question about the server as a whole.
+      if (req.method === 'OPTIONS' && req.url === '*') return sendOptions(res, context.requestId, ALL_METHODS)
       await doorFor(context.path)(req, res, context)
     } catch (thrown) {
       log.error({ request_id: context.requestId, err: thrown }, 'door failed')

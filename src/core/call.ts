@@ -110,10 +110,11 @@ export interface CallPath {
    */
   refuseSpent(tool: AnyTool, address: string): Promise<void>
   /**
-   * Counts a large message of a stranger before it is parsed: which tool it calls, and counts on, is known only then.
+   * Counts a large message before it is parsed: which tool it calls, and counts on, is known only then.
+   * @param isKnown whether its tokens are somebody's
    * @throws {GatewayError} rate_limited
    */
-  countLargeMessage(address: string): Promise<void>
+  countLargeMessage(address: string, isKnown: boolean): Promise<void>
   /** Calls being handled now; what a drain waits for. */
   readonly inFlight: number
   /** Every call is refused with `draining` from here on. */
@@ -279,8 +280,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
       if (await parts.limiter.isSpent(tool.name, address, PER_MINUTE.anonymous))
         throw new GatewayError('rate_limited', 'Too many large requests.', RETRY_SOON)
     },
-    async countLargeMessage(address) {
-      const rate = await parts.limiter.take('large messages', address, PER_MINUTE.largeMessages)
+    async countLargeMessage(address, isKnown) {
+      const perMinute = isKnown ? PER_MINUTE.known : PER_MINUTE.largeMessages
+      const rate = await parts.limiter.take('large messages', address, perMinute)
       if (rate?.exceeded) throw rateLimited(rate)
     },
     async call(request) {

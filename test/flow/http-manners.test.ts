@@ -160,3 +160,8 @@ describe('a page of another origin', () => {
     }
   })
 })
+
+it('answers what there is at all', async () => {
+  const answer = await say(sandbox, 'OPTIONS *', ['Host: localhost'])
+  expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS'])
+})

@@ -48,10 +48,11 @@ export function createMessageReading(
     const reading = {
       maxBytes: isKnown ? mostBytes : publicBytes,
       maxDepth,
+      address,
       size: 0,
       async arrived(bytes: number) {
         reading.size = bytes
-        if (!isKnown && bytes > LARGE_BYTES) await calls.countLargeMessage(address)
+        if (bytes > LARGE_BYTES) await calls.countLargeMessage(address, isKnown)
       },
     }
     return reading

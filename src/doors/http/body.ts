@@ -1,11 +1,11 @@
 // The one reader of bodies. A large one is read and parsed in turns, so that a storm of them leaves the event loop to everybody else.
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
+import { holderOf } from '../../core/rate-limit.ts'
 import { parseJson } from '../../lib/json.ts'
-import { createScheduler } from '../../lib/scheduler.ts'
 import { decodeUtf8Document } from '../../lib/utf8.ts'
 import { type BodyRoom, createBodyRoom } from './body-room.ts'
-import { createParseTurns } from './parse-turns.ts'
+import { createParseTurns, createPieceTurns } from './body-turns.ts'
 import { mediaTypeOf } from './request.ts'
 
 /** Bodies of up to as much are read and parsed at once: most are smaller, and must go on while somebody sends the rest. */
@@ -23,7 +23,7 @@ const MAX_DISCARDING_MS = 500
 /** Of all doors. */
 const everyBody = createBodyRoom()
 /** A piece is what the socket gives at once, 64 KiB: four of them are read between two rounds of the loop, whoever sent them. */
-const pieceTurns = createScheduler(4)
+const pieceTurns = createPieceTurns(4)
 const parseTurns = createParseTurns()
 
 /**
@@ -33,12 +33,11 @@ const parseTurns = createParseTurns()
 export async function readBytes(
   req: IncomingMessage,
   maxBytes: number,
-  room: BodyRoom = everyBody,
+  { room = everyBody, sender = senderOf(req) }: { readonly room?: BodyRoom; readonly sender?: string } = {},
 ): Promise<Buffer> {
-  const sender = req.socket?.remoteAddress ?? ''
   let held = 0
   try {
-    return await collectBytes(req, maxBytes, (bytes, size) => {
+    return await collectBytes(req, maxBytes, sender, (bytes, size) => {
       held += bytes
       return room.take(sender, bytes, size)
     })
@@ -47,9 +46,13 @@ export async function readBytes(
   }
 }
 
+/** Whoever has one address of IPv6 has many. */
+const senderOf = (req: IncomingMessage) => holderOf(req.socket?.remoteAddress ?? '')
+
 function collectBytes(
   req: IncomingMessage,
   maxBytes: number,
+  sender: string,
   isRoomFor: (bytes: number, size: number) => boolean,
 ): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0)
@@ -64,7 +67,7 @@ function collectBytes(
       size += chunk.length
       if (size > LARGE_BYTES) {
         req.pause()
-        void pieceTurns.turn().then(() => req.resume())
+        void pieceTurns.turn(sender).then(() => req.resume())
       }
       if (isRefused) return
       if (size <= maxBytes && declared <= maxBytes) {
@@ -109,6 +112,8 @@ export interface JsonReading {
   readonly maxBytes: number
   /** Of nested arrays and objects; the usual depth of a tool's input when left out. */
   readonly maxDepth?: number | undefined
+  /** Address of the client, where proxies vouch for another one than that of the connection. */
+  readonly address?: string | undefined
   /** Told how large the body is, before anything is made of it; what it throws refuses the body. */
   readonly arrived?: ((bytes: number) => Promise<void> | void) | undefined
 }
@@ -119,7 +124,7 @@ export interface JsonReading {
  */
 export async function readJson(
   req: IncomingMessage,
-  { maxBytes, maxDepth, arrived }: JsonReading,
+  { maxBytes, maxDepth, address, arrived }: JsonReading,
 ): Promise<unknown> {
   const type = mediaTypeOf(req)
   if (type !== undefined && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type))
@@ -127,12 +132,13 @@ export async function readJson(
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.')
-  const body = await readBytes(req, maxBytes)
+  const sender = address === undefined ? senderOf(req) : holderOf(address)
+  const body = await readBytes(req, maxBytes, { sender })
   if (body.length === 0) throw new GatewayError('json_invalid', 'Send a JSON body; this one is empty.')
   if (type === undefined) throw notJson()
   const admitted = arrived?.(body.length)
   if (admitted) await admitted
-  if (body.length > LARGE_BYTES) await parseTurns.turn(req.socket?.remoteAddress ?? '')
+  if (body.length > LARGE_BYTES) await parseTurns.turn(sender)
   const text = decodeUtf8Document(body)
   if (text === undefined) throw new GatewayError('json_invalid', 'Send the body in UTF-8.')
   return parseJson(text, maxDepth, MAX_JSON_ITEMS)

@@ -2,7 +2,7 @@
 // the SDK does it. Any other request, and one that is unusual in any way, goes to the SDK, which knows the whole ladder of refusals.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject } from '../../lib/json.ts'
-import { acceptsGzip, varyOf } from '../http/coding.ts'
+import { acceptsGzip } from '../http/coding.ts'
 import { gzipFramed } from '../http/gzip-frame.ts'
 import { type Headers, limitHeaders, sendBytes, sendJsonText } from '../http/reply.ts'
 import { allowSilence } from '../http/silence.ts'
@@ -106,7 +106,7 @@ async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
   const { res, headers, request, era, link } = fast
   const list = core.catalogue.listResult(era, await core.viewOf(link))
   const head = Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":`)
-  const all = { 'content-type': 'application/json', vary: VARIES, ...headers, ...limitHeaders(link.seen) }
+  const all = { 'content-type': 'application/json', ...headers, ...limitHeaders(link.seen) }
   const packed = acceptsGzip(fast.req) ? gzipFramed(head, list, CLOSE) : undefined
   if (packed) return sendBytes(res, 200, packed, { ...all, 'content-encoding': 'gzip' })
   const body = Buffer.allocUnsafe(head.length + list.length + 1)
@@ -117,7 +117,6 @@ async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
 }
 
 const CLOSE = Buffer.from('}')
-const VARIES = varyOf()
 
 async function answerOffer(core: McpCore, fast: FastRequest, method: OfferMethod): Promise<void> {
   const { request, era, link } = fast

@@ -32,8 +32,9 @@ export function inputCollector(
     const { address } = context
     if (tool.largestBody && announcedBytes(req) > tool.maxBodyBytes)
       return { maxBytes: await calls.bodyLimit(tool, tokens, address) }
-    if (await calls.isKnown(tokens, address)) return usual
+    if (await calls.isKnown(tokens, address)) return { ...usual, address }
     return {
+      address,
       maxBytes: tool.caller === 'anyone' ? tool.maxBodyBytes : Math.min(tool.maxBodyBytes, USUAL_LIMIT_BYTES),
       arrived: (bytes) => (bytes > LARGE_BYTES ? calls.refuseSpent(tool, address) : undefined),
     }

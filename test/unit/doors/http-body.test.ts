@@ -52,17 +52,17 @@ describe('the one reader of bodies', () => {
     const room = createBodyRoom(300 * KIB)
     const part = Buffer.alloc(150 * KIB)
     const slow = requestOf({}, part)
-    const waiting = readBytes(slow, 4096 * KIB, room)
+    const waiting = readBytes(slow, 4096 * KIB, { room })
     await new Promise(setImmediate)
     const refused = requestOf({}, Buffer.alloc(70 * KIB))
-    await expect(readBytes(refused, 4096 * KIB, room)).rejects.toMatchObject({
+    await expect(readBytes(refused, 4096 * KIB, { room })).rejects.toMatchObject({
       code: 'overloaded',
       extras: { retry_after_seconds: 1 },
     })
-    expect(await readBytes(whole({}, Buffer.alloc(60 * KIB)), 4096 * KIB, room)).toHaveLength(60 * KIB)
+    expect(await readBytes(whole({}, Buffer.alloc(60 * KIB)), 4096 * KIB, { room })).toHaveLength(60 * KIB)
     slow.end()
     expect(await waiting).toHaveLength(150 * KIB)
-    expect(await readBytes(whole({}, part), 4096 * KIB, room)).toHaveLength(150 * KIB)
+    expect(await readBytes(whole({}, part), 4096 * KIB, { room })).toHaveLength(150 * KIB)
   })
 
   it.each([
@@ -164,7 +164,8 @@ describe('a message that may call any tool', () => {
           asked.push(bearer ?? 'nobody')
           return bearer === 'good'
         },
-        countLargeMessage: async (address: string) => void asked.push(`counted ${address}`),
+        countLargeMessage: async (address: string, isKnown: boolean) =>
+          void asked.push(`counted ${address}, known ${isKnown}`),
       } as unknown as CallPath,
     },
     'mcp',
@@ -195,7 +196,7 @@ describe('a message that may call any tool', () => {
     await reading.arrived?.(65_536)
     expect([asked, reading.size]).toEqual([[], 65_536])
     await reading.arrived?.(65_537)
-    expect([asked, reading.size]).toEqual([['counted a'], 65_537])
+    expect([asked, reading.size]).toEqual([['counted a, known false'], 65_537])
   })
 
   it('is no larger than its tool takes, but for what stands around the input', () => {

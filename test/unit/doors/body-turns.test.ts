@@ -1,6 +1,6 @@
 // Large bodies share the event loop with everybody else.
 import { expect, it } from 'vitest'
-import { createParseTurns } from '../../../src/doors/http/parse-turns.ts'
+import { createParseTurns, createPieceTurns } from '../../../src/doors/http/body-turns.ts'
 
 const burn = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
@@ -33,4 +33,23 @@ it('lets the first one through at once, and senders in turns', async () => {
   expect(order).toEqual(['first'])
   await Promise.all([take('storm', 's1'), take('storm', 's2'), take('storm', 's3'), take('other', 'o1')])
   expect(order).toEqual(['first', 's1', 'o1', 's2', 's3'])
+})
+
+it('lets so many pieces through between two rounds, senders in turns', async () => {
+  const turns = createPieceTurns(2)
+  const order: string[] = []
+  let round = 0
+  const count = () => {
+    round++
+    if (order.length < 5) setImmediate(count)
+  }
+  setImmediate(count)
+  const take = async (sender: string, name: string) => {
+    await turns.turn(sender)
+    order.push(`${name} in ${round}`)
+  }
+  await Promise.all(['s1', 's2', 's3', 's4'].map((name) => take('storm', name)).concat(take('other', 'o1')))
+  const rounds = order.map((entry) => Number(entry.split(' in ')[1]))
+  expect(order.map((entry) => entry.split(' ')[0])).toEqual(['s1', 'o1', 's2', 's3', 's4'])
+  expect(new Set(rounds).size).toBe(3)
 })
