@@ -15,7 +15,7 @@ afterAll(() => gateway?.close())
 
 const PAGE = { url: 'https://sandbox.agent-gateway.test/tea/one' }
 
-describe.each(protocolClients)('$name', ({ name, free, paid, connect }) => {
+describe.each(protocolClients)('$name', ({ name, free, check, paid, connect }) => {
   const connected = async <T>(use: (client: Connected) => Promise<T>): Promise<T> => {
     const client = await connect(gateway.url)
     try {
@@ -25,7 +25,7 @@ describe.each(protocolClients)('$name', ({ name, free, paid, connect }) => {
     }
   }
 
-  it('lists, and calls a free tool', () =>
+  it('lists, and calls free tools', () =>
     connected(async (client) => {
       const names = await client.list()
       expect(names).toContain(free)
@@ -33,6 +33,9 @@ describe.each(protocolClients)('$name', ({ name, free, paid, connect }) => {
       const answer = await client.call(free, { intent: 'demo' })
       expect(answer.isError, answer.text).toBe(false)
       expect(answer.text).toContain('This is a sample')
+      const checked = await client.call(check, PAGE)
+      expect(checked.isError, checked.text).toBe(false)
+      expect(checked.text).toContain(PAGE.url)
     }))
 
   it('is told what a paid tool costs and, where the client has a place for a payment, has the page for it', () =>

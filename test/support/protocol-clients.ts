@@ -1,6 +1,6 @@
 // Clients of MCP and A2A as their users have them, without a model: each is given the address that the documentation gives, lists,
 // calls, and pays where its interface lets it.
-import { SendMessageRequest, Task } from '@a2a-js/sdk'
+import { Message, SendMessageRequest, Task } from '@a2a-js/sdk'
 import {
   ClientFactory,
   ClientFactoryOptions,
@@ -15,6 +15,7 @@ import {
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { createRuntime } from 'mcporter'
 import { MCPClient } from 'mcp-use/client'
@@ -49,13 +50,16 @@ export interface ProtocolClient {
   readonly name: string
   /** What a free and a paid tool are called there. */
   readonly free: string
+  /** Another free one, which an A2A agent answers with a message and no task. */
+  readonly check: string
   readonly paid: string
   /** @param url of the gateway */
   connect(url: string): Promise<Connected>
 }
 
+const LAUNCHER = new URL('../../dist/launcher.js', import.meta.url).pathname
 const info = { name: 'buyer', version: '1.0.0' }
-const portable = { free: 'gateway_execute', paid: 'gateway_web_fetch' }
+const portable = { free: 'gateway_execute', check: 'gateway_preflight', paid: 'gateway_web_fetch' }
 const PAYMENT = 'x402/payment'
 
 /** A result of tools/call as a client shows it: the words of its content. */
@@ -93,6 +97,20 @@ async function sdkV1(url: string): Promise<Connected> {
   const client = new ClientV1(info)
   // The v1 types predate exactOptionalPropertyTypes.
   await client.connect(new HttpV1(new URL(`${url}/mcp`)) as Parameters<typeof client.connect>[0])
+  return sdk(client as SdkClient)
+}
+
+/** As desktop assistants do it: a local program of ours that reaches the gateway. */
+async function sdkV1Stdio(url: string): Promise<Connected> {
+  const client = new ClientV1(info)
+  const env = { PATH: process.env['PATH'] ?? '', GATEWAY_BASE_URL: url }
+  const transport = new StdioV1({
+    command: process.execPath,
+    args: [LAUNCHER, 'stdio'],
+    env,
+    stderr: 'ignore',
+  })
+  await client.connect(transport as Parameters<typeof client.connect>[0])
   return sdk(client as SdkClient)
 }
 
@@ -191,23 +209,24 @@ async function langChain(url: string): Promise<Connected> {
   return { ...sdk(client as unknown as SdkClient), close: () => servers.close() }
 }
 
-const skills = { free: 'extract-preview', paid: 'web-fetch' }
+const skills = { free: 'extract-preview', check: 'preflight', paid: 'web-fetch' }
 
-interface A2aTask {
-  readonly id: string
+/** A message without a task is an answer that is complete. */
+interface A2aAnswer {
+  readonly taskId?: string | undefined
   readonly state: string
   readonly words: string
   readonly metadata: Json
   readonly output: unknown
 }
 
-/** @param send resolves to the task that a message led to */
+/** @param send resolves to what a message led to */
 function a2a(
   ids: readonly string[],
-  send: (message: { parts: readonly Json[]; taskId?: string; metadata?: Json }) => Promise<A2aTask>,
+  send: (message: { parts: readonly Json[]; taskId?: string; metadata?: Json }) => Promise<A2aAnswer>,
 ): Connected {
   let asked: string | undefined
-  const answer = ({ state, words, metadata, output }: A2aTask): Answer => ({
+  const answer = ({ state, words, metadata, output }: A2aAnswer): Answer => ({
     isError: state !== 'completed',
     text: state === 'completed' ? JSON.stringify(output) : words,
     required: metadata['x402.payment.required'],
@@ -215,9 +234,9 @@ function a2a(
   return {
     list: () => Promise.resolve(ids),
     async call(skill, input) {
-      const task = await send({ parts: [{ data: { skill, input } }] })
-      asked = task.id
-      return answer(task)
+      const given = await send({ parts: [{ data: { skill, input } }] })
+      asked = given.taskId
+      return answer(given)
     },
     async pay(_skill, _input, payment) {
       const metadata = { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payment }
@@ -234,6 +253,12 @@ const wordsOf = (parts: unknown) =>
     .join('\n')
 let messages = 0
 
+function messageAnswer(message: unknown): A2aAnswer {
+  const { parts } = message as { parts: readonly { data?: unknown }[] }
+  const output = parts.find(({ data }) => data !== undefined)?.data
+  return { state: 'completed', words: wordsOf(parts), metadata: {}, output }
+}
+
 const a2aV1 = (binding: string) => async (url: string) => {
   const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
     transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
@@ -245,13 +270,14 @@ const a2aV1 = (binding: string) => async (url: string) => {
     card.skills.map(({ id }) => id),
     async (given) => {
       const message = { messageId: `m${++messages}`, role: 'ROLE_USER', ...given }
-      const task = (await client.sendMessage(SendMessageRequest.fromJSON({ message }))) as Task
-      const { status, artifacts } = Task.toJSON(task) as {
+      const answered = await client.sendMessage(SendMessageRequest.fromJSON({ message }))
+      if (!('status' in answered)) return messageAnswer(Message.toJSON(answered))
+      const { status, artifacts } = Task.toJSON(answered) as {
         status: { state: string; message?: { parts: unknown; metadata?: Json } }
         artifacts?: { parts: { data?: unknown }[] }[]
       }
       return {
-        id: task.id,
+        taskId: answered.id,
         state: status.state.replace('TASK_STATE_', '').toLowerCase(),
         words: wordsOf(status.message?.parts),
         metadata: status.message?.metadata ?? {},
@@ -269,12 +295,12 @@ async function a2aV03(url: string): Promise<Connected> {
     async ({ parts, ...given }) => {
       const kinds = parts.map((part) => ({ kind: 'data' in part ? 'data' : 'text', ...part }))
       const message = { kind: 'message', role: 'user', messageId: `m${++messages}`, parts: kinds, ...given }
-      const task = await client.sendMessage({ message: message as never })
-      if (task.kind !== 'task') throw new Error('no task')
-      const { id, status, artifacts } = task
+      const answered = await client.sendMessage({ message: message as never })
+      if (answered.kind === 'message') return messageAnswer(answered)
+      const { id: taskId, status, artifacts } = answered
       const [part] = artifacts?.[0]?.parts ?? []
       return {
-        id,
+        taskId,
         state: status.state,
         words: wordsOf(status.message?.parts),
         metadata: status.message?.metadata ?? {},
@@ -288,8 +314,15 @@ export const protocolClients: readonly ProtocolClient[] = [
   { name: 'MCP SDK v2, as of 2026', ...portable, connect: sdkV2('auto') },
   { name: 'MCP SDK v2, as of 2025', ...portable, connect: sdkV2('legacy') },
   { name: 'MCP SDK v1', ...portable, connect: sdkV1 },
+  { name: 'MCP SDK v1 over stdio', ...portable, connect: sdkV1Stdio },
   // It shows the dots of the specification, and is shown them.
-  { name: 'Inspector', free: 'gateway_execute', paid: 'gateway.web.fetch', connect: inspector },
+  {
+    name: 'Inspector',
+    free: 'gateway_execute',
+    check: 'gateway.preflight',
+    paid: 'gateway.web.fetch',
+    connect: inspector,
+  },
   { name: 'mcporter', ...portable, connect: mcporter },
   { name: 'mcp-use', ...portable, connect: mcpUse },
   { name: 'LangChain', ...portable, connect: langChain },
