@@ -71,7 +71,7 @@ export function createOffers(core: OfferCore): Offers {
         throw invalidParams('Unknown cursor: the list is one page.')
       switch (method) {
         case 'resources/list':
-          return lasting({ resources: resources.list(await shown(), spelling) })
+          return lasting({ resources: resources.list })
         case 'resources/templates/list':
           return lasting({ resourceTemplates: TEMPLATES })
         case 'resources/read': {

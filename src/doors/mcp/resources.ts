@@ -5,9 +5,9 @@ import type { RegisteredTool } from '../../core/registry.ts'
 import { problemText } from '../../documents/problems.ts'
 import { priceWords } from '../../documents/protocols.ts'
 import { messageAnswer } from '../message-answer.ts'
+import { answerSchema } from './answer-schema.ts'
 import type { OfferCore } from './offer-core.ts'
 import type { Link } from './link.ts'
-import type { ToolEntry } from './lists.ts'
 import { type Spelling } from './names.ts'
 import { spellSchema } from '../../core/tool-words.ts'
 import { callOwn } from './own-call.ts'
@@ -68,8 +68,7 @@ export interface Content {
 }
 
 export interface Resources {
-  /** @param shown the tools that the connection's list holds */
-  list(shown: readonly ToolEntry[], spelling: Spelling): JsonObject[]
+  readonly list: readonly JsonObject[]
   /**
    * Undefined where there is none.
    * @throws {GatewayError} rate_limited and the like, of the tool that was asked
@@ -107,7 +106,23 @@ export function createResources(
     const spell = (text: string) => catalogue.spell(text, spelling)
     const spelled = (text: string | undefined) => json(text === undefined ? undefined : spell(text))
     if (uri === 'gateway://catalogue') return spelled(await ask(link, 'gateway.capabilities', {}))
-    if (uri === 'gateway://problems') return { mimeType: MARKDOWN, text: problemIndex() }
+    if (uri === 'gateway://tools') {
+      const shown = catalogue.tools(await core.viewOf(link))
+      return index(
+        'Tools',
+        shown.map(({ name }) => `${name}: ${registry.find(name)?.tool.title ?? name}`),
+      )
+    }
+    if (uri === 'gateway://skills')
+      return index(
+        'Skills',
+        skills(spelling).map((skill) => `${skill.uri}: ${skill.description}`),
+      )
+    if (uri === 'gateway://problems')
+      return index(
+        'Codes',
+        CODES.map((code) => `${code} (${ERRORS[code].status}): ${ERRORS[code].title}`),
+      )
     const [, kind, id = ''] =
       /^gateway:\/\/(tools|capabilities|problems|receipts)\/([\w.-]{1,128})$/.exec(uri) ?? []
     switch (kind) {
@@ -135,25 +150,7 @@ export function createResources(
   }
 
   return {
-    list: (shown, spelling) => [
-      ...(registry.find('gateway.capabilities') ? [CATALOGUE] : []),
-      PROBLEMS,
-      ...skills(spelling).map(({ uri, name, description, text }) => ({
-        uri,
-        name,
-        description,
-        mimeType: MARKDOWN,
-        size: Buffer.byteLength(text),
-      })),
-      ...shown
-        .filter(({ name }) => registry.find(name))
-        .map(({ name, title }) => ({
-          uri: `gateway://tools/${name}`,
-          name,
-          ...(title === undefined ? {} : { title }),
-          mimeType: JSON_TYPE,
-        })),
-    ],
+    list: registry.find('gateway.capabilities') ? [CATALOGUE, ...INDEXES] : INDEXES,
     read: async (uri, link) => (uri.length > MAX_URI ? undefined : read(uri, link)),
   }
 }
@@ -167,28 +164,45 @@ const CATALOGUE = {
   description: 'Every capability with its price and when to use it',
   mimeType: JSON_TYPE,
 }
-const PROBLEMS = {
-  uri: 'gateway://problems',
-  name: 'problems',
-  title: 'Codes of problem documents',
-  description: 'Every code a call can end in; gateway://problems/{code} says what to do',
-  mimeType: MARKDOWN,
-}
 
-const problemIndex = () =>
-  [
-    '# Codes',
-    '',
-    ...CODES.map((code) => `- ${code} (${ERRORS[code].status}): ${ERRORS[code].title}`),
-    '',
-  ].join('\n')
+/** Some clients make a tool of each resource that is listed: there is one of each kind, and templates for what is in it. */
+const INDEXES = [
+  {
+    uri: 'gateway://tools',
+    name: 'tools',
+    title: 'Tools in one line each',
+    description: 'The tools of this connection; gateway://tools/{name} is one in full',
+    mimeType: MARKDOWN,
+  },
+  {
+    uri: 'gateway://skills',
+    name: 'skills',
+    title: 'Goals that are reached with several tools',
+    description: 'What each is for; skill://{name}/SKILL.md says how',
+    mimeType: MARKDOWN,
+  },
+  {
+    uri: 'gateway://problems',
+    name: 'problems',
+    title: 'Codes of problem documents',
+    description: 'Every code a call can end in; gateway://problems/{code} says what to do',
+    mimeType: MARKDOWN,
+  },
+] as const
+
+/** One line each, under a title. */
+const index = (title: string, lines: readonly string[]): Content => ({
+  mimeType: MARKDOWN,
+  text: [`# ${title}`, '', ...lines.map((line) => `- ${line}`), ''].join('\n'),
+})
 
 /** Everything that a program or a model could want to know of a tool before it calls it. */
 function describeTool(
-  { tool, portableName, inputSchema, messageSchema, outputSchema }: RegisteredTool,
+  entry: RegisteredTool,
   spelling: Spelling,
   spell: (text: string) => string,
 ): JsonObject {
+  const { tool, portableName, inputSchema, messageSchema, outputSchema } = entry
   const [route] = tool.rest
   return {
     name: spelling === 'portable' ? portableName : tool.name,
@@ -199,7 +213,7 @@ function describeTool(
     toolset: tool.toolset,
     annotations: tool.effects,
     input_schema: spellSchema(inputSchema, spell),
-    output_schema: spellSchema(messageSchema, spell),
+    output_schema: spellSchema(answerSchema(entry), spell),
     ...(messageSchema === outputSchema ? {} : { rest_output_schema: spellSchema(outputSchema, spell) }),
     examples: tool.examples,
     codes: tool.errors,
