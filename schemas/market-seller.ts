@@ -30,8 +30,10 @@ export const sellerFields = {
   name: z.string().trim().min(1).max(80).describe('Name'),
   description: z.string().max(2000).describe('In your words'),
   payout_address: Address,
-  contact: z.string().max(200).nullable().describe('Shown to the operator only'),
-  webhook_url: HttpsUrl.nullable().describe('https: events are sent there, signed (Standard Webhooks)'),
+  contact: z.string().max(200).nullable().describe('Shown to the operator only; null: none'),
+  webhook_url: HttpsUrl.nullable().describe(
+    'https: events are sent there, signed (Standard Webhooks); null: none',
+  ),
 }
 
 export const RouteInput = z.strictObject({

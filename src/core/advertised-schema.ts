@@ -28,7 +28,10 @@ const FEW = 10
 
 /** The schema of what a caller sends, as it is published: defaults are optional, aliases and wrappers are not there. */
 export function advertise(schema: z.ZodType, use: PublishedFor = 'input'): JsonSchema {
-  return published(toJson(schema, 'input'), use)
+  const { additionalProperties: others, ...words } = published(toJson(schema, 'input'), use)
+  // The OpenAI Agents SDK takes `true` there for a wish to be strict, and warns that it cannot be fulfilled.
+  const isSaid = others !== undefined && (use === 'input' || others !== true)
+  return isSaid ? { ...words, additionalProperties: others } : words
 }
 
 /** The schema of an answer: no model API takes one, so nothing is left out. */

@@ -233,6 +233,8 @@ export function createCallPath(parts: CallPathParts): CallPath {
     const input = parseInput(tool, withIdempotencyKey(tool, request.input, request.idempotencyKey), {
       hideNames: parts.hideNames,
       repair: tool.repair && (() => tool.repair?.(request.input, context) ?? {}),
+      // A program that sends null over REST may have lost a value: that is said to it, and nothing is guessed.
+      nullIsAbsent: request.door !== 'rest',
     })
     const result = await actAs(actorOf(caller, namesOf(request)), async () =>
       runPriced({

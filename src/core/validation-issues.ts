@@ -32,7 +32,7 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unkno
 }
 
 /** Replaces the issue of a union by those of the branch that was meant, where types tell the branches apart. */
-function toBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+export function toBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const meant = issue.errors.filter((each) => !each.some(isTypeOfBranch))
   const [branch, ...others] = meant
@@ -68,7 +68,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   return `Invalid input: expected ${[...new Set(expected)].join(' or ')}`
 }
 
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value
   for (const key of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined

@@ -44,6 +44,40 @@ function refusalOf(input: unknown): GatewayError {
   throw new Error('was not refused')
 }
 
+describe('null at a member that may be left out', () => {
+  const parse = (input: unknown, nullIsAbsent = true) => parseInput(tool, input, { hideNames, nullIsAbsent })
+
+  it('is leaving it out where a model’s output is constrained', () => {
+    const all = { text: 'a', word: null, count: null, either: null, list: null, place: null, inner: null }
+    expect(parse(all)).toEqual({ text: 'a', word: 'a' })
+    expect(all).toHaveProperty('count', null)
+  })
+
+  it('is leaving it out inside of other members, too', () => {
+    expect(parse({ text: 'a', place: { url: 'u', more: null } })).toEqual({
+      text: 'a',
+      word: 'a',
+      place: { url: 'u' },
+    })
+  })
+
+  it('is refused where nobody constrains what is sent', () => {
+    expect(() => parse({ text: 'a', count: null }, false)).toThrow('/count')
+  })
+
+  it('is refused as null where the member is needed, and in a list', () => {
+    expect(() => parse({ text: null, count: null })).toThrow(
+      '/text: Invalid input: expected string, received null',
+    )
+    expect(() => parse({ text: 'a', list: [null] })).toThrow('/list/0')
+  })
+
+  it('hides nothing else that is wrong', () => {
+    expect(() => parse({ text: 'a', count: null, word: 'c' })).toThrow('/word')
+    expect(() => parse({ text: 'a', count: null, other: null })).toThrow('/other')
+  })
+})
+
 describe('parseInput', () => {
   it('fills defaults in', () => {
     expect(parseInput(tool, { text: 'abc' }, { hideNames })).toEqual({ text: 'abc', word: 'a' })
