@@ -21,8 +21,11 @@ const filters = {
   cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` before'),
 }
 
+const full = z.boolean().optional().describe('Items whole; without it MCP and A2A give them in brief')
+
 export const DiscoveryListQuery = z.strictObject({
   ...filters,
+  full,
   offset: z
     .int()
     .min(0)
@@ -36,9 +39,10 @@ export type DiscoveryListQuery = z.infer<typeof DiscoveryListQuery>
 export const DiscoverySearchQuery = z.strictObject({
   query: z.string().trim().min(1).max(200).describe('A few words'),
   ...filters,
+  full,
 })
 export type DiscoverySearchQuery = z.infer<typeof DiscoverySearchQuery>
-export type DiscoveryFilters = Omit<DiscoverySearchQuery, 'query' | 'limit' | 'cursor'>
+export type DiscoveryFilters = Omit<DiscoverySearchQuery, 'query' | 'limit' | 'cursor' | 'full'>
 
 const SeenTerms = z.strictObject({
   scheme: z.string(),
@@ -172,3 +176,26 @@ export const DiscoverySearchPage = z.strictObject({
   ...about,
 })
 export type DiscoverySearchPage = z.infer<typeof DiscoverySearchPage>
+
+/** An entry as MCP and A2A give it. */
+export const BriefItem = z.strictObject({
+  ...DiscoveryItem.pick({
+    resource: true,
+    type: true,
+    method: true,
+    description: true,
+    serviceName: true,
+    own: true,
+  }).shape,
+  accepts: z.array(SeenTerms.omit({ asset: true })),
+  sources: z.array(z.string()).describe('Catalogues that list it'),
+  same_terms: z.boolean().describe('False: one of them names another price or payee'),
+  liveness: z.enum(LIVENESS_STATES),
+})
+export type BriefItem = z.infer<typeof BriefItem>
+
+const details = z.string().describe('How items come whole')
+export const BriefListPage = DiscoveryListPage.extend({ items: z.array(BriefItem), details })
+export type BriefListPage = z.infer<typeof BriefListPage>
+export const BriefSearchPage = DiscoverySearchPage.extend({ resources: z.array(BriefItem), details })
+export type BriefSearchPage = z.infer<typeof BriefSearchPage>

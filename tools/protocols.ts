@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { GatewayError } from '../src/core/errors.ts'
 import { free } from '../src/core/price.ts'
 import { CALLER_KINDS } from '../src/core/caller.ts'
 import { defineTool } from './services.ts'
@@ -26,6 +27,20 @@ const Protocols = z.strictObject({
   ),
 })
 
+type Protocols = z.infer<typeof Protocols>
+
+const ProtocolsInBrief = Protocols.extend({
+  tools: z.array(Protocols.shape.tools.element.pick({ name: true, caller: true, price: true })),
+  details: z.string(),
+})
+
+/** The whole is 11,000 tokens. */
+const briefOf = ({ tools, ...manifest }: Protocols): z.infer<typeof ProtocolsInBrief> => ({
+  ...manifest,
+  details: 'Send {"tool": name} for addresses, skills and schemas of one.',
+  tools: tools.map(({ name, caller, price }) => ({ name, caller, price })),
+})
+
 /** Protocol-neutral manifest. */
 export const protocols = defineTool({
   name: 'gateway.protocols',
@@ -33,15 +48,28 @@ export const protocols = defineTool({
   title: 'Ways in',
   summary: 'Every tool with its address over HTTP, its MCP name and its A2A skills.',
   brief: 'Every tool with its HTTP address, MCP name and A2A skills.',
-  input: z.strictObject({}),
+  input: z.strictObject({ tool: z.string().min(1).max(64).optional().describe('Only this one') }),
   output: Protocols,
+  inMessages: {
+    output: z.union([ProtocolsInBrief, Protocols]),
+    from: (manifest, { tool }) => (tool === undefined ? briefOf(manifest) : manifest),
+  },
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/protocols', operationId: 'getProtocols' },
-  errors: [],
-  examples: [{ title: 'Read it', input: {} }],
-  handle: async function protocols(_input, { documents }) {
-    return documents.protocols() as z.infer<typeof Protocols>
+  errors: ['not_found'],
+  examples: [
+    { title: 'Every tool', input: {} },
+    { title: 'One of them', input: { tool: 'gateway.web.fetch' } },
+  ],
+  handle: async function protocols({ tool }, { documents }) {
+    const { tools, ...manifest } = documents.protocols() as Protocols
+    const isIt = ({ name, portable_name }: Protocols['tools'][number]) =>
+      name === tool || portable_name === tool
+    const shown = tool === undefined ? tools : tools.filter(isIt)
+    if (shown.length === 0)
+      throw new GatewayError('not_found', 'No tool has this name. Leave `tool` out for the list of all.')
+    return { ...manifest, tools: shown }
   },
 })

@@ -31,6 +31,40 @@ const TestSchema = z.strictObject({
     .describe('Of gateway.inspect'),
 })
 
+type TestSchema = z.infer<typeof TestSchema>
+
+const { sample: _sample, checks, policy_reasons: _reasons, ...shared } = TestSchema.shape
+const TestSchemaInBrief = z.strictObject({
+  ...shared,
+  checks: z.record(z.string(), z.int()).describe('How many there are, by protocol'),
+  details: z.string(),
+})
+const TestSchemaOfOne = z.strictObject({
+  ruleset_version: z.string(),
+  checks: z.array(checks.element.pick({ id: true, dimension: true, max: true, asks: true })),
+  details: z.string(),
+})
+
+/** The whole is 13,000 tokens, and most of it are the checks of protocols that nobody asked for. */
+function briefOf({
+  sample: _schema,
+  checks,
+  policy_reasons: _codes,
+  ...schema
+}: TestSchema): z.infer<typeof TestSchemaInBrief> {
+  const counts: Record<string, number> = {}
+  for (const { protocol } of checks) counts[protocol] = (counts[protocol] ?? 0) + 1
+  const details =
+    'Send {"protocol": name} for its checks. Codes of gateway.inspect are in the whole: GET /v1/test/schema.'
+  return { ...schema, checks: counts, details }
+}
+
+const ofOne = ({ ruleset_version, checks }: TestSchema): z.infer<typeof TestSchemaOfOne> => ({
+  ruleset_version,
+  checks: checks.map(({ id, dimension, max, asks }) => ({ id, dimension, max, asks })),
+  details: 'Specification and remediation of each check: GET /v1/test/schema, or the report of gateway.test.',
+})
+
 export const testSchema = defineTool({
   name: 'gateway.test.schema',
   toolset: 'commerce',
@@ -38,15 +72,26 @@ export const testSchema = defineTool({
   summary:
     'Schema of a sample, protocols and versions, dimensions, every check with its points, caps, levels, reason codes.',
   brief: 'The checks of gateway.test with their points, levels and reason codes.',
-  input: z.strictObject({}),
+  input: z.strictObject({
+    protocol: ProtocolName.optional().describe('Only the checks of this one'),
+  }),
   output: TestSchema,
+  inMessages: {
+    output: z.union([TestSchemaInBrief, TestSchemaOfOne]),
+    from: (schema, { protocol }) => (protocol === undefined ? briefOf(schema) : ofOne(schema)),
+  },
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/test/schema', operationId: 'getTestSchema' },
   errors: [],
-  examples: [{ title: 'Read it', input: {} }],
-  handle: async function testSchema(_input, { commerce }) {
-    return commerce.testSchema() as z.infer<typeof TestSchema>
+  examples: [
+    { title: 'How it is scored', input: {} },
+    { title: 'The checks of one protocol', input: { protocol: 'x402' } },
+  ],
+  handle: async function testSchema({ protocol }, { commerce }) {
+    const { protocols, checks, ...schema } = commerce.testSchema() as TestSchema
+    const isOf = (each: { readonly protocol: string }) => protocol === undefined || each.protocol === protocol
+    return { ...schema, protocols: protocols.filter(isOf), checks: checks.filter(isOf) }
   },
 })

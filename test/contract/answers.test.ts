@@ -222,6 +222,34 @@ describe('a 402 tells who reads it alone what it costs, how it is paid and what 
   })
 })
 
+it('says how what is given in brief is had whole, and gives it then', async () => {
+  const providers = await legacy('gateway.egress.providers', {})
+  expect(providers.output['details']).toContain('"provider"')
+  const { output: one } = await legacy('gateway.egress.providers', { provider: 'openai' })
+  expect(one).toEqual((await gateway.rest('GET', '/v1/egress/providers?provider=openai')).body)
+  expect(at(one, 'providers', '0', 'denied_paths')).not.toEqual([])
+
+  const manifest = await legacy('gateway.protocols', {})
+  expect(manifest.output['details']).toContain('"tool"')
+  const { output: ways } = await legacy('gateway.protocols', { tool: 'gateway_web_fetch' })
+  expect(ways).toEqual((await gateway.rest('GET', '/v1/protocols?tool=gateway_web_fetch')).body)
+
+  const brief = await legacy('gateway.discovery.resources', { limit: 3 })
+  expect(brief.output['details']).toContain('"full"')
+  const { output: full } = await legacy('gateway.discovery.resources', { limit: 3, full: true })
+  const { body } = await gateway.rest('GET', '/discovery/resources?limit=3')
+  expect(full['items']).toEqual(body.items)
+  expect(at(brief.output, 'items', '0')).toMatchObject({ resource: body.items[0].resource, own: true })
+
+  const rules = await legacy('gateway.test.schema', {})
+  expect(rules.output['details']).toContain('"protocol"')
+  for (const protocol of Object.keys(rules.output['checks'] as object)) {
+    const { output, text } = await legacy('gateway.test.schema', { protocol })
+    expect(output['checks']).toHaveLength(at(rules.output, 'checks', protocol) as number)
+    expect(tokensOf(text), protocol).toBeLessThan(MOST)
+  }
+})
+
 it('gives documents over REST as text and as Markdown, unless one of them is chosen', async () => {
   const input = {
     capability: 'extract-preview',
