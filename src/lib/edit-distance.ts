@@ -37,3 +37,18 @@ export function isBeyond(limit: number, a: number, b: number): boolean {
   for (let rest = a ^ b; rest !== 0; rest &= rest - 1) if (left-- === 0) return true
   return false
 }
+
+/** More slips than these make another word; and whoever sends the word decides how long it is. */
+const MAX_SLIPS = 4
+
+/** The known word that a misspelt one was meant for: two slips in a short word, every fourth character of a longer one. */
+export function nearestTo(wanted: string, known: readonly string[]): string | undefined {
+  const limit = Math.min(MAX_SLIPS, Math.max(2, Math.floor(wanted.length / 4)))
+  const letters = lettersOf(wanted)
+  const [nearest] = known
+    .filter((word) => !isBeyond(limit, letters, lettersOf(word)))
+    .map((word) => ({ word, distance: distanceWithin(limit, wanted, word) }))
+    .filter(({ distance }) => distance <= limit)
+    .toSorted((a, b) => a.distance - b.distance)
+  return nearest?.word
+}

@@ -154,6 +154,20 @@ it('narrows over stdio by the address that is bridged to', async () => {
 })
 
 it.each([
+  ['', undefined, 'gateway_test_count'],
+  ['', 'dotted', 'gateway.test.count'],
+  ['?names=portable', 'dotted', 'gateway_test_count'],
+  ['?names=dotted', undefined, 'gateway.test.count'],
+] as const)('spells names over a bridge to %j, where %s is wanted, as %s', async (query, names, expected) => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const target = { url: gateway.url + query }
+  const served = serveMcpStdio({ target, stdin, stdout, ...(names && { names }) })
+  stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })}\n`)
+  await served
+  expect(String(stdout.read())).toContain(`"name":"${expected}"`)
+})
+
+it.each([
   ['dotted', 'gateway.test.count'],
   ['auto', 'gateway_test_count'],
 ])('spells names over stdio in this process as GATEWAY_MCP_NAMES=%s says', async (setting, expected) => {

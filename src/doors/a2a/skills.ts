@@ -2,7 +2,14 @@
 // a data part, message metadata, request metadata, one JSON object in the text. Words that a tool understands are a request
 // for it; any others get a list of skills.
 import { GatewayError } from '../../core/errors.ts'
-import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../core/registry.ts'
+import {
+  portableName,
+  type AnyTool,
+  type RegisteredTool,
+  type Registry,
+  type SkillCard,
+} from '../../core/registry.ts'
+import { nearestTo } from '../../lib/edit-distance.ts'
 import { createSpeller, type Speller } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SendRequest } from './envelope.ts'
@@ -83,12 +90,21 @@ export function chooseSkill(table: SkillTable, request: SendRequest, extensionUr
   const named = findName(request, extensionUri)
   if (!named) return chooseByWords(table, request)
   const skill = table.find(named.name)
-  if (!skill)
-    throw new GatewayError(
-      'tool_not_found',
-      `There is no skill "${named.name.slice(0, 64)}". Skills: ${table.skills.map(({ id }) => id).join(', ')}.`,
-    )
+  if (!skill) throw noSkill(table, named.name.slice(0, 64))
   return { kind: 'skill', skill, input: withCapability(skill, inputOf(skill, named)) }
+}
+
+function noSkill({ skills }: SkillTable, name: string): GatewayError {
+  const ids = skills.map(({ id }) => id)
+  const wanted = portableName(name.toLowerCase())
+    .replace(/^gateway_/, '')
+    .replaceAll('_', '-')
+  const nearest = nearestTo(wanted, ids)
+  const advice = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return new GatewayError(
+    'tool_not_found',
+    `There is no skill "${name}".${advice} Skills: ${ids.join(', ')}.`,
+  )
 }
 
 /** Words of a follow-up are about the task that it follows up. */

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import { type AnyTool, portableName, type Registry } from '../../core/registry.ts'
 import { TOOLSETS, type Toolset } from '../../core/tool.ts'
-import { distanceWithin } from '../../lib/edit-distance.ts'
+import { nearestTo } from '../../lib/edit-distance.ts'
 
 export interface Selection {
   /** Toolsets, `+`, portable names: the same text for the same tools, of characters that may stand in a header. */
@@ -146,13 +146,3 @@ const plain = (name: string) =>
       .toLowerCase()
       .replaceAll(/[\s/-]/g, '_'),
   )
-
-/** Two slips in a short name, every fourth character of a long one. */
-function nearestTo(wanted: string, known: readonly string[]): string | undefined {
-  const limit = Math.max(2, Math.floor(wanted.length / 4))
-  const [nearest] = known
-    .map((name) => ({ name, distance: distanceWithin(limit, wanted, name) }))
-    .filter(({ distance }) => distance <= limit)
-    .toSorted((a, b) => a.distance - b.distance)
-  return nearest?.name
-}
