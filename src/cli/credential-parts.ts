@@ -4,7 +4,9 @@ import type { Command } from 'commander'
 import { CredentialSettings } from '../../schemas/credential-settings.ts'
 import { SecretTexts } from '../../schemas/egress.ts'
 import type { Secret } from '../lib/secret.ts'
+import { parseOperatorJson } from '../lib/operator-json.ts'
 import { CommandFailure, Exit } from './exit.ts'
+import { parseInput } from './input.ts'
 
 export interface PartsOption {
   readonly parts?: true
@@ -13,10 +15,10 @@ export interface SettingsOption {
   readonly settingsFile?: string
 }
 
-/** undefined where it is no JSON; the words of the parser would quote a secret. */
+/** undefined where it is no JSON, or says something twice; the words of the parser would quote a secret. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseOperatorJson(text)
   } catch {
     return undefined
   }
@@ -47,7 +49,7 @@ export function partsOf(
   if (texts.success) return { parts: texts.data }
   throw new CommandFailure(
     Exit.usage,
-    'With --parts the secret is one JSON object of texts by lower-case names, such as {"client_secret": "…"}. ' +
+    'With --parts the secret is one JSON object of texts by lower-case names, each there once, such as {"client_secret": "…"}. ' +
       'Line breaks of a PEM key are written as \\n in it.',
   )
 }
@@ -61,7 +63,7 @@ export async function settingsIn({ settingsFile }: SettingsOption): Promise<Cred
       Exit.usage,
       `The settings file ${settingsFile} cannot be read: it does not exist, or this user may not read it.`,
     )
-  const settings = CredentialSettings.safeParse(parse(text))
+  const settings = CredentialSettings.safeParse(parseInput(`The settings file ${settingsFile}`, text))
   if (settings.success) return settings.data
   const [issue] = settings.error.issues
   throw new CommandFailure(

@@ -1,5 +1,6 @@
-// Files that commands take as input; - is stdin.
+// Files that commands take as input, and the JSON in them; - is stdin.
 import { readFile } from 'node:fs/promises'
+import { OperatorJsonFault, parseOperatorJson } from '../lib/operator-json.ts'
 import { CommandFailure, Exit } from './exit.ts'
 
 /** More than any request body or mandate the gateway takes. */
@@ -38,4 +39,17 @@ async function readStandardInput(what: string): Promise<Buffer> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/**
+ * @param name of the file, for the refusal
+ * @throws {CommandFailure} where it is no JSON, or an object in it has a member twice; quotes no value
+ */
+export function parseInput(name: string, text: string): unknown {
+  try {
+    return parseOperatorJson(text)
+  } catch (thrown) {
+    if (!(thrown instanceof OperatorJsonFault)) throw thrown
+    throw new CommandFailure(Exit.usage, `${name} ${thrown.message}.`)
+  }
 }

@@ -13,7 +13,7 @@ import { marketplaceSellerState } from '../../tools/marketplace-seller-state.ts'
 import { isObject } from '../lib/json.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { readInput } from './input.ts'
+import { parseInput, readInput } from './input.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { formatTable, formatValue, printJson, printLine, printRecord, type Row } from './output.ts'
 import { readSecret } from './secrets.ts'
@@ -36,12 +36,7 @@ function printListing(listing: Row, options: ConnectionOptions): void {
 
 /** A file of JSON with an object in it; `-` is stdin. @throws {CommandFailure} */
 async function readObject(what: string, file: string): Promise<Record<string, unknown>> {
-  let value: unknown
-  try {
-    value = JSON.parse((await readInput(what, file)).toString('utf8'))
-  } catch (thrown) {
-    if (thrown instanceof CommandFailure) throw thrown
-  }
+  const value = parseInput(file, (await readInput(what, file)).toString('utf8'))
   if (!isObject(value)) throw new CommandFailure(Exit.usage, `${file} is no JSON object.`)
   return value
 }

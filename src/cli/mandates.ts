@@ -8,7 +8,7 @@ import { actionsMandatesRevoke } from '../../tools/actions-mandates-revoke.ts'
 import { isObject } from '../lib/json.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { readInput } from './input.ts'
+import { parseInput, readInput } from './input.ts'
 import {
   addConnectionOptions,
   addPageOptions,
@@ -150,12 +150,7 @@ export async function readTerms(file: string, options: TermOptions): Promise<Giv
       'Give the terms of a mandate as options or as --mandate-file, not both.',
     )
   const text = (await readInput('mandate', file)).toString('utf8')
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch {
-    throw new CommandFailure(Exit.usage, `${file} is no JSON.`)
-  }
+  const document = parseInput(file, text)
   if (!isObject(document))
     throw new CommandFailure(
       Exit.usage,

@@ -7,6 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import { describeIssues } from '../core/validation-issues.ts'
 import { parseJson } from '../lib/json.ts'
 import { decodeUtf8Document } from '../lib/utf8.ts'
+import { OperatorJsonFault, parseOperatorJson } from '../lib/operator-json.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { readInput } from './input.ts'
 
@@ -33,8 +34,10 @@ function parse(bytes: Buffer): unknown {
   const text = decodeUtf8Document(bytes)
   if (text === undefined) throw unreadable(NO_JSON)
   try {
-    return parseJson(text)
+    parseJson(text)
+    return parseOperatorJson(text)
   } catch (thrown) {
+    if (thrown instanceof OperatorJsonFault) throw unreadable(`it ${thrown.message}`)
     const isDeep = thrown instanceof GatewayError && thrown.code === 'json_too_deep'
     throw unreadable(isDeep ? 'it is nested too deeply' : NO_JSON)
   }

@@ -6,6 +6,8 @@ import { createPrivateKey } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK_EC_Private } from 'jose'
 import { operatorKeyFile } from '../../app/bootstrap.ts'
 import type { Config } from '../../core/config.ts'
+import { isObject } from '../../lib/json.ts'
+import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { parseToken } from '../../lib/tokens.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -117,6 +119,7 @@ async function checkKeyFile(key: {
       ? ok(check, file)
       : fail(check, `${file} does not hold a whole key`, key.whenBroken)
   } catch (thrown) {
+    if (thrown instanceof OperatorJsonFault) return fail(check, `${file} ${thrown.message}`, key.whenBroken)
     return fail(
       check,
       `${file} cannot be read (${errorCode(thrown) ?? 'error'})`,
@@ -125,19 +128,10 @@ async function checkKeyFile(key: {
   }
 }
 
-/** A file holds one JWK or a set of them. */
+/** A file holds one JWK or a set of them. @throws {OperatorJsonFault} */
 function jwksOf(text: string): readonly unknown[] {
-  try {
-    const document: unknown = JSON.parse(text)
-    return typeof document === 'object' &&
-      document !== null &&
-      'keys' in document &&
-      Array.isArray(document.keys)
-      ? document.keys
-      : [document]
-  } catch {
-    return []
-  }
+  const document = parseOperatorJson(text)
+  return isObject(document) && Array.isArray(document['keys']) ? document['keys'] : [document]
 }
 
 /** The keys of an authority file, by id; none when it is missing or broken, which `checkKeyFiles` says. */

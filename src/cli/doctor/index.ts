@@ -9,6 +9,7 @@ import { jsonOption } from '../options.ts'
 import { printJson, printLine } from '../output.ts'
 import { findRunning } from '../running.ts'
 import { checkDatabase } from './database.ts'
+import { checkDocuments } from './documents.ts'
 import { checkEdge } from './edge.ts'
 import { checkDataDirectory, checkKeyFiles } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
@@ -23,6 +24,7 @@ const CHECKS: readonly Check[] = [
   checkDataDirectory,
   checkKeyFiles,
   checkDatabase,
+  checkDocuments,
   checkClock,
   checkDns,
   checkPort,

@@ -6,10 +6,16 @@ import { digestCanonical } from '../../lib/canonical-json.ts'
 import { z } from 'zod'
 import { ConfigError } from '../../core/errors.ts'
 import type { WrappedKey } from '../../store/ports.ts'
+import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'
 import type { Authority } from '../ports.ts'
-import { createFile, replaceFile, withFileLock } from '../../receipts/adapters/key-file.ts'
+import {
+  createFile,
+  describeUnreadable,
+  replaceFile,
+  withFileLock,
+} from '../../receipts/adapters/key-file.ts'
 
 const PrivateJwk = z.object({
   kty: z.literal('EC'),
@@ -157,7 +163,7 @@ async function readIfPresent(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8')
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
-    throw new ConfigError([`GATEWAY_AUTHORITY_KEY_FILE: ${file} cannot be read by this user`])
+    throw new ConfigError([`GATEWAY_AUTHORITY_KEY_FILE: ${describeUnreadable(file, thrown)}`])
   }
 }
 
@@ -174,10 +180,11 @@ async function load(file: string): Promise<AuthorityKeys> {
     )
   let parsed: z.infer<typeof KeyFile>
   try {
-    parsed = KeyFile.parse(JSON.parse(text))
-  } catch {
-    // Neither the parser's words nor zod's: both can quote the file.
-    throw refuse('is not a private P-256 JWK (kty EC) or a JWK Set of such keys')
+    parsed = KeyFile.parse(parseOperatorJson(text))
+  } catch (thrown) {
+    // Zod's words can quote the file.
+    const why = thrown instanceof OperatorJsonFault ? `: it ${thrown.message}` : ''
+    throw refuse(`is not a private P-256 JWK (kty EC) or a JWK Set of such keys${why}`)
   }
   const [current, ...others] = ('keys' in parsed ? parsed.keys : [parsed]).map(importKey)
   if (!current || !others.every((key) => key !== undefined))

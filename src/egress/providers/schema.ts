@@ -10,7 +10,7 @@ import {
 import { ProviderId } from '../../../schemas/egress.ts'
 import { AllowedHost, HttpMethod } from '../../../schemas/http.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { placeOfJsonFault } from '../../lib/json-fault.ts'
+import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { checkSettings } from '../placement/settings.ts'
 import { checkPath, parseTarget } from '../target.ts'
 
@@ -153,10 +153,10 @@ export function readOwnProviders(
   | { readonly ok: false; readonly problems: readonly string[] } {
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = parseOperatorJson(text)
   } catch (thrown) {
-    const place = placeOfJsonFault(text, thrown)
-    return { ok: false, problems: [`it is not JSON${place === undefined ? '' : `: look at ${place}`}`] }
+    if (!(thrown instanceof OperatorJsonFault)) throw thrown
+    return { ok: false, problems: [`it ${thrown.message}`] }
   }
   const file = OwnProviders.safeParse(json)
   if (!file.success)

@@ -4,7 +4,8 @@ import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:cry
 import { readFile, stat } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { createFile } from './key-file.ts'
+import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
+import { createFile, describeUnreadable } from './key-file.ts'
 
 const KEY_BYTES = 32
 
@@ -44,23 +45,24 @@ async function readKey(file: string): Promise<Buffer | undefined> {
       ])
     text = await readFile(file, 'utf8')
   } catch (thrown) {
+    if (thrown instanceof ConfigError) throw thrown
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
-    throw thrown
+    throw new ConfigError([describeUnreadable(file, thrown)])
   }
-  const bytes = parseKey(text)
-  if (bytes?.length !== KEY_BYTES)
-    throw new ConfigError([
-      `${file} is not a derivation key (JWK of kty oct, 256 bits): restore it from a backup`,
-    ])
-  return bytes
+  const key = parseKey(text)
+  if (typeof key !== 'string' && key.length === KEY_BYTES) return key
+  throw new ConfigError([
+    `${file} is not a derivation key (JWK of kty oct, 256 bits): restore it from a backup${typeof key === 'string' ? key : ''}`,
+  ])
 }
 
-function parseKey(text: string): Buffer | undefined {
+/** @returns the key, or a sentence more for whoever reads that it is none */
+function parseKey(text: string): Buffer | string {
   try {
-    const jwk: unknown = JSON.parse(text)
+    const jwk = parseOperatorJson(text)
     const k = isObject(jwk) && jwk['kty'] === 'oct' ? jwk['k'] : undefined
-    return typeof k === 'string' ? Buffer.from(k, 'base64url') : undefined
-  } catch {
-    return undefined
+    return typeof k === 'string' ? Buffer.from(k, 'base64url') : ''
+  } catch (thrown) {
+    return thrown instanceof OperatorJsonFault ? `. It ${thrown.message}` : ''
   }
 }

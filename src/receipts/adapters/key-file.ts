@@ -7,6 +7,13 @@ import { GatewayError } from '../../core/errors.ts'
 /** A lock older than this was left by a process that died: writing a key file takes milliseconds. */
 const STALE_LOCK_MS = 30_000
 
+/** @returns why a key file cannot be read, and what to do; for a file that is there */
+export function describeUnreadable(file: string, thrown: unknown): string {
+  if (hasCode(thrown, 'EISDIR')) return `${file} is a directory: put the key file in its place, from a backup`
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'error'
+  return `${file} cannot be read by this user (${code}): give it to the user that runs the gateway`
+}
+
 /** Creates the file with this content, unless it exists by then: the first of two starting replicas wins. */
 export async function createFile(file: string, content: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })

@@ -5,8 +5,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
 import { digestCanonical } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/json.ts'
+import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import type { OkpKey } from '../ed25519.ts'
-import { createFile, replaceFile } from './key-file.ts'
+import { createFile, describeUnreadable, replaceFile } from './key-file.ts'
 
 export interface SigningKey {
   /** RFC 7638 thumbprint. */
@@ -29,11 +30,13 @@ export async function readSigningKeys(file: string): Promise<SigningKeys | undef
       throw new ConfigError([`${file} holds the signing key: only its owner may read it (chmod 600 ${file})`])
     text = await readFile(file, 'utf8')
   } catch (thrown) {
+    if (thrown instanceof ConfigError) throw thrown
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
-    throw thrown
+    throw new ConfigError([describeUnreadable(file, thrown)])
   }
   const keys = parseKeys(text)
-  if (!keys) throw new ConfigError([`${file} is not an Ed25519 private key (JWK): restore it from a backup`])
+  if (typeof keys === 'string')
+    throw new ConfigError([`${file} is not an Ed25519 private key (JWK): restore it from a backup${keys}`])
   return keys
 }
 
@@ -64,16 +67,17 @@ function serialise([first, ...others]: SigningKeys): string {
   return `${JSON.stringify(others.length === 0 ? first.jwk : { keys: [first, ...others].map(({ jwk }) => jwk) })}\n`
 }
 
-function parseKeys(text: string): SigningKeys | undefined {
+/** @returns the keys, or a sentence more for whoever reads that these are none */
+function parseKeys(text: string): SigningKeys | string {
   try {
-    const document: unknown = JSON.parse(text)
+    const document: unknown = parseOperatorJson(text)
     const jwks: unknown[] =
       isObject(document) && Array.isArray(document['keys']) ? document['keys'] : [document]
     const [first, ...others] = jwks.map(parseKey)
-    if (!first || !others.every((key) => key !== undefined)) return undefined
+    if (!first || !others.every((key) => key !== undefined)) return ''
     return [first, ...others]
-  } catch {
-    return undefined
+  } catch (thrown) {
+    return thrown instanceof OperatorJsonFault ? `. It ${thrown.message}` : ''
   }
 }
 

@@ -5,6 +5,8 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Adapter, Low } from 'lowdb'
 import { GatewayError } from '../../core/errors.ts'
+import { parseOperatorJson } from '../../lib/operator-json.ts'
+import { describeFault } from './fault.ts'
 import type { DocumentKind, DocumentStore } from '../ports.ts'
 
 interface Entry<T> {
@@ -89,10 +91,9 @@ function createDocumentFile<T>(dataDir: string, document: DocumentKind<T>): Docu
       return document.initial
     }
     try {
-      good = document.parse(JSON.parse(bytes.toString('utf8')))
-    } catch {
-      // The parser's own words may quote the file; its name is enough to find it.
-      problem = `${document.name}.json is not valid; ${good === undefined ? 'the default' : 'the last valid version'} is used.`
+      good = document.parse(parseOperatorJson(bytes.toString('utf8')))
+    } catch (thrown) {
+      problem = describeFault(`${document.name}.json`, thrown, good !== undefined)
     }
     return good ?? document.initial
   }

@@ -1,5 +1,7 @@
 // The operator's documents when PostgreSQL is set: one row each, changed by compare-and-set on its revision.
 import { GatewayError } from '../../core/errors.ts'
+import { parseOperatorJson } from '../../lib/operator-json.ts'
+import { describeFault } from './fault.ts'
 import type { Logger } from '../../lib/log.ts'
 import { type Command, first } from '../command.ts'
 import { storeClosed } from '../failure.ts'
@@ -33,16 +35,15 @@ export function openTableDocuments(url: string, log: Logger): DocumentStore {
     )
     if (!row) return { value: document.initial, revision: 0 }
     try {
-      const value = document.parse(JSON.parse(row.json))
+      const value = document.parse(parseOperatorJson(row.json))
       lastGood.set(document.name, value)
       return { value, revision: row.revision }
-    } catch {
+    } catch (thrown) {
       const good = lastGood.get(document.name) as T | undefined
-      const used = good === undefined ? 'the default' : 'the last valid version'
       return {
         value: good ?? document.initial,
         revision: row.revision,
-        problem: `The document ${document.name} is not valid; ${used} is used.`,
+        problem: describeFault(`The document ${document.name}`, thrown, good !== undefined),
       }
     }
   }

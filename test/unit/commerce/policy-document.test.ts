@@ -148,7 +148,9 @@ describe('reading it', () => {
     await writeFile(file(), '{"accounts": {')
     expect(await capNow()).toBe(7n)
     expect(await capNow()).toBe(7n)
-    expect(problems).toEqual(['transaction-policy.json is not valid; the last valid version is used.'])
+    expect(problems).toEqual([
+      'transaction-policy.json is not valid; the last valid version is used. It is not JSON: look at line 1, column 15.',
+    ])
     await writeFile(file(), JSON.stringify({ accounts: { [ME]: { caps: [{ currency: 'USD', max: '8' }] } } }))
     expect(await capNow()).toBe(8n)
   })

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto'
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -47,4 +47,15 @@ it('refuses a file that others may read, or that holds something else', async ()
     await writeFile(file, text, { mode: 0o600 })
     await expect(open()).rejects.toThrow(/not a derivation key/)
   }
+})
+
+it('says which member of the file is there twice, and what cannot be read', async () => {
+  await writeFile(file, '{"kty":"oct",\n"k":"secret-1",\n"k":"secret-2"}', { mode: 0o600 })
+  const failed = open()
+  await expect(failed).rejects.toThrow(/It has the member "k" twice in one object, in lines 2 and 3/)
+  await expect(failed).rejects.not.toThrow(/secret/)
+  await rm(file)
+  await mkdir(file, { mode: 0o700 })
+  await expect(open()).rejects.toThrow(`${file} is a directory: put the key file in its place`)
+  await rm(file, { recursive: true })
 })

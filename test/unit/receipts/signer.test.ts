@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compactVerify, importJWK } from 'jose'
@@ -92,4 +92,13 @@ it('refuses a key file whose public half belongs to another key', async () => {
   const other = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
   await writeFile(file, JSON.stringify({ ...jwk, x: other }))
   await expect(open()).rejects.toThrow(/not an Ed25519 private key/)
+})
+
+it('says which member of the key file is there twice, and what cannot be read', async () => {
+  await writeFile(file, '{"kty":"OKP","crv":"Ed25519",\n"d":"secret-1",\n\n"d":"secret-2"}', { mode: 0o600 })
+  await expect(open()).rejects.toThrow(/It has the member "d" twice in one object, in lines 2 and 4/)
+  await expect(open()).rejects.not.toThrow(/secret/)
+  await rm(file)
+  await mkdir(file, { mode: 0o700 })
+  await expect(open()).rejects.toThrow(`${file} is a directory: put the key file in its place`)
 })

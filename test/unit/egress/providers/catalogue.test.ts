@@ -82,6 +82,11 @@ test('an operator’s own needs no more than an id, hosts, a test call and a lin
 
 test.each([
   ['cut', '{', 'it is not JSON: look at line 1, column 2'],
+  [
+    'a member twice',
+    '{"providers": [\n  {"id": "a",\n   "id": "b"}]}',
+    'it has the member "id" twice in one object, in lines 2 and 3: remove one',
+  ],
   ['missing a comma', '{"providers": [\n  {"id": "a" "b"}]}', 'it is not JSON: look at line 2, column 14'],
   [
     'written with a comma too many',
