@@ -20,7 +20,14 @@ export async function claimInstallation(
   documents: Pick<DocumentStore, 'read' | 'update'>,
   { mode }: Pick<Config, 'mode'>,
 ): Promise<void> {
-  const kept = (await documents.read(installationDocument)).value.mode
+  const { value, problem } = await documents.read(installationDocument)
+  // Whose money and keys these are cannot be guessed.
+  if (problem !== undefined)
+    throw new ConfigError([
+      `${problem.replace(/; .*? is used\./, '.')} It notes the mode in which the data was begun: restore it from a backup, or write ` +
+        '{"mode": "production"} or {"mode": "sandbox"} into it, whichever it was',
+    ])
+  const kept = value.mode
   const begunAs = kept ?? (await note(documents, mode))
   if (begunAs === mode) return
   throw new ConfigError([

@@ -7,7 +7,7 @@ import type { Gateway } from '../app/gateway.ts'
 import { createLogger } from '../lib/log.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from './running.ts'
-import { explainStartFailure } from './start-failure.ts'
+import { explainStartFailure, isAboutFiles } from './start-failure.ts'
 
 export interface EmbeddedSandbox {
   readonly gateway: Gateway
@@ -29,7 +29,7 @@ export async function startEmbeddedSandbox(wanted: Config): Promise<EmbeddedSand
   } catch (thrown) {
     const words = explainStartFailure(thrown, config)
     if (words === undefined) throw thrown
-    throw new CommandFailure(Exit.failed, words)
+    throw new CommandFailure(isAboutFiles(thrown) ? Exit.config : Exit.failed, words)
   }
   const url = localUrl(config, gateway.port)
   await noteRunning(dataDir, { pid: process.pid, url })

@@ -10,7 +10,7 @@ import { missingSandboxPackages } from '../sandbox/packages.ts'
 import { operatorKeyFile } from '../app/bootstrap.ts'
 import { Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from './running.ts'
-import { explainStartFailure } from './start-failure.ts'
+import { explainStartFailure, isAboutFiles } from './start-failure.ts'
 
 /** A terminal, npm and the launcher each deliver one Ctrl-C: the same signal within this time is the same wish. */
 const SAME_WISH_MS = 1000
@@ -57,7 +57,7 @@ export async function serve(
     process.stderr.write(
       `agent-gateway: ${words ?? 'The gateway could not start; the log line above says where. `agent-gateway doctor` checks the usual causes.'}\n`,
     )
-    process.exit(Exit.failed)
+    process.exit(isAboutFiles(thrown) ? Exit.config : Exit.failed)
   }
   if (config.mode === 'production' && config.allowPrivateCidrs.length > 0)
     log.warn(

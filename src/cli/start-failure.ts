@@ -7,13 +7,17 @@ type SystemError = Error & { code: string; path?: string; syscall?: string }
 const isSystemError = (thrown: unknown): thrown is SystemError =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
 
+const isAboutAddress = ({ syscall }: SystemError) => syscall === 'listen' || syscall === 'getaddrinfo'
+
+/** Whether somebody has to mend files before it is worth trying again. */
+export const isAboutFiles = (thrown: unknown): boolean =>
+  isSystemError(thrown) && !isAboutAddress(thrown) && explainFile(thrown, '') !== undefined
+
 /** @returns undefined for what nobody foresaw: that belongs into the log */
 export function explainStartFailure(thrown: unknown, config: Config): string | undefined {
   if (thrown instanceof GatewayError) return thrown.message
   if (!isSystemError(thrown)) return undefined
-  return thrown.syscall === 'listen' || thrown.syscall === 'getaddrinfo'
-    ? explainListen(thrown.code, config)
-    : explainFile(thrown, config)
+  return isAboutAddress(thrown) ? explainListen(thrown.code, config) : explainFile(thrown, config.dataDir)
 }
 
 function explainListen(code: string, { host, port }: Config): string | undefined {
@@ -31,7 +35,7 @@ function explainListen(code: string, { host, port }: Config): string | undefined
   }
 }
 
-function explainFile({ code, path }: SystemError, { dataDir }: Config): string | undefined {
+function explainFile({ code, path }: SystemError, dataDir: string): string | undefined {
   const place = path ?? dataDir
   switch (code) {
     case 'EACCES':

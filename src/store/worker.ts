@@ -8,7 +8,8 @@ import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
 import { createMerger } from './sqlite/write-behind.ts'
-import { openDatabase } from './sqlite/database.ts'
+import { openDatabase, type SqliteDatabase } from './sqlite/database.ts'
+import { damaged, explainOpenFailure } from './sqlite/open-failure.ts'
 import { sqliteCommands } from './sqlite/fused.ts'
 
 export interface WorkerInput {
@@ -22,20 +23,17 @@ export interface Answers {
   readonly values: readonly unknown[]
   readonly failures: readonly (readonly [index: number, failure: Failure])[]
 }
-export type WorkerMessage = { ready: true } | Answers
+/** `problem`: why the file cannot be opened, in words for the operator. */
+export type WorkerMessage = { ready: true } | { problem: string } | Answers
 
 /** Longer transactions gain nothing more and make the first command in them wait. */
 const MAX_GROUP = 128
 
+/** The file is shorter than it says of itself. */
+class Cut extends Error {}
+
 const { port, file } = workerData as WorkerInput
-const db = openDatabase(file)
-// A migration may remove what is secret.
-db.overwriting(() => {
-  db.exec('BEGIN IMMEDIATE')
-  db.drive(migrate(sqliteDialect, Date.now()))
-  db.exec('COMMIT')
-})
-db.emptyLog()
+const db = open()
 
 const merge = createMerger(db)
 const waiting: unknown[] = []
@@ -50,6 +48,27 @@ port.on('message', (message: Batch | 'close') => {
   while (waiting.length > 0) runGroup()
 })
 port.postMessage({ ready: true } satisfies WorkerMessage)
+
+/** Where that fails, the thread says so in words and ends. */
+function open(): SqliteDatabase {
+  try {
+    const opened = openDatabase(file)
+    // A migration may remove what is secret.
+    opened.overwriting(() => {
+      opened.exec('BEGIN IMMEDIATE')
+      opened.drive(migrate(sqliteDialect, Date.now()))
+      opened.exec('COMMIT')
+    })
+    opened.emptyLog()
+    if (opened.isCut(file)) throw new Cut()
+    return opened
+  } catch (thrown) {
+    const problem = thrown instanceof Cut ? damaged(file) : explainOpenFailure(file, thrown)
+    if (problem === undefined) throw thrown
+    port.postMessage({ problem } satisfies WorkerMessage)
+    process.exit()
+  }
+}
 
 function receive(): Batch | 'close' | undefined {
   return (receiveMessageOnPort(port) as { message: Batch | 'close' } | undefined)?.message

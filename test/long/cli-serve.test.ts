@@ -188,7 +188,7 @@ describe('start', () => {
   it('says in one line that the data directory cannot be made', async () => {
     writeFileSync(join(folder, 'file'), '')
     const gateway = serve({ GATEWAY_DATA_DIR: join(folder, 'file', 'data') })
-    expect((await gateway.ended).code).toBe(1)
+    expect((await gateway.ended).code).toBe(78)
     expect(gateway.stderr()).toMatch(/^agent-gateway: .*\/file.* is not a directory\. Set GATEWAY_DATA_DIR/)
   })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ConfigError } from '../../core/errors.ts'
 import { isServiceKid } from '../../egress/authority/spec.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
-import { lockDirectory } from '../../store/sqlite/lock.ts'
+import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
 import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -79,6 +79,8 @@ function checkOwner(dataDir: string, isKnown: boolean): Finding {
     return ok(check, 'nobody')
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown
+    if (!(thrown instanceof DirectoryInUse))
+      return fail(check, thrown.problems.join('; '), 'The gateway does not start until this is mended.')
     return isKnown
       ? ok(check, 'the running gateway')
       : warn(

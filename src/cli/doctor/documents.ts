@@ -1,4 +1,5 @@
 // What an operator wrote by hand beside the database: a running gateway says in its log that it uses something else, and here it is said too.
+import { statSync } from 'node:fs'
 import { transactionPolicyDocument } from '../../commerce/policy/document.ts'
 import { egressPolicyDocument } from '../../egress/policy.ts'
 import { emailDomainsDocument } from '../../email/lists.ts'
@@ -20,6 +21,8 @@ const KINDS: readonly DocumentKind<unknown>[] = [
 /** Reads each of the operator's documents as the gateway does; in PostgreSQL nobody edits them by hand. */
 export const checkDocuments: Check = async ({ config }) => {
   if (config.databaseUrl !== undefined) return []
+  // Where there is no directory another check says so.
+  if (!statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory()) return []
   const documents = await openDocumentStore({ config, log: createLogger('silent') })
   try {
     const problems: string[] = []

@@ -1,4 +1,5 @@
 // One SQLite connection: opened durable, statements prepared once, commands driven synchronously.
+import { statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Command, Row, SqlValue, Statement } from '../command.ts'
 
@@ -17,6 +18,8 @@ export interface SqliteDatabase {
    * waited for long.
    */
   readonly emptyLog: () => void
+  /** Whether the file lacks pages that it says it has; false while the log of writes holds any. */
+  readonly isCut: (file: string) => boolean
   readonly drive: <T>(command: Command<T>) => T
   readonly close: () => void
 }
@@ -98,6 +101,11 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
     emptyLog() {
       db.exec(`PRAGMA busy_timeout = ${WIPE_TIMEOUT_MS}`)
       db.exec(`PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    },
+    isCut(path) {
+      if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return false
+      const pragma = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+      return statSync(path).size < pragma('page_count') * pragma('page_size')
     },
     drive,
     close() {

@@ -3,18 +3,34 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../core/errors.ts'
+import { isHeldByAnother } from './open-failure.ts'
 
-/** @throws {ConfigError} when another process owns the directory */
+export class DirectoryInUse extends ConfigError {
+  override readonly name = 'DirectoryInUse'
+}
+
+/**
+ * @throws {DirectoryInUse} when another process owns the directory
+ * @throws {ConfigError} when its lock file is no lock file
+ */
 export function lockDirectory(dataDir: string): { release(): void } {
-  const db = new DatabaseSync(join(dataDir, 'lock.db'), { timeout: 0 })
+  const file = join(dataDir, 'lock.db')
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(file, { timeout: 0 })
     db.exec('BEGIN EXCLUSIVE')
-  } catch {
-    db.close()
-    throw new ConfigError([
+  } catch (thrown) {
+    db?.close()
+    if (!isHeldByAnother(thrown))
+      throw new ConfigError([
+        `GATEWAY_DATA_DIR: ${file} cannot be used as the lock of the directory. Nothing is kept in it: remove it while no gateway ` +
+          'runs there, and see that this user may write the directory',
+      ])
+    throw new DirectoryInUse([
       `GATEWAY_DATA_DIR: ${dataDir} is in use by another gateway process. Stop that one, or give this one a directory ` +
         'of its own; several replicas share a PostgreSQL database (GATEWAY_DATABASE_URL).',
     ])
   }
-  return { release: () => db.close() }
+  const held = db
+  return { release: () => held.close() }
 }

@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { ConfigError } from '../../core/errors.ts'
 import { createBatcher } from '../../lib/batcher.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Command } from '../command.ts'
@@ -11,9 +12,10 @@ import { type CommandName, commands, traitsOf } from '../commands/index.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Store } from '../ports.ts'
 import { storeOf } from '../engine-store.ts'
-import type { Answers, WorkerInput } from '../worker.ts'
+import type { Answers, WorkerInput, WorkerMessage } from '../worker.ts'
 import { openDatabase } from './database.ts'
 import { lockDirectory } from './lock.ts'
+import { refuseEmptied } from './open-failure.ts'
 import { createRowCache } from './row-cache.ts'
 
 interface Waiting {
@@ -28,9 +30,12 @@ const MAX_BATCH_WAIT_MS = 1
 /** sysexits.h EX_SOFTWARE */
 const EXIT_CRASHED = 70
 
+const lastWord = (port: MessagePort): WorkerMessage | undefined =>
+  (receiveMessageOnPort(port) as { message: WorkerMessage } | undefined)?.message
+
 /**
  * Opens the store of one process in `dataDir`, which it makes and locks.
- * @throws {ConfigError} when another process owns the directory
+ * @throws {ConfigError} when another process owns the directory, or its files cannot be opened
  */
 export async function openSqliteStore(parts: {
   dataDir: string
@@ -40,8 +45,9 @@ export async function openSqliteStore(parts: {
 }): Promise<Store> {
   const { dataDir, log } = parts
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const lock = lockDirectory(dataDir)
   const file = join(dataDir, 'gateway.db')
+  refuseEmptied(dataDir, file)
+  const lock = lockDirectory(dataDir)
   const { port1: port, port2 } = new MessageChannel()
   const input: WorkerInput = { port: port2, file }
   const worker = new Worker(parts.workerUrl ?? workerUrl(), {
@@ -72,7 +78,12 @@ export async function openSqliteStore(parts: {
   })
 
   try {
-    await Promise.race([once(port, 'message'), once(worker, 'exit').then(([code]) => Promise.reject(code))])
+    const said = await Promise.race([
+      once(port, 'message').then(([message]) => message as WorkerMessage),
+      // Its end may be heard of before what it said last.
+      once(worker, 'exit').then(([code]) => lastWord(port) ?? Promise.reject(code)),
+    ])
+    if ('problem' in said) throw new ConfigError([`GATEWAY_DATA_DIR: ${said.problem}`])
   } catch (thrown) {
     lock.release()
     port.close()
