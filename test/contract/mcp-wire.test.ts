@@ -216,6 +216,17 @@ describe.each(eras)('in the %s era', (era, call) => {
     },
   )
 
+  it('reports nothing under a token that is longer than a token is', async () => {
+    const params = (length: number) => ({
+      name: 'gateway.test.count',
+      arguments: { to: 3 },
+      _meta: { ...(era === '2026' ? meta : {}), progressToken: 't'.repeat(length) },
+    })
+    const { text, headers } = await call('tools/call', params(257))
+    expect([headers.get('content-type'), text.includes('ttt')]).toEqual(['application/json', false])
+    expect((await call('tools/call', params(256))).headers.get('content-type')).toBe('text/event-stream')
+  })
+
   it(cites('mcp:transport:json', 'answers in JSON when nobody asked for progress'), async () => {
     const { headers } = await call('tools/call', { name: 'gateway.test.count', arguments: { to: 2 } })
     expect(headers.get('content-type')).toBe('application/json')

@@ -80,9 +80,11 @@ const invalid = (message: string): ToolOutcome => ({
   error: { code: RPC.invalidParams, message },
 })
 
-/** The token comes back with every report. */
+/** The token comes back with every report, so a long one would make many times as much of a request. */
+const MAX_TOKEN = 256
+
 function progressTo(token: unknown, notify: Notify): CallContext['progress'] | undefined {
-  if (!isRpcId(token)) return undefined
+  if (!isRpcId(token) || String(token).length > MAX_TOKEN) return undefined
   return ({ done, total, message }) =>
     notify('notifications/progress', {
       progressToken: token,
