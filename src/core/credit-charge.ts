@@ -19,6 +19,8 @@ export interface CreditCharge {
   repeated(reference: string): void
   /** Nothing is taken this time, and why; the price has an allowance. @throws {GatewayError} internal without one */
   waived(reason: string): void
+  /** Tells whoever waits what the attempt does now. */
+  tell(message: string): void
 }
 
 export interface WatchedCharge extends CreditCharge {
@@ -29,11 +31,11 @@ export interface WatchedCharge extends CreditCharge {
 
 /**
  * Watches that a run takes exactly the credits of its price, once, or says why it took none.
- * @param onTaken told when it took them
+ * @param tell told of its steps, the taking first
  */
 export function createCreditCharge(
   { credits, taken }: CreditsPrice,
-  onTaken: () => void = () => {},
+  tell: (message: string) => void = () => {},
 ): WatchedCharge {
   let reference: string | undefined
   let waiver: string | undefined
@@ -46,7 +48,7 @@ export function createCreditCharge(
       if (reference !== undefined || waiver !== undefined) throw gatewayFault('a charge is taken once')
       if (count !== credits) throw gatewayFault(`${count} credits were taken, and the price is ${credits}`)
       reference = by
-      onTaken()
+      tell(`${credits} credit${credits === 1 ? '' : 's'} taken; the work begins`)
     },
     repeated(by) {
       if (reference !== undefined) throw gatewayFault('a repeat is not charged')
@@ -58,6 +60,7 @@ export function createCreditCharge(
       if (reference !== undefined) throw gatewayFault(`waived (${reason}) after it was taken`)
       waiver = reason
     },
+    tell,
     findMissing() {
       if (reference !== undefined || waiver !== undefined) return undefined
       return 'the run took no charge: hand `context.charge` to the engine that reserves its attempt'

@@ -120,10 +120,8 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
   async function runWithinAttempt(run: PricedRun, price: CreditsPrice): Promise<RunResult> {
     const { tool, plan, context, accept } = run
     await accept()
-    const words = creditWords(price.credits)
-    const charge = createCreditCharge(price, () =>
-      context.progress({ done: 1, message: `${words} taken; the work begins` }),
-    )
+    let done = 0
+    const charge = createCreditCharge(price, (message) => context.progress({ done: ++done, message }))
     const made = await plan.run({ ...context, charge })
     const missing = charge.findMissing()
     if (missing !== undefined) throw gatewayFault(missing)
@@ -131,7 +129,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const extras = charge.reference === undefined ? {} : { attempt_id: charge.reference }
     return {
       output: check(tool, made, extras),
-      price: charge.reference === undefined ? 'free' : words,
+      price: charge.reference === undefined ? 'free' : creditWords(price.credits),
     }
   }
 

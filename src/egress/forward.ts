@@ -132,7 +132,7 @@ export function createForward(parts: ForwardParts): Forward {
       const paid = reserved
       charge.taken(ATTEMPT_COST, paid.attempt.id)
       await fault.at('after_reserve')
-      const { response, headers, receipt, balance, isAnswerKept } = await runner.run(paid)
+      const { response, headers, receipt, balance, isAnswerKept } = await runner.run(paid, charge.tell)
       const { attempt } = paid
       return {
         attempt_id: attempt.id,

@@ -54,10 +54,11 @@ export interface Runner {
   ): Promise<readonly string[] | undefined>
   /**
    * Ends the attempt, whatever happens.
+   * @param tell told of the steps that may take long
    * @throws {GatewayError} target_blocked, upstream_unreachable, credential_unavailable (all refunded), outcome_ambiguous,
    * secret_reflected, response_too_large, response_unacceptable (all charged)
    */
-  run(paid: Paid): Promise<Completed>
+  run(paid: Paid, tell?: (message: string) => void): Promise<Completed>
 }
 
 /** Sends a request that was checked: vetted addresses, one attempt on the wire, the leak gate over the answer. */
@@ -71,15 +72,17 @@ export function createRunner(parts: RunnerParts): Runner {
       return addresses
     },
 
-    async run(paid) {
+    async run(paid, tell) {
       const addresses =
         paid.addresses ?? (await endings.refundOnFailure(paid, () => resolveAndMark(parts, paid)))
       const opened = await endings.refundOnFailure(paid, () => openCredential(parts, paid))
       const { message, signature } = await endings.refundOnFailure(paid, () =>
         withSecrets(parts, paid, opened),
       )
+      tell?.('The request goes out; its answer is awaited')
       const result = await sendOnce(parts, paid, { addresses, message, tls: opened?.tls })
       if (!result.ok) return await endings.fail(paid, result)
+      tell?.('The answer is here, and is searched for the secret')
       const { response } = result
       const sought =
         opened &&

@@ -133,6 +133,24 @@ describe('a paid call of five seconds', () => {
   })
 })
 
+describe('a call under a stored credential', () => {
+  it('tells when its credit is taken, when the request goes out and when the answer is there', async () => {
+    takes.set('/api', 1_000)
+    const { capability } = await gw.grant()
+    const call = { name: 'gateway_egress_fetch', arguments: { method: 'GET', url: gw.url('/api') } }
+    const events = await mcp(
+      { ...call, _meta: { progressToken: 7 } },
+      { authorization: `Bearer ${capability}` },
+    )
+    expect(events.slice(0, -1).map(({ params }) => [params.progress, params.message])).toEqual([
+      [1, '1 credit taken; the work begins'],
+      [2, 'The request goes out; its answer is awaited'],
+      [3, 'The answer is here, and is searched for the secret'],
+    ])
+    expect(events.at(-1).result.structuredContent.upstream.status).toBe(200)
+  })
+})
+
 describe('a paid call that is cancelled', () => {
   it('is answered by nothing, is settled all the same, and gives its result to the same payment', async () => {
     takes.set('/cancelled', 1_000)
