@@ -4,7 +4,7 @@ import type { WireMessage, WirePart } from './wire.ts'
 
 const REDACTED = '[redacted]'
 const SECRET_NAME =
-  /(capability|permit|mandate|payment(\.payload)?|credential|secret|e?mails?|password|passphrase|token|authorization|cookie|(api|private|access|idempotency)[_-]?key|signature|sign-in-with-x)$/i
+  /(capability|permit|mandate|payment(\.payload)?|credential|secret|e?mails?|password|passphrase|token|authorization|cookie|(api|private|access|email|idempotency)[_-]?key|signature|sign-in-with-x)$/i
 const GATEWAY_TOKEN = /agw_(?:sk|cap|ek)_[0-9A-Za-z]+/g
 
 const PERMIT = new RegExp(`[\\w-]*${PERMIT_HEADER_END}\\.[\\w-]+\\.[\\w-]+`, 'g')

@@ -30,6 +30,8 @@ describe('redaction', () => {
     'access_token',
     'idempotency_key',
     'idempotency-key',
+    'email_key',
+    'x402/sign-in-with-x',
   ])
     test(`takes the value of ${name} out`, () => {
       expect(redactValue({ a: [{ [name]: 'canary' }] })).toEqual({ a: [{ [name]: '[redacted]' }] })
