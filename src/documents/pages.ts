@@ -16,8 +16,9 @@ export const toolsPage = (registry: Registry): string => `# Tools
 
 ${NOTE}
 
-One registry serves every tool over MCP, A2A and REST. An empty cell means that the tool is not served there. MCP names have a second spelling with
-underscores (\`gateway_egress_fetch\`); both are always accepted in a call. [Connecting MCP clients](guides/mcp.md) says which one a list shows.
+One registry serves every tool over MCP, A2A and REST. An empty cell means that the tool is not served there. MCP lists a tool with underscores
+in place of the dots (\`gateway_egress_fetch\`), which every client accepts; both names are always accepted in a call, and [connecting MCP clients](guides/mcp.md)
+says who is shown the dots.
 
 ${toolTable(registry)}
 

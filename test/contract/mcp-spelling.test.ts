@@ -42,6 +42,20 @@ describe.each(eras)('in the %s era', (_, ask) => {
     },
   )
 
+  it.each(spellings)('resources and prompts with %s names', async (_kind, query, other) => {
+    const texts: string[] = []
+    for (const method of ['resources/list', 'resources/templates/list', 'prompts/list']) {
+      const { json } = await ask(method, {}, { query })
+      texts.push(...sentencesIn(json))
+      for (const { name } of json['result'].prompts ?? []) {
+        const got = await ask('prompts/get', { name, arguments: {} }, { query })
+        texts.push(...sentencesIn(got.json))
+      }
+    }
+    expect(texts.length).toBeGreaterThan(20)
+    expect(namesOf([other], texts.join('\n'))).toEqual([])
+  })
+
   it.each(spellings)('a challenge with %s names', async (_kind, query, other) => {
     for (const name of ['gateway.web.fetch', 'gateway_execute', 'gateway.credits.purchase']) {
       const entry = registry.find(name)
