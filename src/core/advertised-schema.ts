@@ -19,7 +19,7 @@ import { isObject } from '../lib/json.ts'
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** `input`: for documents, with every bound. `list`: for lists of tools, where a model pays for each word that it reads. */
-export type PublishedFor = 'input' | 'list'
+type PublishedFor = 'input' | 'list'
 
 const MAX_PATTERN = 100
 /** Nobody tries a number like this without a reason, so a list does not say where the bound is. */
@@ -27,8 +27,16 @@ const MUCH = 100_000
 const FEW = 10
 
 /** The schema of what a caller sends, as it is published: defaults are optional, aliases and wrappers are not there. */
-export function advertise(schema: z.ZodType, use: PublishedFor = 'input'): JsonSchema {
-  const { additionalProperties: others, ...words } = published(toJson(schema, 'input'), use)
+export const advertise = (schema: z.ZodType): JsonSchema => advertised(toJson(schema, 'input'), 'input')
+
+/** The same, and its short form for lists of tools. */
+export function advertiseTwice(schema: z.ZodType): Record<'inputSchema' | 'listedSchema', JsonSchema> {
+  const whole = toJson(schema, 'input')
+  return { inputSchema: advertised(whole, 'input'), listedSchema: advertised(whole, 'list') }
+}
+
+function advertised(whole: JsonSchema, use: PublishedFor): JsonSchema {
+  const { additionalProperties: others, ...words } = published(whole, use)
   // The OpenAI Agents SDK takes `true` there for a wish to be strict, and warns that it cannot be fulfilled.
   const isSaid = others !== undefined && (use === 'input' || others !== true)
   return isSaid ? { ...words, additionalProperties: others } : words

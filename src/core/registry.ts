@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { CreditsCharged } from '../../schemas/money.ts'
 import { Receipt } from '../../schemas/receipt.ts'
-import { advertise, describeOutput, type JsonSchema } from './advertised-schema.ts'
+import { advertiseTwice, describeOutput, type JsonSchema } from './advertised-schema.ts'
 import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
 import type { AnyTool, DoorName, MessageForm, RestRoute, SkillCard, Sold } from './tool.ts'
 import { derivedSkill, portableName } from './derived-skill.ts'
@@ -217,10 +217,9 @@ export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfi
     return {
       tool: toolUnder(tool, config, now),
       portableName: portableName(tool.name),
-      inputSchema: advertise(tool.input),
+      ...advertiseTwice(tool.input),
       outputSchema,
       messageSchema: tool.inMessages ? describeOutput(tool.inMessages.output) : outputSchema,
-      listedSchema: advertise(tool.input, 'list'),
     }
   })
   const byName = new Map<string, RegisteredTool>()

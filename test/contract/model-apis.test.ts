@@ -17,6 +17,7 @@ import { eachSchema, type Schema } from '../support/model-apis/schema-walk.ts'
 import { tokensOf } from '../support/tokens.ts'
 
 const registry = createRegistry(tools)
+const production = createRegistry(tools, { mode: 'production', creditPriceAtomic: 1000n })
 const served = registry.tools.filter(({ tool }) => tool.doors.includes('mcp'))
 const catalogue = createCatalogue(
   registry,
@@ -84,10 +85,12 @@ describe.each(shown)('$name in $of', ({ name, of, schema, entry }) => {
     eachSchema(schema, ({ pattern }) => expect(String(pattern ?? '').length).toBeLessThanOrEqual(100))
   })
 
-  it('takes every example as it stands', () => {
+  it('takes every example as it stands, in a sandbox and in production', () => {
     const validate = ajv.compile(schema)
-    for (const { title, input } of entry.tool.examples)
-      expect(validate(input), `${title}: ${JSON.stringify(validate.errors)}`).toBe(true)
+    const { tool } = production.find(entry.tool.name)!
+    const sold = [...(entry.tool.sold ?? []), ...(tool.sold ?? [])]
+    for (const { input } of [...entry.tool.examples, ...tool.examples, ...sold])
+      expect(validate(input), `${JSON.stringify(input)}: ${JSON.stringify(validate.errors)}`).toBe(true)
   })
 
   it('admits nothing whose shape the tool refuses', () => {

@@ -1,10 +1,11 @@
 // How an input is published: in the words that every model API takes, without what is accepted for other clients' sake.
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { advertise, describeOutput } from '../../../src/core/advertised-schema.ts'
+import { advertise, advertiseTwice, describeOutput } from '../../../src/core/advertised-schema.ts'
 
 const member = (schema: z.ZodType, use?: 'list') => {
-  const { properties } = advertise(z.strictObject({ member: schema }), use) as {
+  const { inputSchema, listedSchema } = advertiseTwice(z.strictObject({ member: schema }))
+  const { properties } = (use === 'list' ? listedSchema : inputSchema) as {
     properties: Record<string, unknown>
   }
   return properties['member']
@@ -138,9 +139,9 @@ describe('in a list of tools', () => {
   })
 
   it('does not say that an object is closed, as all of ours are', () => {
-    expect(advertise(z.strictObject({}), 'list')).toEqual({ type: 'object', properties: {} })
+    expect(advertiseTwice(z.strictObject({})).listedSchema).toEqual({ type: 'object', properties: {} })
     expect(member(z.looseObject({}), 'list')).toHaveProperty('additionalProperties', true)
-    expect(advertise(z.looseObject({}), 'list')).not.toHaveProperty('additionalProperties')
+    expect(advertiseTwice(z.looseObject({})).listedSchema).not.toHaveProperty('additionalProperties')
   })
 
   it('leaves out what few calls want, and lays shorter words over long ones', () => {
