@@ -23,7 +23,7 @@ const REQUESTS = 10_000
 const CONNECTIONS = 40
 const EVERY_MS = 20
 const LARGEST = 640 * 1024
-const seconds = Number(process.argv[2] ?? 2)
+const seconds = Number(process.argv[2] ?? 1.5)
 const here = (path: string) => new URL(path, import.meta.url).pathname
 
 const INSPECT = '{"target":"https://example.com/pay","method":"POST","headers":{},"body":'

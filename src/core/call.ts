@@ -105,10 +105,16 @@ export interface CallPath {
    */
   isKnown(tokens: PresentedTokens, address: string): Promise<boolean>
   /**
-   * Refuses a large body of a stranger before it is parsed, where the call could only be refused for its rate.
+   * Refuses a large body of a stranger before it is read, where the call could only be refused for its rate.
    * @throws {GatewayError} rate_limited
    */
   refuseSpent(tool: AnyTool, address: string): Promise<void>
+  /**
+   * The same for a large message, whose tool is not known yet.
+   * @param isKnown whether its tokens are somebody's
+   * @throws {GatewayError} rate_limited
+   */
+  refuseSpentMessage(address: string, isKnown: boolean): Promise<void>
   /**
    * Counts a large message before it is parsed: which tool it calls, and counts on, is known only then.
    * @param isKnown whether its tokens are somebody's
@@ -279,12 +285,13 @@ export function createCallPath(parts: CallPathParts): CallPath {
       return wanted !== undefined
     },
     async refuseSpent(tool, address) {
-      if (await parts.limiter.isSpent(tool.name, address, PER_MINUTE.anonymous))
-        throw new GatewayError('rate_limited', 'Too many large requests.', RETRY_SOON)
+      if (await parts.limiter.isSpent(tool.name, address, PER_MINUTE.anonymous)) throw tooManyLarge()
+    },
+    async refuseSpentMessage(address, isKnown) {
+      if (await parts.limiter.isSpent(LARGE_MESSAGES, address, largeMessages(isKnown))) throw tooManyLarge()
     },
     async countLargeMessage(address, isKnown) {
-      const perMinute = isKnown ? PER_MINUTE.known : PER_MINUTE.largeMessages
-      const rate = await parts.limiter.take('large messages', address, perMinute)
+      const rate = await parts.limiter.take(LARGE_MESSAGES, address, largeMessages(isKnown))
       if (rate?.exceeded) throw rateLimited(rate)
     },
     async call(request) {
@@ -348,6 +355,13 @@ interface Seen {
 const rateLimited = ({ limit, resetSeconds }: RateState) =>
   new GatewayError('rate_limited', `At most ${limit} calls a minute. Try again in ${resetSeconds} s.`, {
     extras: { retry_after_seconds: resetSeconds },
+  })
+
+const LARGE_MESSAGES = 'large messages'
+const largeMessages = (isKnown: boolean) => (isKnown ? PER_MINUTE.known : PER_MINUTE.largeMessages)
+const tooManyLarge = () =>
+  new GatewayError('rate_limited', 'Too many large requests in a minute. Try again shortly.', {
+    extras: { retry_after_seconds: 10 },
   })
 
 const RETRY_SOON = { extras: { retry_after_seconds: 1 } }

@@ -1,4 +1,5 @@
 // What is left of a limit stands in the head of every answer, whichever door gave it, as it does over REST.
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -43,4 +44,34 @@ it.each<[string, () => Promise<Response>]>([
   const [retry, ...before] = answers.map(({ headers }) => headers.get('retry-after')).toReversed()
   expect(Number(retry)).toBeGreaterThan(0)
   expect(before).toEqual([null, null, null])
+})
+
+/** @returns what is answered to the head of a request, whose body never comes */
+function announce(path: string, length: number, headers: readonly string[] = []): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...headers]
+    const socket = connect(gw.gateway.port, '127.0.0.1', () =>
+      socket.write(`${head.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n{`),
+    )
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+  })
+}
+
+it('reads nothing of a large body that could only be refused', async () => {
+  for (let i = 0; i <= LIMIT; i++) await post('/v1/test', {})
+  const spent = await announce('/v1/test', 600_000)
+  expect(spent).toMatch(/^HTTP\/1\.1 429 /)
+  expect(spent.toLowerCase()).toMatch(
+    /connection: close[^]*retry-after: \d+|retry-after: \d+[^]*connection: close/,
+  )
+  expect(spent).toContain('"rate_limited"')
+
+  const unknown = ['Authorization: Bearer agw_sk_nobody']
+  expect(await announce('/v1/marketplace/seller/services/import', 600_000, unknown)).toContain(
+    '"key_invalid"',
+  )
+  expect(await announce('/mcp', 600_000, unknown)).toContain('"key_invalid"')
 })

@@ -56,7 +56,8 @@ export function createJsonRpc(parts: JsonRpcParts) {
     let id: RpcId = null
     let seen: SeenLimits | undefined
     try {
-      const reading = await parts.readingOf(req, { tokens: presentedTokens(req), address: context.address })
+      const sender = { tokens: presentedTokens(req), address: context.address }
+      const reading = await parts.readingOf(req, res, sender)
       const rpc = checkEnvelope(await readJson(req, reading))
       id = rpc.id
       if ('problem' in rpc) return sendFailure(res, id, rpc.problem, headers)

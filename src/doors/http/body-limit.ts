@@ -1,11 +1,12 @@
 // How large a body may be, by who sends it. Strangers need no token to begin one, so what they may send is what the largest tool for
 // everybody takes; whoever sends more is found out first.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import type { CallPath } from '../../core/call.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { AnyTool, DoorName, Registry } from '../../core/registry.ts'
 import { type JsonReading, LARGE_BYTES, tooLarge } from './body.ts'
+import { leaveUnread } from './reply.ts'
 
 /** Contract, section 9: 256 KiB unless a tool says otherwise. */
 export const USUAL_LIMIT_BYTES = 256 * 1024
@@ -30,7 +31,21 @@ export interface MessageReading extends JsonReading {
   /** Bytes of a large message, once it has arrived. */
   readonly size?: number
 }
-export type ReadingOf = (req: IncomingMessage, sender: Sender) => MessageReading | Promise<MessageReading>
+export type ReadingOf = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  sender: Sender,
+) => MessageReading | Promise<MessageReading>
+
+/** What is found out before a large body is read. Where it refuses the request, nothing of the body is read at all. */
+export async function unlessRefused<T>(res: ServerResponse, found: Promise<T>): Promise<T> {
+  try {
+    return await found
+  } catch (thrown) {
+    leaveUnread(res)
+    throw thrown
+  }
+}
 
 /** @returns tells how messages of a door are read. It throws {GatewayError} key_invalid, capability_invalid, rate_limited */
 export function createMessageReading(
@@ -43,8 +58,10 @@ export function createMessageReading(
   const publicBytes = messageLimit(tools.filter(({ caller }) => caller === 'anyone'))
   const small: MessageReading = { maxBytes: publicBytes, maxDepth }
 
-  async function readingOf({ tokens, address }: Sender): Promise<MessageReading> {
+  async function readingOf({ tokens, address }: Sender, announced: number): Promise<MessageReading> {
     const isKnown = await calls.isKnown(tokens, address)
+    // One in chunks may be small.
+    if (Number.isFinite(announced)) await calls.refuseSpentMessage(address, isKnown)
     const reading = {
       maxBytes: isKnown ? mostBytes : publicBytes,
       maxDepth,
@@ -58,7 +75,10 @@ export function createMessageReading(
     return reading
   }
 
-  return (req, sender) => (announcedBytes(req) <= LARGE_BYTES ? small : readingOf(sender))
+  return (req, res, sender) => {
+    const announced = announcedBytes(req)
+    return announced <= LARGE_BYTES ? small : unlessRefused(res, readingOf(sender, announced))
+  }
 }
 
 /** The refusal of a message that is larger than its tool takes. Tools that take more of some callers judge that themselves. */

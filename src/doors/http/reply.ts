@@ -52,11 +52,28 @@ export async function sendJsonInTurns(
   res.uncork()
 }
 
+/** A sender that is cut off in the middle of its body would not see the answer: it has so long to read it. */
+const LINGER_MS = 500
+const unread = new WeakSet<ServerResponse>()
+
+/** Has the answer to a refused request end its connection: nothing more is read of a body that nobody will look at. */
+export function leaveUnread(res: ServerResponse): void {
+  if (res.headersSent) return
+  unread.add(res)
+  res.setHeader('connection', 'close')
+}
+
 /** Writes one string with its headers, which Node sends in one piece; bytes would be a second one. */
 export function sendText(res: ServerResponse, status: number, text: string, headers: Headers): void {
   if (res.headersSent || res.destroyed) return
   const length = Buffer.byteLength(text)
   res.writeHead(status, { ...headers, 'content-length': length })
+  if (unread.has(res)) {
+    res.write(text)
+    const end = setTimeout(() => res.end(), LINGER_MS)
+    res.once('close', () => clearTimeout(end))
+    return
+  }
   // A text with as many bytes as characters is ASCII, which Node copies without a look at each.
   res.end(text, length === text.length ? 'latin1' : 'utf8')
 }

@@ -5,7 +5,7 @@ import { type TokenArgument, tokenArgument } from '../../core/token-argument.ts'
 import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import { type JsonReading, LARGE_BYTES, readJson } from '../http/body.ts'
-import { announcedBytes, USUAL_LIMIT_BYTES } from '../http/body-limit.ts'
+import { announcedBytes, unlessRefused, USUAL_LIMIT_BYTES } from '../http/body-limit.ts'
 import { presentedTokens } from '../http/request.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from '../../core/query.ts'
@@ -33,15 +33,19 @@ export function inputCollector(
     if (tool.largestBody && announcedBytes(req) > tool.maxBodyBytes)
       return { maxBytes: await calls.bodyLimit(tool, tokens, address) }
     if (await calls.isKnown(tokens, address)) return { ...usual, address }
+    await calls.refuseSpent(tool, address)
+    const isPublic = tool.caller === 'anyone'
     return {
+      maxBytes: isPublic ? tool.maxBodyBytes : Math.min(tool.maxBodyBytes, USUAL_LIMIT_BYTES),
       address,
-      maxBytes: tool.caller === 'anyone' ? tool.maxBodyBytes : Math.min(tool.maxBodyBytes, USUAL_LIMIT_BYTES),
-      arrived: (bytes) => (bytes > LARGE_BYTES ? calls.refuseSpent(tool, address) : undefined),
     }
   }
 
-  const read = async (exchange: Exchange) =>
-    readJson(exchange.req, announcedBytes(exchange.req) <= LARGE_BYTES ? usual : await readingOf(exchange))
+  async function read(exchange: Exchange): Promise<unknown> {
+    const { req, res } = exchange
+    if (announcedBytes(req) <= LARGE_BYTES) return readJson(req, usual)
+    return readJson(req, await unlessRefused(res, readingOf(exchange)))
+  }
 
   return async (exchange) => {
     const { req, context } = exchange

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { CallPath } from '../../../src/core/call.ts'
@@ -156,6 +156,11 @@ describe('a message that may call any tool', () => {
   const tool = (maxBodyBytes: number, caller: string) => ({ tool: { maxBodyBytes, caller, doors: ['mcp'] } })
   const tools = [tool(300_000, 'anyone'), tool(4_000_000, 'email'), tool(1000, 'anyone')]
   const asked: string[] = []
+  let isSpent = false
+  const heads: string[] = []
+  const answer = {
+    setHeader: (...pair: string[]) => heads.push(pair.join(': ')),
+  } as unknown as ServerResponse
   const readingOf = createMessageReading(
     {
       registry: { tools } as unknown as Registry,
@@ -163,6 +168,9 @@ describe('a message that may call any tool', () => {
         isKnown: async ({ bearer }: { bearer?: string }) => {
           asked.push(bearer ?? 'nobody')
           return bearer === 'good'
+        },
+        async refuseSpentMessage() {
+          if (isSpent) throw new Error('spent')
         },
         countLargeMessage: async (address: string, isKnown: boolean) =>
           void asked.push(`counted ${address}, known ${isKnown}`),
@@ -173,7 +181,7 @@ describe('a message that may call any tool', () => {
   )
   const limitOf = async (length: string | undefined, bearer?: string) => {
     const headers = length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }
-    return readingOf(requestOf(headers), { tokens: { bearer }, address: 'a' })
+    return readingOf(requestOf(headers), answer, { tokens: { bearer }, address: 'a' })
   }
 
   it('is as large as the largest tool for everybody, until it is known who sends it', async () => {
@@ -197,6 +205,15 @@ describe('a message that may call any tool', () => {
     expect([asked, reading.size]).toEqual([[], 65_536])
     await reading.arrived?.(65_537)
     expect([asked, reading.size]).toEqual([['counted a, known false'], 65_537])
+  })
+
+  it('is not read where it could only be refused, and its connection ends', async () => {
+    isSpent = true
+    await expect(limitOf('65537')).rejects.toThrow('spent')
+    expect(heads).toEqual(['connection: close'])
+    // It may be small.
+    expect(await limitOf(undefined)).toBeDefined()
+    isSpent = false
   })
 
   it('is no larger than its tool takes, but for what stands around the input', () => {
