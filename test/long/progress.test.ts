@@ -151,6 +151,38 @@ describe('a call under a stored credential', () => {
   })
 })
 
+describe('a call that says nothing for longer than 15 seconds', () => {
+  it('is kept alive with comments where the client takes events, and is plain JSON where it does not', async () => {
+    takes.set('/silent', 16_500)
+    const { capability } = await gw.grant()
+    const ask = async (accept: string) => {
+      const response = await fetch(`${gw.baseUrl}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, authorization: `Bearer ${capability}` },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: {
+            name: 'gateway_egress_fetch',
+            arguments: { method: 'GET', url: gw.url('/silent'), timeout_ms: 25_000 },
+          },
+        }),
+      })
+      return { type: response.headers.get('content-type'), text: await response.text() }
+    }
+    const [events, json] = await Promise.all([
+      ask('application/json, text/event-stream'),
+      ask('application/json'),
+    ])
+    expect(events.type).toBe('text/event-stream')
+    expect(events.text).toMatch(/^: keep-alive\n\nevent: message\ndata: \{/)
+    expect(json.type).toBe('application/json')
+    for (const answer of [eventsOf(events.text)[0], JSON.parse(json.text)])
+      expect(answer.result.structuredContent.upstream.status).toBe(200)
+  })
+})
+
 describe('a paid call that is cancelled', () => {
   it('is answered by nothing, is settled all the same, and gives its result to the same payment', async () => {
     takes.set('/cancelled', 1_000)
