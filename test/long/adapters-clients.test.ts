@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WHAT_A_PERSON_NEEDS } from '../support/asking.ts'
 import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
-import { type Connected, protocolClients } from '../support/protocol-clients.ts'
+import { type Connected, openInspector, protocolClients } from '../support/protocol-clients.ts'
 
 let gateway: DefaultGateway
 beforeAll(async () => {
@@ -51,4 +51,13 @@ describe.each(protocolClients)('$name', ({ name, free, check, paid, connect }) =
       expect(bought.isError, bought.text).toBe(false)
       expect(bought.text).toContain('How green tea is steeped')
     }))
+})
+
+it('the Inspector finds no fault with the skills, nor with the digest of any of their files', async () => {
+  const { run, close } = await openInspector()
+  const method = ['--protocol-era', 'modern', '--method', 'skills/list', '--verify', '--require-digests']
+  const { code, stdout, stderr } = await run('--cli', gateway.mcpUrl, ...method)
+  await close()
+  expect(code, stdout + stderr).toBe(0)
+  expect(stderr).toMatch(/Verified [1-9]\d* skills and [1-9]\d* files: no conformance errors/)
 })

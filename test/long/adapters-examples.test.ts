@@ -20,7 +20,7 @@ const PROGRAMS: Readonly<Record<string, readonly [Step, RegExp]>> = {
   'langchain.ts': [demo, /^The tool said: .*"sample":true/m],
   'mcp-use.ts': [demo, /^The tool said: .*"sample":true/m],
   'openai-agents.ts': [demo, /^The tool said: .*"sample":true/m],
-  'openai-agents-pay.ts': [page, /^The tool said: .*How green tea is steeped/m],
+  'openai-agents-pay.ts': [page, /^The tool said: .*Old leaves need a little more/m],
 }
 
 let gateway: DefaultGateway
@@ -60,4 +60,6 @@ it.each(Object.entries(PROGRAMS))('%s', async (file, [step, words]) => {
   expect(model.refusals, stderr).toEqual([])
   expect(code, stderr).toBe(0)
   expect(stdout).toMatch(words)
+  // What the model reads of a page, it reads once.
+  expect(stdout.split('Old leaves need a little more').length).toBeLessThanOrEqual(2)
 })

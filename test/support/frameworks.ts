@@ -9,6 +9,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { ChatOpenAI } from '@langchain/openai'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import {
   Agent,
   MCPServerStreamableHttp,
@@ -21,6 +22,7 @@ import { createAgent } from 'langchain'
 import { MCPAgent } from 'mcp-use/agent'
 import { MCPClient } from 'mcp-use/client'
 import { OpenAI } from 'openai'
+import { toOpenaiStrict } from './model-apis/rules-openai.ts'
 
 interface Addresses {
   readonly mcp: string
@@ -132,6 +134,47 @@ const mcpUse =
     }
   }
 
+/** The loop that many write themselves, with functions made strict: then a model says null for each member that it leaves out. */
+const byHand: Run = async ({ mcp, model, token }, prompt) => {
+  const client = new Client({ name: 'by-hand', version: '1.0.0' })
+  const requestInit = { headers: headersOf(token) }
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcp), { requestInit }))
+  try {
+    const openai = new OpenAI({ apiKey, baseURL: `${model}/v1`, maxRetries: 0 })
+    const { tools: listed } = await client.listTools()
+    const tools = listed.map(({ name, description = '', inputSchema }) => ({
+      type: 'function' as const,
+      function: { name, description, ...strictWherePossible(inputSchema) },
+    }))
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: prompt }]
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const { choices } = await openai.chat.completions.create({ model: 'gpt-mock', messages, tools })
+      const message = choices[0]?.message
+      if (!message?.tool_calls) return message?.content ?? ''
+      messages.push(message)
+      for (const call of message.tool_calls) {
+        if (call.type !== 'function') continue
+        const input = JSON.parse(call.function.arguments) as Record<string, unknown>
+        const { content } = await client.callTool({ name: call.function.name, arguments: input })
+        const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+        messages.push({ role: 'tool', tool_call_id: call.id, content: text })
+      }
+    }
+    return ''
+  } finally {
+    await client.close()
+  }
+}
+
+/** A tool that takes members which nobody named cannot be strict. */
+function strictWherePossible(schema: Readonly<Record<string, unknown>>) {
+  try {
+    return { parameters: toOpenaiStrict(schema), strict: true }
+  } catch {
+    return { parameters: schema, strict: false }
+  }
+}
+
 const retries = { apiKey, maxRetries: 0 }
 const chatOpenAi = (model: string, useResponsesApi = false) =>
   new ChatOpenAI({
@@ -184,6 +227,7 @@ export const frameworks: readonly Framework[] = [
     name: 'OpenAI Agents SDK with OpenAI Responses, its schemas made strict',
     run: agentsSdk(OpenAIResponsesModel, false, true),
   },
+  { name: 'OpenAI SDK by hand, with strict functions', run: byHand },
   // It streams from no model: what its agent streams are its own steps.
   ...chatModels.slice(1).map(([api, model]) => ({ name: `mcp-use with ${api}`, run: mcpUse(model) })),
 ]

@@ -129,8 +129,11 @@ async function commandLine(file: string) {
   }
 }
 
+export const openInspector = () =>
+  commandLine('@modelcontextprotocol/inspector/clients/launcher/build/index.js')
+
 async function inspector(url: string): Promise<Connected> {
-  const { run, close } = await commandLine('@modelcontextprotocol/inspector/clients/launcher/build/index.js')
+  const { run, close } = await openInspector()
   const method = (name: string, ...args: string[]) => run('--cli', `${url}/mcp`, '--method', name, ...args)
   const call = async (name: string, input: Json, ...args: string[]): Promise<Answer> => {
     const { stdout, stderr } = await method(
