@@ -63,6 +63,8 @@ export interface CallRequest {
 export type CallResult =
   | {
       readonly ok: true
+      /** As the tool took it: defaults filled in, and nothing there that was left out. */
+      readonly input: unknown
       readonly output: unknown
       /** The exact bytes to send and how they were settled, where the call was paid with x402. */
       readonly paid?: PaidResult | undefined
@@ -203,7 +205,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
     return new GatewayError('internal', reason, { cause: error, reason })
   }
 
-  async function run(request: CallRequest, seen: Seen): Promise<RunResult & { readonly caller: Caller }> {
+  async function run(
+    request: CallRequest,
+    seen: Seen,
+  ): Promise<RunResult & { readonly caller: Caller; readonly input: unknown }> {
     const { tool } = request
     if (draining)
       throw new GatewayError(
@@ -255,7 +260,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
         accept: () => request.onAccepted?.(caller),
       }),
     )
-    return { ...result, caller }
+    return { ...result, caller, input }
   }
 
   return {
@@ -300,11 +305,11 @@ export function createCallPath(parts: CallPathParts): CallPath {
       inFlight++
       let result: CallResult
       try {
-        const { output, paid, price, caller } = await run(request, seen)
+        const { input, output, paid, price, caller } = await run(request, seen)
         seen.price = price
         const { rate, quota } = seen
         const shown = paid || seesBalance(caller) ? output : withoutBalance(output)
-        result = { ok: true, output: shown, paid, caller, rate, quota }
+        result = { ok: true, input, output: shown, paid, caller, rate, quota }
       } catch (thrown) {
         const { caller, rate, quota } = seen
         const error = planned(request.tool, toGatewayError(thrown))

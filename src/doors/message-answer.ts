@@ -4,7 +4,7 @@ import type { Problem } from '../core/errors.ts'
 import type { AnyTool } from '../core/registry.ts'
 import { withoutSignature, withoutSignatures, withoutSignatureText } from './receipt-signatures.ts'
 
-type Answered = Pick<Extract<CallResult, { readonly ok: true }>, 'output' | 'paid'>
+type Answered = Pick<Extract<CallResult, { readonly ok: true }>, 'input' | 'output' | 'paid'>
 
 export interface MessageAnswer {
   readonly output: unknown
@@ -14,15 +14,13 @@ export interface MessageAnswer {
 
 export interface Asked {
   readonly tool: AnyTool
-  /** As it was sent; a call that was answered had one that its tool takes. */
-  readonly input: unknown
   readonly wantsSignatures: boolean
 }
 
 /** The answer of a call in the form for messages: shorter where the tool has such a form, receipts as id and URL unless asked for. */
 export function messageAnswer(
-  { tool, input, wantsSignatures }: Asked,
-  { output, paid }: Answered,
+  { tool, wantsSignatures }: Asked,
+  { input, output, paid }: Answered,
 ): MessageAnswer {
   if (paid) {
     if (wantsSignatures) return { output, json: () => paid.json }

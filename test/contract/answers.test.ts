@@ -116,6 +116,17 @@ describe.each([
     }
   })
 
+  it.each([
+    ['gateway.capabilities', 'id'],
+    ['gateway.egress.providers', 'provider'],
+    ['gateway.protocols', 'tool'],
+    ['gateway.test.schema', 'protocol'],
+  ])('%s answers null for `%s`, as strict models write it, like nothing', async (name, member) => {
+    const brief = await ask(name, {})
+    expect(await ask(name, { [member]: null })).toEqual(brief)
+    expect(tokensOf(brief.text)).toBeLessThan(MOST)
+  })
+
   it('gives a document once, as Markdown, and in the other form or in both to who asks', async () => {
     const html =
       '<article><h1>Tea</h1><p>Green tea is steeped for <b>three</b> minutes at eighty degrees.</p></article>'

@@ -65,9 +65,8 @@ describe.each(served)('%s', (_name, entry) => {
           const isOutput = door === 'rest' ? isWhole : isInMessages
           expect(isOutput(outcome.output), `${door}: ${JSON.stringify(isOutput.errors)}`).toBe(true)
           // Lists grow from call to call; everything else has the same members.
-          const whole = { output: expected.output, paid: undefined }
-          const shown =
-            door === 'rest' ? whole : messageAnswer({ tool, input, wantsSignatures: false }, whole)
+          const whole = { input, output: expected.output, paid: undefined }
+          const shown = door === 'rest' ? whole : messageAnswer({ tool, wantsSignatures: false }, whole)
           if (!tool.name.endsWith('.list')) expect(shapeOf(outcome.output)).toEqual(shapeOf(shown.output))
         }
       }

@@ -77,7 +77,7 @@ export function createDecidePending(
       const whole = paid && { output: paid.output, json: () => paid.json }
       const answer =
         whole && tool
-          ? messageAnswer({ tool, input: undefined, wantsSignatures }, { output: paid.output, paid })
+          ? messageAnswer({ tool, wantsSignatures }, { input: undefined, output: paid.output, paid })
           : whole
       const output =
         answer && (asText ? { text: answer.json(), mediaType: 'text/plain' } : dataPart(answer.output))

@@ -126,10 +126,10 @@ export const requestOf = (
 
 /** An answer as the part of a message or an artifact. */
 export function answerPart(
-  { skill, input, wantsSignatures, asText }: ToolWorkParts,
+  { skill, wantsSignatures, asText }: ToolWorkParts,
   result: CallResult & { ok: true },
 ): WirePart {
-  const { output, json } = messageAnswer({ tool: skill.entry.tool, input, wantsSignatures }, result)
+  const { output, json } = messageAnswer({ tool: skill.entry.tool, wantsSignatures }, result)
   return asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output)
 }
 

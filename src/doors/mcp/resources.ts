@@ -95,7 +95,7 @@ export function createResources(
       throw result.error
     }
     const tool = registry.find(name)?.tool
-    return tool && messageAnswer({ tool, input, wantsSignatures }, result).json()
+    return tool && messageAnswer({ tool, wantsSignatures }, result).json()
   }
 
   const json = (text: string | undefined): Content | undefined =>

@@ -63,7 +63,7 @@ export async function callTool(
   return {
     ok: true,
     result: encodeCall(result, {
-      asked: { tool: entry.tool, input: input ?? {}, wantsSignatures: whole },
+      asked: { tool: entry.tool, wantsSignatures: whole },
       spell,
       // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
       capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
