@@ -90,6 +90,8 @@ describe.each(eras)('a connection in the %s era', (_, ask) => {
     expect(status).toBe(400)
     expect(json).toMatchObject({ error: { code: -32600, data: { code: 'request_invalid' } } })
     expect(json['error'].data.detail).toMatch(words)
+    // Clients show the message and nothing beside it.
+    expect(json['error'].message).toBe(json['error'].data.detail)
   })
 
   it.each([

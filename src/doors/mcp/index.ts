@@ -204,7 +204,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     record(error, context)
     const problem = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
     const data = spellProblem(problem, (text) => core.catalogue.spell(text, spelling))
-    const text = errorText(id, { code: rpcCodeOf(error), message: data.title, data })
+    const text = errorText(id, { code: rpcCodeOf(error), message: data.detail, data })
     sendJsonText(res, error.status, text, { ...headers, ...refusalHeaders(error) })
   }
 
