@@ -35,6 +35,8 @@ const NOTHING: ConnectionQuery = { names: undefined, selection: undefined }
 /** Reading a query takes longer than all the rest of a list; clients send the same one each time. */
 const MAX_REMEMBERED = 256
 const MAX_REMEMBERED_LENGTH = 512
+/** Stands in no name, and unlike a comma does not make two values of a header. */
+const SEPARATOR = '-'
 /** Ways to write the parameters wrong that would otherwise be ignored in silence. */
 const MISSPELT: Readonly<Record<string, string>> = {
   name: 'names',
@@ -55,7 +57,7 @@ export function createSelections(registry: Registry): Selections {
     const single = served.filter(({ tool }) => names.has(tool.name) && !toolsets.has(tool.toolset))
     const shown = new Set(single.map(({ tool }) => tool.name))
     return {
-      text: `${groups.join(',')}+${single.map((entry) => entry.portableName).join(',')}`,
+      text: `${groups.join(SEPARATOR)}+${single.map((entry) => entry.portableName).join(SEPARATOR)}`,
       has: (tool) => toolsets.has(tool.toolset) || shown.has(tool.name),
     }
   }
@@ -98,8 +100,8 @@ export function createSelections(registry: Registry): Selections {
     },
     restore(text) {
       const [toolsets = '', names = ''] = text.split('+')
-      const known = names.split(',').flatMap((name) => registry.find(name)?.tool.name ?? [])
-      return select(new Set(toolsets.split(',').filter(isToolset)), new Set(known))
+      const known = names.split(SEPARATOR).flatMap((name) => registry.find(name)?.tool.name ?? [])
+      return select(new Set(toolsets.split(SEPARATOR).filter(isToolset)), new Set(known))
     },
     unknownTool,
   }

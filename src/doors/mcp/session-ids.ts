@@ -20,7 +20,7 @@ const MAX_REMEMBERED = 2048
 const MAX_REMEMBERED_LENGTH = 256
 
 /** `d` or `p`, 16 random bytes, the text of the selection behind `~`, and the signature. */
-const FORM = /^(([dp])[\w-]{22}(?:~([a-z_,]*\+[a-z_,]*))?)\.([\w-]{22})$/
+const FORM = /^(([dp])[\w-]{22}(?:~([a-z_-]*\+[a-z_-]*))?)\.([\w-]{22})$/
 
 /**
  * @param key of the signature; replicas share it, so that any of them knows an id
