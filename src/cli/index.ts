@@ -6,7 +6,8 @@ const args = process.argv.slice(2)
 
 // The launcher runs us as its child: when it is killed, nobody is left to pass signals on.
 if (process.connected) {
-  process.once('disconnect', () => process.exit(Exit.failed))
+  // An assistant's server ends in its own way: it may have a sandbox to close.
+  if (args[0] !== 'stdio') process.once('disconnect', () => process.exit(Exit.failed))
   process.channel?.unref()
 }
 

@@ -1,5 +1,6 @@
 // Assembles the commands; each group of commands is in a file of its own.
 import { Command, CommanderError } from 'commander'
+import { describeUnknownVariables } from '../app/unknown-variables.ts'
 import { ConfigError } from '../core/errors.ts'
 import { API_VERSION } from '../core/config.ts'
 import { addAuditCommands } from './audit.ts'
@@ -60,6 +61,13 @@ function createProgram(): Command {
     .helpCommand(false)
     .showHelpAfterError('(--help shows the options and examples)')
     .addHelpText('after', HELP)
+
+  program.hook('preAction', (_program, action) => {
+    // These say it in their own way: in the log, and as findings.
+    if (['serve', 'doctor'].includes(action.name()) || action.opts()['json'] === true) return
+    for (const sentence of describeUnknownVariables(process.env))
+      process.stderr.write(`agent-gateway: ${sentence}\n`)
+  })
 
   program.commandsGroup('Gateway:')
   program

@@ -37,7 +37,10 @@ export async function serve(
     endForConfiguration(thrown, unknown)
   }
   const log = createLogger(config.logLevel)
-  for (const sentence of unknown) log.warn(sentence)
+  for (const sentence of unknown)
+    if (log.isLevelEnabled('warn')) log.warn(sentence)
+    // Whoever wants a quiet log still wants to know that a setting of theirs is none.
+    else process.stderr.write(`agent-gateway: ${sentence}\n`)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (thrown: unknown) => {
       log.fatal({ err: thrown }, event)

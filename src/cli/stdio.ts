@@ -1,5 +1,6 @@
 // `stdio`: MCP for a desktop assistant. A bridge to a running gateway, else a sandbox in this process.
 // stdout carries the protocol and nothing else.
+import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
@@ -14,6 +15,8 @@ import { startEmbeddedSandbox } from './embedded.ts'
 
 /** The output is dropped for a client that reads no more. */
 const FLUSH_MS = 5000
+/** How often it is looked whether the process that started this one is alive, once its input has ended. */
+const PARENT_MS = 1000
 
 /** `stdio`: MCP for a desktop assistant. stdout carries the protocol and nothing else. */
 export function addStdioCommand(program: Command): void {
@@ -42,7 +45,7 @@ Example, in the configuration of a client:
       if (token !== undefined) refusePlainHttp(mcpUrl, {})
       process.stderr.write(`agent-gateway stdio: bridge to ${mcpUrl}\n`)
       const names = config.mcpNames === 'dotted' ? 'dotted' : 'portable'
-      await serveMcpStdio({ target: { url: mcpUrl }, token, names })
+      await Promise.race([serveMcpStdio({ target: { url: mcpUrl }, token, names }), hostGone()])
       await flush()
       // Nothing is left to answer; a connection kept for later must not keep the process.
       process.exit(Exit.ok)
@@ -73,18 +76,39 @@ async function serveEmbedded(wanted: Config, token: string | undefined): Promise
       Exit.unreachable,
       'No gateway to bridge to: start it with `agent-gateway serve`, or set GATEWAY_BASE_URL. (Only a sandbox runs embedded.)',
     )
+  const gone = hostGone()
   const sandbox = await startEmbeddedSandbox(wanted)
   process.stderr.write(
     `agent-gateway stdio: SANDBOX in this process, test money only; data in ${sandbox.config.dataDir}, also at ${sandbox.url}\n`,
   )
 
-  const signalled = new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
-  })
-  await Promise.race([serveMcpStdio({ target: { door: sandbox.gateway.mcp }, token }), signalled])
+  await Promise.race([serveMcpStdio({ target: { door: sandbox.gateway.mcp }, token }), gone])
   await sandbox.close()
   await flush()
   process.exit(Exit.ok)
+}
+
+/**
+ * Resolves when the assistant has no use for answers any more: it said so by a signal, it reads no more, or it died. The end of its
+ * input alone is none: what it asked for is still answered.
+ */
+function hostGone(): Promise<void> {
+  const parent = process.ppid
+  let hasEnded = false
+  process.stdin.once('end', () => (hasEnded = true))
+  // A log that nobody reads is no reason to end.
+  process.stderr.on('error', () => {})
+  return new Promise((resolve) => {
+    const end = () => resolve()
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end)
+    for (const stream of [process.stdin, process.stdout]) stream.on('error', end)
+    // The launcher was killed.
+    process.once('disconnect', end)
+    const watch = setInterval(() => {
+      if (hasEnded && process.ppid !== parent && !fstatSync(1).isFile()) end()
+    }, PARENT_MS)
+    watch.unref()
+  })
 }
 
 /** The last answers may still be on their way into a pipe, and an exit would cut them off. */

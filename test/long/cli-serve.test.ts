@@ -151,6 +151,17 @@ describe('start', () => {
     expect(gateway.stderr()).toMatch(/- GATEWAY_RPC_59144: no USDC is known .* in GATEWAY_PAYMENT_ASSETS/)
   })
 
+  it.each([
+    ['in production', { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' }],
+    ['with a log that says nothing', { GATEWAY_LOG_LEVEL: 'silent' }],
+  ])('names a variable that it does not know, %s', async (_, env) => {
+    const gateway = serve({ ...env, GATEWAY_DATA_DRI: '/x' })
+    await gateway.listening
+    expect(gateway.stderr()).toContain(
+      'GATEWAY_DATA_DRI is no variable of the gateway and is not read. Did you mean GATEWAY_DATA_DIR?',
+    )
+  })
+
   it('warns in production that nobody can pay', async () => {
     const gateway = serve({ GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' })
     await gateway.listening

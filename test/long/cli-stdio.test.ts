@@ -1,10 +1,15 @@
 // `agent-gateway stdio`: which gateway a desktop assistant ends up at. The protocol itself is tested with the MCP door.
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newToken } from '../../src/lib/tokens.ts'
-import { runCli, startCli, startGatewayProcess } from '../support/cli.ts'
+import { bareEnv, COMMAND, runCli, startCli, startGatewayProcess } from '../support/cli.ts'
+import { start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 // Several processes a test, on machines that are busy with other suites.
@@ -39,6 +44,20 @@ const answersOf = (stdout: string): Answer[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Answer)
     .sort((a, b) => a.id - b.id)
+
+/** A host that starts the server with pipes of its own, says its pid, and shows what it answers. */
+const startHost = (env: Record<string, string>, said = INITIALIZE) =>
+  start(process.execPath, ['-e', HOST, JSON.stringify([COMMAND, said])], { env: bareEnv(env) })
+const untilGone = (pid: number) =>
+  vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 30_000, interval: 100 })
+const HOST = `
+  const [command, first] = JSON.parse(process.argv[1])
+  const flags = ['--disable-warning=ExperimentalWarning', command, 'stdio']
+  const child = require('node:child_process').spawn(process.execPath, flags, { stdio: ['pipe', 'pipe', 'inherit'] })
+  process.stderr.write('pid ' + child.pid + '\\n')
+  child.stdout.pipe(process.stdout)
+  child.stdin.write(first)
+`
 
 const namesOf = (answers: readonly Answer[]) => answers[1]!.result.tools!.map((tool) => tool.name)
 
@@ -112,6 +131,74 @@ describe('stdio', () => {
     await assistant.until('stdout', /"id":1/)
     assistant.kill('SIGTERM')
     expect(await assistant.ended).toEqual({ code: 0, signal: null })
+  })
+
+  describe.each(['bridge', 'sandbox'] as const)('as a %s, when its host goes away', (kind) => {
+    let gateway: ReturnType<typeof startGatewayProcess> | undefined
+    beforeEach(async () => {
+      gateway = kind === 'bridge' ? startGatewayProcess({ PORT: '0', GATEWAY_DATA_DIR: dataDir }) : undefined
+      await gateway?.listening
+    })
+    afterEach(async () => {
+      gateway?.kill('SIGTERM')
+      await gateway?.ended
+    })
+    const env = () => ({ GATEWAY_DATA_DIR: dataDir, GATEWAY_LOG_LEVEL: 'warn' })
+    const open = async () => {
+      const assistant = startCli(['stdio'], env())
+      assistant.child.stdin!.write(INITIALIZE)
+      await assistant.until('stdout', /"id":1/)
+      return assistant
+    }
+    const expectQuiet = (stderr: string) =>
+      expect(stderr).toMatch(/^agent-gateway stdio: (bridge to|SANDBOX in this process)[^\n]*\n$/)
+
+    it.each([
+      ['its end of the input is closed', (child: ChildProcess) => void child.stdin!.end()],
+      [
+        'nobody reads its output',
+        (child: ChildProcess) => {
+          child.stdout!.destroy()
+          child.stdin!.write(request(2, 'tools/list', {}))
+        },
+      ],
+      ['it is told to end', (child: ChildProcess) => void child.kill('SIGTERM')],
+    ])('ends quietly: %s', async (_how, go) => {
+      const assistant = await open()
+      go(assistant.child)
+      expect(await assistant.ended).toEqual({ code: 0, signal: null })
+      expectQuiet(assistant.stderr())
+    })
+
+    it('ends, and leaves nothing behind, when the process that started it is killed', async () => {
+      const host = startHost(env())
+      await host.until('stdout', /"id":1/)
+      const pid = Number(/pid (\d+)/.exec(host.stderr())?.[1])
+      host.kill('SIGKILL')
+      await untilGone(pid)
+    })
+  })
+
+  it('does not wait for the answer to a call whose host was killed', async () => {
+    const gateway = createServer((req, res) => {
+      req.setEncoding('utf8').on('data', (text: string) => {
+        if (!text.includes('"initialize"')) return
+        const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'slow' } }
+        res
+          .setHeader('content-type', 'application/json')
+          .end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const { port } = gateway.address() as AddressInfo
+    const env = { GATEWAY_DATA_DIR: dataDir, GATEWAY_BASE_URL: `http://127.0.0.1:${port}` }
+    const host = startHost(env, CONVERSATION)
+    await host.until('stdout', /"id":1/)
+    const pid = Number(/pid (\d+)/.exec(host.stderr())?.[1])
+    host.kill('SIGKILL')
+    await untilGone(pid)
+    gateway.closeAllConnections()
+    gateway.close()
   })
 
   it.each([

@@ -35,6 +35,22 @@ describe('test', () => {
     expect(stdout).not.toContain('5e71c0a49b3fd286')
   })
 
+  it('names a variable of the environment that it does not know, and a member that the sample has twice', async () => {
+    const file = await save('again.json', JSON.stringify(bare))
+    const env = { GATEWAY_LOGLEVEL: 'debug' }
+    const words =
+      'agent-gateway: GATEWAY_LOGLEVEL is no variable of the gateway and is not read. Did you mean GATEWAY_LOG_LEVEL?\n'
+    expect((await runCli(['test', file], env)).stderr).toBe(words)
+    // Whoever reads JSON there gets JSON alone.
+    expect((await runCli(['test', file, '--json'], env)).stderr).toBe('')
+    const twice = await save('twice.json', JSON.stringify(bare).replace(/}$/, ',\n"method":"GET"}'))
+    const { code, stderr } = await runCli(['test', twice], {})
+    expect([code, stderr]).toEqual([
+      65,
+      expect.stringContaining('it has the member "method" twice in one object, in lines 1 and 2'),
+    ])
+  })
+
   it('prints the report itself with --json, from stdin, and the same bytes again', async () => {
     const run = () => runCli(['test', '-', '--json'], {}, JSON.stringify(bare))
     const [first, second] = await Promise.all([run(), run()])

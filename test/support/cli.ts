@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { finish, type Finished, start, type Started } from './process.ts'
 
-const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+export const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const LOOPBACK = fileURLToPath(new URL('./loopback-gateway.ts', import.meta.url))
 
