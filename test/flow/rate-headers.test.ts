@@ -47,9 +47,19 @@ it.each<[string, () => Promise<Response>]>([
 })
 
 /** @returns what is answered to the head of a request, whose body never comes */
-function announce(path: string, length: number, headers: readonly string[] = []): Promise<string> {
+function announce(
+  path: string,
+  length: number,
+  headers: readonly string[] = [],
+  method = 'POST',
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...headers]
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      'Host: localhost',
+      'Content-Type: application/json',
+      ...headers,
+    ]
     const socket = connect(gw.gateway.port, '127.0.0.1', () =>
       socket.write(`${head.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n{`),
     )
@@ -74,4 +84,18 @@ it('reads nothing of a large body that could only be refused', async () => {
     '"key_invalid"',
   )
   expect(await announce('/mcp', 600_000, unknown)).toContain('"key_invalid"')
+})
+
+it.each([
+  ['GET', '/healthz', 200],
+  ['GET', '/openapi.json', 200],
+  ['POST', '/openapi.json', 405],
+  ['POST', '/nothing', 404],
+  ['PUT', '/mcp', 405],
+  ['PUT', '/a2a', 405],
+  ['POST', '/mcp', 413],
+])('answers %s %s with %i, and reads nothing of the large body behind it', async (method, path, status) => {
+  const answer = await announce(path, 50_000_000, [], method)
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  expect(answer.toLowerCase()).toContain('connection: close')
 })

@@ -148,7 +148,7 @@ export function createRest(parts: RestParts) {
         configId,
         query: new URLSearchParams(context.query),
         async body() {
-          const reading = await parts.readingOf(req, res, call)
+          const reading = await parts.readingOf(req, call)
           const body = await readJson(req, reading)
           call.bytes = reading.size
           return body

@@ -57,7 +57,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     let seen: SeenLimits | undefined
     try {
       const sender = { tokens: presentedTokens(req), address: context.address }
-      const reading = await parts.readingOf(req, res, sender)
+      const reading = await parts.readingOf(req, sender)
       const rpc = checkEnvelope(await readJson(req, reading))
       id = rpc.id
       if ('problem' in rpc) return sendFailure(res, id, rpc.problem, headers)

@@ -1,12 +1,12 @@
 // How large a body may be, by who sends it. Strangers need no token to begin one, so what they may send is what the largest tool for
 // everybody takes; whoever sends more is found out first.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import type { CallPath } from '../../core/call.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { AnyTool, DoorName, Registry } from '../../core/registry.ts'
-import { type JsonReading, LARGE_BYTES, tooLarge } from './body.ts'
-import { leaveUnread } from './reply.ts'
+import { type JsonReading, tooLarge } from './body.ts'
+import { announcedBytes, LARGE_BYTES } from './request.ts'
 
 /** Contract, section 9: 256 KiB unless a tool says otherwise. */
 export const USUAL_LIMIT_BYTES = 256 * 1024
@@ -18,10 +18,6 @@ export interface Sender {
   readonly address: string
 }
 
-/** Bytes of the body that the head of a request announces; of one in chunks nobody knows. */
-export const announcedBytes = ({ headers }: IncomingMessage): number =>
-  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity
-
 /** Most bytes of a message that may call any of these tools: as many as the one that takes most. */
 export const messageLimit = (tools: readonly Pick<AnyTool, 'maxBodyBytes'>[]): number =>
   Math.max(USUAL_LIMIT_BYTES, ...tools.map(({ maxBodyBytes }) => maxBodyBytes))
@@ -31,21 +27,7 @@ export interface MessageReading extends JsonReading {
   /** Bytes of a large message, once it has arrived. */
   readonly size?: number
 }
-export type ReadingOf = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  sender: Sender,
-) => MessageReading | Promise<MessageReading>
-
-/** What is found out before a large body is read. Where it refuses the request, nothing of the body is read at all. */
-export async function unlessRefused<T>(res: ServerResponse, found: Promise<T>): Promise<T> {
-  try {
-    return await found
-  } catch (thrown) {
-    leaveUnread(res)
-    throw thrown
-  }
-}
+export type ReadingOf = (req: IncomingMessage, sender: Sender) => MessageReading | Promise<MessageReading>
 
 /** @returns tells how messages of a door are read. It throws {GatewayError} key_invalid, capability_invalid, rate_limited */
 export function createMessageReading(
@@ -75,9 +57,9 @@ export function createMessageReading(
     return reading
   }
 
-  return (req, res, sender) => {
+  return (req, sender) => {
     const announced = announcedBytes(req)
-    return announced <= LARGE_BYTES ? small : unlessRefused(res, readingOf(sender, announced))
+    return announced <= LARGE_BYTES ? small : readingOf(sender, announced)
   }
 }
 

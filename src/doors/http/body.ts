@@ -6,10 +6,8 @@ import { parseJson } from '../../lib/json.ts'
 import { decodeUtf8Document } from '../../lib/utf8.ts'
 import { type BodyRoom, createBodyRoom } from './body-room.ts'
 import { createParseTurns, createPieceTurns } from './body-turns.ts'
-import { mediaTypeOf } from './request.ts'
+import { LARGE_BYTES, mediaTypeOf } from './request.ts'
 
-/** Bodies of up to as much are read and parsed at once: most are smaller, and must go on while somebody sends the rest. */
-export const LARGE_BYTES = 64 * 1024
 /**
  * Members, objects and lists of one body together. 30,000 take 11 ms to parse where every name is another, as nobody's are; the
  * largest transaction that can be inspected has about 20,000.

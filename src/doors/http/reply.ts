@@ -1,12 +1,12 @@
 // The one writer of every HTTP door: texts, bytes, streams of events, problem documents and the headers of a refusal.
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Addresses } from '../../core/config.ts'
 import { longJson } from '../../lib/json-pieces.ts'
 import { createScheduler } from '../../lib/scheduler.ts'
 import { GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
 import type { CallResult } from '../../core/call.ts'
 import type { QuotaState, RateState } from '../../core/rate-limit.ts'
-import type { HttpContext } from './request.ts'
+import { announcedBytes, type HttpContext, LARGE_BYTES } from './request.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
@@ -54,35 +54,48 @@ export async function sendJsonInTurns(
 
 /** A sender that is cut off in the middle of its body would not see the answer: it has so long to read it. */
 const LINGER_MS = 500
-const unread = new WeakSet<ServerResponse>()
 
-/** Has the answer to a refused request end its connection: nothing more is read of a body that nobody will look at. */
-export function leaveUnread(res: ServerResponse): void {
-  if (res.headersSent) return
-  unread.add(res)
-  res.setHeader('connection', 'close')
+/**
+ * Whether a large body is still on its way that nobody looks at: of a refused request, or where there should be none. Node would read
+ * it all to use the connection again, as fast as it comes.
+ */
+function hasUnreadBody({ req }: ServerResponse): boolean {
+  // Of nearly every request all has come by now, and tests of writers have none.
+  if (req?.complete !== false) return false
+  return announcedBytes(req) > LARGE_BYTES
+}
+
+/** Ends an answer, and with it the connection where its request is not read. */
+function endAnswer(
+  res: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body: string | Buffer,
+  encoding: BufferEncoding = 'utf8',
+): void {
+  if (!hasUnreadBody(res)) {
+    res.writeHead(status, headers).end(body, encoding)
+    return
+  }
+  res.writeHead(status, { ...headers, connection: 'close' })
+  res.write(body, encoding)
+  const end = setTimeout(() => res.end(), LINGER_MS)
+  res.once('close', () => clearTimeout(end))
 }
 
 /** Writes one string with its headers, which Node sends in one piece; bytes would be a second one. */
 export function sendText(res: ServerResponse, status: number, text: string, headers: Headers): void {
   if (res.headersSent || res.destroyed) return
   const length = Buffer.byteLength(text)
-  res.writeHead(status, { ...headers, 'content-length': length })
-  if (unread.has(res)) {
-    res.write(text)
-    const end = setTimeout(() => res.end(), LINGER_MS)
-    res.once('close', () => clearTimeout(end))
-    return
-  }
   // A text with as many bytes as characters is ASCII, which Node copies without a look at each.
-  res.end(text, length === text.length ? 'latin1' : 'utf8')
+  const encoding = length === text.length ? 'latin1' : 'utf8'
+  endAnswer(res, status, { ...headers, 'content-length': length }, text, encoding)
 }
 
 /** Answers with a body as it is; nothing where an answer began or the client is gone. */
 export function sendBytes(res: ServerResponse, status: number, body: Buffer, headers: Headers): void {
   if (res.headersSent || res.destroyed) return
-  res.writeHead(status, { 'content-length': body.length, ...headers })
-  res.end(body)
+  endAnswer(res, status, { 'content-length': body.length, ...headers }, body)
 }
 
 /** Answers without a body; nothing where an answer began or the client is gone. */

@@ -74,6 +74,13 @@ export function presentedIdempotencyKey({ headers }: IncomingMessage): string | 
   return /^"([^"\\]*)"$/.exec(value)?.[1] ?? value
 }
 
+/** Bodies of up to as much are read and parsed at once: most are smaller, and must go on while somebody sends the rest. */
+export const LARGE_BYTES = 64 * 1024
+
+/** Bytes of the body that the head of a request announces; of one in chunks nobody knows. */
+export const announcedBytes = ({ headers }: IncomingMessage): number =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity
+
 /** Media type without parameters, in lower case; undefined when the request names none. */
 export function mediaTypeOf({ headers }: IncomingMessage): string | undefined {
   const header = headers['content-type']

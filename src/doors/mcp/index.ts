@@ -75,7 +75,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, ALLOW, 'protocol')
       checkRequest(req)
       link = linkOf(req, context)
-      const reading = await readingOf(req, res, link)
+      const reading = await readingOf(req, link)
       const message = await readJson(req, reading)
       if (reading.size !== undefined) link = { ...link, bytes: reading.size }
       if (isObject(message) && isRpcId(message['id'])) id = message['id']

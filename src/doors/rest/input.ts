@@ -4,9 +4,9 @@ import type { JsonSchema, RegisteredTool, RestRoute } from '../../core/registry.
 import { type TokenArgument, tokenArgument } from '../../core/token-argument.ts'
 import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
-import { type JsonReading, LARGE_BYTES, readJson } from '../http/body.ts'
-import { announcedBytes, unlessRefused, USUAL_LIMIT_BYTES } from '../http/body-limit.ts'
-import { presentedTokens } from '../http/request.ts'
+import { type JsonReading, readJson } from '../http/body.ts'
+import { USUAL_LIMIT_BYTES } from '../http/body-limit.ts'
+import { announcedBytes, LARGE_BYTES, presentedTokens } from '../http/request.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from '../../core/query.ts'
 
@@ -41,11 +41,8 @@ export function inputCollector(
     }
   }
 
-  async function read(exchange: Exchange): Promise<unknown> {
-    const { req, res } = exchange
-    if (announcedBytes(req) <= LARGE_BYTES) return readJson(req, usual)
-    return readJson(req, await unlessRefused(res, readingOf(exchange)))
-  }
+  const read = async (exchange: Exchange): Promise<unknown> =>
+    readJson(exchange.req, announcedBytes(exchange.req) <= LARGE_BYTES ? usual : await readingOf(exchange))
 
   return async (exchange) => {
     const { req, context } = exchange

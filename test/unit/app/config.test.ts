@@ -85,6 +85,12 @@ describe('loadConfig', () => {
     ['GATEWAY_DNS_SERVERS', { GATEWAY_DNS_SERVERS: '127.0.0.1:70000' }],
     ['GATEWAY_EGRESS_PORTS', { GATEWAY_EGRESS_PORTS: '443,0' }],
     ['GATEWAY_EGRESS_PORTS', { GATEWAY_EGRESS_PORTS: 'https' }],
+    ['GATEWAY_ALLOWED_ORIGINS', { GATEWAY_ALLOWED_ORIGINS: 'app.example.com' }],
+    ['GATEWAY_ALLOWED_ORIGINS', { GATEWAY_ALLOWED_ORIGINS: 'https://app.example.com/' }],
+    ['GATEWAY_ALLOWED_ORIGINS', { GATEWAY_ALLOWED_ORIGINS: 'https://App.example.com' }],
+    ['GATEWAY_ALLOWED_ORIGINS', { GATEWAY_ALLOWED_ORIGINS: '*,null' }],
+    ['GATEWAY_SECURITY_CONTACT', { GATEWAY_SECURITY_CONTACT: 'security@example.com' }],
+    ['GATEWAY_SECURITY_CONTACT', { GATEWAY_SECURITY_CONTACT: 'http://example.com/report' }],
     ['GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS', { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0' }],
     ['GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS', { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0/33' }],
     ['GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS', { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0/8/8' }],
@@ -126,6 +132,16 @@ describe('loadConfig', () => {
     ['a service key', { GATEWAY_OPERATOR_KEY: newToken('sk') }],
   ])('accepts %s', (_, env) => {
     expect(problemsOf(env)).toEqual([])
+  })
+
+  it('takes origins as browsers write them, and addresses for reports', () => {
+    const config = loadConfig({
+      GATEWAY_ALLOWED_ORIGINS: 'https://app.example.com, http://192.0.2.7:3000, chrome-extension://abcdef, *',
+      GATEWAY_SECURITY_CONTACT:
+        'mailto:security@example.com, https://example.com/report, tel:+1-201-555-0123',
+    })
+    expect(config.allowedOrigins).toHaveLength(4)
+    expect(config.securityContacts).toHaveLength(3)
   })
 
   it.each(['GATEWAY_CONFIRMATIONS', 'GATEWAY_SETTLER_MAX_FEE_GWEI'])('%s names a chain once', (name) => {

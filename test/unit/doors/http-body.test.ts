@@ -1,16 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { CallPath } from '../../../src/core/call.ts'
 import type { Registry } from '../../../src/core/registry.ts'
 import { createBodyRoom } from '../../../src/doors/http/body-room.ts'
 import { readBytes, readJson } from '../../../src/doors/http/body.ts'
-import {
-  announcedBytes,
-  createMessageReading,
-  messageLimit,
-  oversized,
-} from '../../../src/doors/http/body-limit.ts'
+import { announcedBytes } from '../../../src/doors/http/request.ts'
+import { createMessageReading, messageLimit, oversized } from '../../../src/doors/http/body-limit.ts'
 
 /** What the reader sees of a request: a stream of bytes and headers. */
 function requestOf(headers: Record<string, string>, ...chunks: (string | Buffer)[]) {
@@ -157,10 +153,6 @@ describe('a message that may call any tool', () => {
   const tools = [tool(300_000, 'anyone'), tool(4_000_000, 'email'), tool(1000, 'anyone')]
   const asked: string[] = []
   let isSpent = false
-  const heads: string[] = []
-  const answer = {
-    setHeader: (...pair: string[]) => heads.push(pair.join(': ')),
-  } as unknown as ServerResponse
   const readingOf = createMessageReading(
     {
       registry: { tools } as unknown as Registry,
@@ -181,7 +173,7 @@ describe('a message that may call any tool', () => {
   )
   const limitOf = async (length: string | undefined, bearer?: string) => {
     const headers = length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }
-    return readingOf(requestOf(headers), answer, { tokens: { bearer }, address: 'a' })
+    return readingOf(requestOf(headers), { tokens: { bearer }, address: 'a' })
   }
 
   it('is as large as the largest tool for everybody, until it is known who sends it', async () => {
@@ -207,10 +199,9 @@ describe('a message that may call any tool', () => {
     expect([asked, reading.size]).toEqual([['counted a, known false'], 65_537])
   })
 
-  it('is not read where it could only be refused, and its connection ends', async () => {
+  it('is not read where it could only be refused', async () => {
     isSpent = true
     await expect(limitOf('65537')).rejects.toThrow('spent')
-    expect(heads).toEqual(['connection: close'])
     // It may be small.
     expect(await limitOf(undefined)).toBeDefined()
     isSpent = false
