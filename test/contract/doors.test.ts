@@ -8,6 +8,7 @@ import { tools } from '../../tools/index.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { tokensOf } from '../support/tokens.ts'
 import { throughDoor } from '../support/three-doors.ts'
+import type { Json } from '../support/tree.ts'
 
 let gateway: TestGateway
 let capability: string
@@ -98,6 +99,23 @@ describe.each(served)('%s', (_name, entry) => {
       else expect({ door, code }).toEqual({ door, code: 'key_invalid' })
     }
   })
+})
+
+it('answers words that no skill understands over A2A with a call of each skill that everybody may try, in 4,000 tokens', async () => {
+  const message = { messageId: 'hello', role: 'ROLE_USER', parts: [{ text: 'Hello, what can you do?' }] }
+  const answer = await gateway.rest(
+    'POST',
+    '/a2a',
+    { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } },
+    '',
+  )
+  expect(tokensOf(answer.text)).toBeLessThan(4000)
+  const [{ text }, { data }] = answer.body.result.message.parts
+  const calls = [...text.matchAll(/: (\{"skill":.*\})$/gm)].map(([, json]) => JSON.parse(json) as Json)
+  const shown = served.filter(([, { tool }]) => !['operator', 'admin', 'seller'].includes(tool.caller))
+  const skills = shown.flatMap(([, { tool }]) => tool.skills.map(({ id }) => id))
+  expect(calls.map(({ skill }) => skill)).toEqual(skills)
+  expect(data.skills).toEqual(skills)
 })
 
 function propertyNames({ inputSchema }: RegisteredTool): string[] {

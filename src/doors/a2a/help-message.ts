@@ -14,27 +14,23 @@ export function createHelpMessage(table: SkillTable, extensionUri: string): Writ
   const parts: readonly WirePart[] = [
     textPart(
       'I run skills; I am not a language model. To use one, send a message with a data part such as ' +
-        '{"skill": "<id>", "input": {…}} (the same JSON as text works too). The data part beside this text has an example ' +
-        'of each skill, the agent card its description, and its schemas are at ' +
-        `${extensionUri}.\n\nSkills:\n${offered.map(lineOf).join('\n')}`,
+        '{"skill": "<id>", "input": {…}} (the same JSON as text works too). The agent card describes each skill, and its ' +
+        `schemas are at ${extensionUri}.\n\nSkills, each with a call of it:\n${offered.map(lineOf).join('\n')}`,
     ),
-    dataPart({
-      // Each is a data part that works when it is sent.
-      skills: offered.map((skill) => ({ skill: skill.id, input: exampleInput(skill) })),
-      extension: extensionUri,
-    }),
+    dataPart({ skills: offered.map(({ id }) => id), extension: extensionUri }),
   ]
   return (contextId) => agentMessage(parts, contextId === undefined ? undefined : { contextId })
 }
 
-/** `- verify-email: Verify an email address (free; needs an email key …)` */
+/** `- Verify an email address (needs an email key …): {"skill":"verify-email","input":{"email":"ada@example.com"}}` */
 function lineOf(skill: Skill): string {
   const { tool } = skill.entry
   const { price } = pricedAs(skill)
   const facts = [price.kind === 'free' ? '' : priceWords(price), NEEDS[tool.caller]].filter(
     (fact) => fact !== '',
   )
-  return `- ${skill.id}: ${skill.card.name ?? tool.title}${facts.length > 0 ? ` (${facts.join('; ')})` : ''}`
+  const call = JSON.stringify({ skill: skill.id, input: exampleInput(skill) })
+  return `- ${skill.card.name ?? tool.title}${facts.length > 0 ? ` (${facts.join('; ')})` : ''}: ${call}`
 }
 
 const NEEDS = {
