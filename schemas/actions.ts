@@ -10,7 +10,8 @@ export const ActionRequest = z
     headers: z
       .record(z.string().max(64), z.string().max(8192))
       .default({})
-      .describe('accept, content-type, conditional and API version headers'),
+      .describe('accept, content-type, conditional and API version headers')
+      .meta({ listedAs: { description: 'accept, content-type, conditional, API version' } }),
     body: z.string().max(131_072).optional().describe('Body as text; at most 128 KiB'),
     body_base64: z
       .base64('must be standard base64 with padding')

@@ -16,7 +16,7 @@ declare module 'zod' {
     readonly advertisedAs?: Form
     /**
      * The same for lists of tools alone, where every word costs every model that reads them; documents have the whole. A form without a
-     * `type` is laid over the member's own words.
+     * `type` is laid over the member's own words; `default: null` leaves its default out.
      */
     readonly listedAs?: Form
     /** `false`: published in documents and left out of lists: few calls want it, and none needs it. */

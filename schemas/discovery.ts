@@ -17,11 +17,21 @@ const filters = {
     .optional()
     .meta({ listed: false })
     .describe('Extension keys that must be present, separated by commas, e.g. `bazaar`'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Most entries'),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_LIMIT)
+    .default(DEFAULT_LIMIT)
+    .describe('Most entries')
+    .meta({ listedAs: { default: null } }),
   cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` before'),
 }
 
-const full = z.boolean().optional().describe('Items whole; without it MCP and A2A give them in brief')
+const full = z
+  .boolean()
+  .optional()
+  .describe('Items whole; without it MCP and A2A give them in brief')
+  .meta({ listedAs: { description: 'Items whole' } })
 
 export const DiscoveryListQuery = z.strictObject({
   ...filters,

@@ -178,7 +178,13 @@ export type EgressReply = z.infer<typeof EgressReply>
 
 /** Cursor paging, the same on every list. */
 export const pageInput = {
-  limit: z.int().min(1).max(100).default(50).describe('Most entries'),
+  limit: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(50)
+    .describe('Most entries')
+    .meta({ listedAs: { default: null } }),
   before: z.string().max(64).optional().describe('`next` before'),
 }
 export const pageOutput = {

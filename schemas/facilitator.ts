@@ -12,7 +12,7 @@ export const FacilitatorRequest = z
       .meta({
         enum: [1, 2],
         description: 'Version of both',
-        listedAs: { type: 'integer', description: '1 or 2' },
+        listed: false,
       }),
     paymentPayload: z
       .unknown()

@@ -41,7 +41,13 @@ export const MarketQuery = z.strictObject({
     .optional()
     .meta({ listed: false })
     .describe('`unavailable`: paused services too, with the reason'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(20).describe('Most entries'),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_LIMIT)
+    .default(20)
+    .describe('Most entries')
+    .meta({ listedAs: { default: null } }),
   cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` before'),
 })
 export type MarketQuery = z.infer<typeof MarketQuery>

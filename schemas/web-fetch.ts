@@ -95,12 +95,14 @@ export const WebFetchRequest = z.strictObject({
 })
 export type WebFetchRequest = z.infer<typeof WebFetchRequest>
 
-/** The same for a check beforehand: how much of the answer is read, and as what, makes no difference to it. */
-export const PreflightRequest = WebFetchRequest.extend({
-  mode: flat.mode.meta({ listed: false }),
+/** The same for a price beforehand, where few say more than what is fetched. */
+export const QuoteRequest = WebFetchRequest.extend({
   timeout_ms: flat.timeout_ms.meta({ listed: false }),
   max_bytes: flat.max_bytes.meta({ listed: false }),
 })
+
+/** The same for a check beforehand: how much of the answer is read, and as what, makes no difference to it. */
+export const PreflightRequest = QuoteRequest.extend({ mode: flat.mode.meta({ listed: false }) })
 
 /** The request as it is quoted, paid for and carried out. Its RFC 8785 form is what `request_digest` covers. */
 export const NormalisedFetch = z.strictObject({

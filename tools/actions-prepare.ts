@@ -20,7 +20,7 @@ export const actionsPrepare = defineTool({
     request: ActionRequest.meta({
       listedAs: {
         type: 'object',
-        description: 'url, method, headers, body, as gateway.actions.execute takes them',
+        description: 'As gateway.actions.execute takes it',
         additionalProperties: true,
       },
     }),

@@ -20,7 +20,13 @@ export const auditEvents = defineTool({
       .default('account')
       .describe('`installation`: of no account, such as signing keys; administrators only'),
     after: z.int().min(0).default(0).describe('`next` before'),
-    limit: z.int().min(1).max(500).default(100).describe('Most entries'),
+    limit: z
+      .int()
+      .min(1)
+      .max(500)
+      .default(100)
+      .describe('Most entries')
+      .meta({ listedAs: { default: null } }),
   }),
   output: z.strictObject({
     chain: z.string().describe('Your account id, or `installation`'),

@@ -32,7 +32,8 @@ export const egressFetch = defineTool({
     headers: z
       .record(z.string().max(64), z.string().max(8192))
       .default({})
-      .describe('accept, content-type, conditional and API version headers; others are refused by name'),
+      .describe('accept, content-type, conditional and API version headers; others are refused by name')
+      .meta({ listedAs: { description: 'accept, content-type, conditional, API version' } }),
     body: z
       .string()
       .max(MAX_LIMITS.max_request_bytes)

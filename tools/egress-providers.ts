@@ -31,7 +31,7 @@ export const egressProviders = defineTool({
     'an Idempotency-Key. Use `custom` for any other HTTPS API.',
   brief: 'Known providers: hosts, headers, schemes. `custom` is any other HTTPS API.',
   input: z.strictObject({
-    provider: z.string().min(1).max(64).optional().describe('Only this one, with everything about it'),
+    provider: z.string().min(1).max(64).optional().describe('One, with everything'),
   }),
   output: z.looseObject({}),
   inMessages: {

@@ -16,7 +16,9 @@ export const marketplaceGet = defineTool({
   input: z.strictObject({
     seller: SellerId,
     service_id: ServiceId,
-    network: MarketNetwork.default('eip155:8453').describe('`eip155:84532`: figures of test calls'),
+    network: MarketNetwork.default('eip155:8453')
+      .meta({ listed: false })
+      .describe('`eip155:84532`: figures of test calls'),
     calls_before: z
       .string()
       .min(1)

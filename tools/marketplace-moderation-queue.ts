@@ -10,7 +10,15 @@ export const marketplaceModerationQueue = defineTool({
   summary:
     'Services whose sellers have offered them and that wait for the operator, the longest first. Everything in them is a stranger’s text.',
   brief: 'Offered services that wait for you, the longest first. Strangers’ text.',
-  input: z.strictObject({ limit: z.int().min(1).max(100).default(20).describe('Most entries') }),
+  input: z.strictObject({
+    limit: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(20)
+      .describe('Most entries')
+      .meta({ listedAs: { default: null } }),
+  }),
   output: z.strictObject({ services: z.array(OwnListing) }),
   price: free,
   caller: 'admin',

@@ -12,7 +12,13 @@ export const marketplacePayoutsVerify = defineTool({
     'administrator.',
   brief: 'Proves payouts on their chains and the sums of the ledger.',
   input: z.strictObject({
-    limit: z.int().min(1).max(100).default(50).describe('Most entries'),
+    limit: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(50)
+      .describe('Most entries')
+      .meta({ listedAs: { default: null } }),
     before: z.string().min(1).max(64).optional().describe('`next` before'),
   }),
   output: PayoutProof,

@@ -12,7 +12,13 @@ export const marketplacePayouts = defineTool({
   brief: 'What sellers were paid, newest first, with transactions and receipts.',
   input: z.strictObject({
     seller: SellerId.optional().describe('Only to this seller'),
-    limit: z.int().min(1).max(100).default(20).describe('Most entries'),
+    limit: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(20)
+      .describe('Most entries')
+      .meta({ listedAs: { default: null } }),
     before: z.string().min(1).max(64).optional().describe('`next` before'),
   }),
   output: PayoutPage,

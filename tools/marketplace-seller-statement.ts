@@ -16,7 +16,13 @@ export const marketplaceSellerStatement = defineTool({
     to: Month.optional().describe('Last month; by default this one'),
     network: MarketNetwork.default('eip155:8453').describe('`eip155:84532`: test money'),
     format: z.enum(['json', 'csv']).default('json').describe('`csv`: the lines as CSV too, in `csv`'),
-    limit: z.int().min(1).max(1000).default(200).describe('Most lines'),
+    limit: z
+      .int()
+      .min(1)
+      .max(1000)
+      .default(200)
+      .describe('Most lines')
+      .meta({ listedAs: { default: null } }),
     cursor: z.string().min(3).max(64).optional().describe('`next` before'),
   }),
   output: Statement,

@@ -15,7 +15,7 @@ export const paymentsSpend = defineTool({
   brief: 'What a wallet paid by month, network, asset and tool.',
   input: z.strictObject({
     payer: z.string().min(1).max(128).describe('Address of the wallet'),
-    from: Month.optional().describe('First month, such as 2026-01; by default a year ago'),
+    from: Month.optional().describe('First month, such as 2026-01'),
     to: Month.optional().describe('Last month; by default this one'),
   }),
   output: z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../src/core/price.ts'
-import { NormalisedFetch, WebFetchRequest } from '../schemas/web-fetch.ts'
+import { NormalisedFetch, QuoteRequest } from '../schemas/web-fetch.ts'
 import { defineTool } from './services.ts'
 
 const Quote = z.strictObject({
@@ -36,7 +36,7 @@ export const pricingQuote = defineTool({
     'optional: the fetch itself answers the first request with a quote. The target is not contacted.',
   brief:
     'Signed quote for one exact web fetch, valid for 300 seconds. Free and optional: an unpaid fetch answers with one.',
-  input: WebFetchRequest,
+  input: QuoteRequest,
   output: Quote,
   price: free,
   caller: 'anyone',

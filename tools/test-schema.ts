@@ -73,7 +73,7 @@ export const testSchema = defineTool({
     'Schema of a sample, protocols and versions, dimensions, every check with its points, caps, levels, reason codes.',
   brief: 'The checks of gateway.test with their points, levels and reason codes.',
   input: z.strictObject({
-    protocol: ProtocolName.optional().describe('Only the checks of this one'),
+    protocol: ProtocolName.optional().describe('Only of this one'),
   }),
   output: TestSchema,
   inMessages: {

@@ -19,7 +19,7 @@ const TestInput = z.strictObject({
     .datetime({ offset: true })
     .optional()
     .describe('Windows are held against it; without it they are judged by their own bounds')
-    .meta({ listedAs: { type: 'string', format: 'date-time', description: 'Windows are held against it' } }),
+    .meta({ listed: false }),
   tool_annotations: ToolAnnotations.optional().meta({ listed: false }),
 })
 
