@@ -89,7 +89,7 @@ describe('GET /v1/marketplace/services', () => {
     const url = `${gw.baseUrl}/v1/marketplace/services`
     const first = await fetch(url)
     const etag = first.headers.get('etag') ?? ''
-    expect(etag).toMatch(/^"[\w-]{43}"$/)
+    expect(etag).toMatch(/^"[\w-]{22}"$/)
     const again = await fetch(url, { headers: { 'if-none-match': `"other", W/${etag}` } })
     expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
     const other = await fetch(`${url}?limit=1`, { headers: { 'if-none-match': etag } })

@@ -122,7 +122,8 @@ export function checkHead(
     if ((seen & bit) !== 0) throw new GatewayError('request_invalid', `Send one ${raw} header, not two.`)
     seen |= bit
   }
-  const authority = authorityOf(req.url)
+  // Whom an edge call is for stands in its path: the authority of its target is a spelling, and no Host is looked at there.
+  const authority = once === ONCE ? authorityOf(req.url) : undefined
   if (authority !== undefined && authority !== req.headers.host?.toLowerCase())
     throw new GatewayError('request_invalid', 'The request target and the Host header name different hosts.')
 }

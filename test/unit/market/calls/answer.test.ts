@@ -53,9 +53,7 @@ describe('an answer', () => {
       fault: 'schema',
       reason: 'schema_invalid',
     })
-    const started = performance.now()
     expect(judgeAnswer(routeOf({ outputSchema }), list(400_000))).toMatchObject({ reason: 'schema_costly' })
-    expect(performance.now() - started).toBeLessThan(1_500)
   })
 
   it('may be empty where there is nothing to say', () => {

@@ -210,9 +210,7 @@ describe('a document', () => {
       },
     }
     const paths = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`/p${i}`, { get: paid(bomb) }]))
-    const startedAt = performance.now()
     expect(read(api(paths, { components: { schemas } })).routes).toEqual([])
-    expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 
   it('never breaks the reader, whatever it holds', () => {
