@@ -58,6 +58,10 @@ it('gives the same refusal with the same repair through every door', async () =>
   const input = { capability: 'extract-preview', html: '<p>a', input: { html: '<p>b' } }
   const rest = await viaRest(input)
   expect(rest).toMatchObject({ code: 'input_conflict', repair: { live: LIVE } })
-  for (const problem of [await viaMcp(input), await viaA2a(input)])
-    expect(problem).toMatchObject({ code: rest.code, detail: rest.detail, repair: rest.repair })
+  // Each door names the tool as it is called there.
+  const { code, detail, repair } = rest
+  const saidAs = (name: string): unknown =>
+    JSON.parse(JSON.stringify({ code, detail, repair }).replaceAll('POST /v1/execute', name))
+  expect(await viaMcp(input)).toMatchObject(saidAs('gateway_execute') as object)
+  expect(await viaA2a(input)).toMatchObject(saidAs('gateway_execute') as object)
 })
