@@ -18,11 +18,21 @@ export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, 
   }
 }
 
-/** What a code means, what to do and where to expect it, as Markdown: the page at `/problems/{code}` for whoever reads no HTML. */
+/**
+ * What a code means, what to do and where to expect it, as Markdown: the page at `/problems/{code}` for whoever has tools and no
+ * routes. Tools stand there by their dotted names.
+ */
 export function problemText(code: ErrorCode, registry: Pick<Registry, 'tools'>): string {
   const { status, title } = ERRORS[code]
   const tools = registry.tools.filter(({ tool }) => tool.errors.includes(code))
-  const lines = [`# ${title}`, '', `Code \`${code}\`, HTTP status ${status}.`, '', HELP[code], '']
+  const lines = [
+    `# ${title}`,
+    '',
+    `Code \`${code}\`, HTTP status ${status}.`,
+    '',
+    namingTools(HELP[code], registry),
+    '',
+  ]
   if (tools.length === 0) return lines.join('\n')
   return [
     ...lines,
@@ -30,6 +40,19 @@ export function problemText(code: ErrorCode, registry: Pick<Registry, 'tools'>):
     ...tools.map(({ tool }) => `- ${tool.name}: ${tool.title}`),
     '',
   ].join('\n')
+}
+
+/** Routes of tools give way to the names of the tools: `POST /v1/inspect`, and `/v1/actions/permits` for what is read there. */
+function namingTools(text: string, registry: Pick<Registry, 'tools'>): string {
+  return text.replaceAll(
+    /(?:(GET|POST) )?(\/[\w./-]*\w)/g,
+    (written, method: string | undefined, path: string) => {
+      const entry = registry.tools.find(({ tool }) =>
+        tool.rest.some((route) => route.path === path && route.method === (method ?? 'GET')),
+      )
+      return entry?.tool.name ?? written
+    },
+  )
 }
 
 /** Advice on each code: the text of its page, and the `detail` of examples. */

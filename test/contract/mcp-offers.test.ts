@@ -113,8 +113,15 @@ describe.each(eras)('in the era of %s', (era, ask) => {
   })
 
   it('says of every code what to do', async () => {
-    for (const code of Object.keys(ERRORS))
-      expect(await textAt(ask, `gateway://problems/${code}`)).toContain(`Code \`${code}\``)
+    for (const code of Object.keys(ERRORS)) {
+      const text = await textAt(ask, `gateway://problems/${code}`)
+      expect(text).toContain(`Code \`${code}\``)
+      // Whoever reads this has tools, not routes.
+      expect(text).not.toMatch(/(?:GET|POST) \//)
+    }
+    expect(await textAt(ask, 'gateway://problems/permit_not_found')).toContain(
+      'at gateway_actions_permits_list.',
+    )
     expect(await textAt(ask, 'gateway://capabilities/extract-preview')).toContain('"limitations"')
   })
 
