@@ -410,7 +410,8 @@ describe('the snippets for assistants', () => {
   })
 
   it('use the default address, whose list is portable', async () => {
-    const urls = new Set(text.match(/http:\/\/127\.0\.0\.1:8402\/mcp[^\s"']*/g))
+    const code = blocks.map((block) => block.text).join('\n')
+    const urls = new Set(code.match(/http:\/\/127\.0\.0\.1:8402\/mcp[^\s"']*/g))
     expect([...urls]).toEqual([`${ADDRESS}/mcp`])
     const answer = await fetch(`${baseUrl}/mcp`, {
       method: 'POST',

@@ -85,7 +85,7 @@ const paymentExtension = (served: readonly RegisteredTool[]) =>
   served.some(({ tool }) => isPaid(tool)) ? { [PAYMENT_EXTENSION]: {} } : {}
 
 /** The key of a tool's dotted name, which is the same on every connection, in its `_meta`. */
-export const NAME_META = 'agent-gateway/name'
+const NAME_META = 'agent-gateway/name'
 
 function describe(
   { tool, portableName, ...schemas }: RegisteredTool,
