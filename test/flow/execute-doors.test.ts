@@ -54,6 +54,17 @@ it('gives the same execution through every door', async () => {
   }
 })
 
+it('takes null for what is left out at the doors of models, and says over REST that a value is missing', async () => {
+  const input = { ...INPUT, urls: null, limit: null, query: null, testnet: null }
+  const { result } = await viaMcp(INPUT)
+  expect(await viaMcp(input)).toMatchObject({ ok: true, result })
+  expect(await viaA2a(input)).toMatchObject({ ok: true, result })
+  expect(await viaRest(input)).toMatchObject({
+    code: 'input_wrong_type',
+    fields: [{ pointer: '/urls' }, {}, {}, {}],
+  })
+})
+
 it('gives the same refusal with the same repair through every door', async () => {
   const input = { capability: 'extract-preview', html: '<p>a', input: { html: '<p>b' } }
   const rest = await viaRest(input)
