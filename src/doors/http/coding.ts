@@ -102,9 +102,20 @@ export function hasTag({ headers }: Pick<IncomingMessage, 'headers'>, etag: stri
 export const varyOf = (others?: string): string =>
   others === undefined ? 'accept-encoding' : `${others}, accept-encoding`
 
+interface Kept {
+  readonly made: Promise<Buffer>
+  /** Zero until it is made. */
+  bytes: number
+}
+
 const MAX_KEPT_BYTES = 8 * 1024 * 1024
-const kept = new Map<string, Promise<Buffer>>()
+const kept = new Map<string, Kept>()
 let keptBytes = 0
+
+function drop(name: string, { bytes }: Kept): void {
+  kept.delete(name)
+  keptBytes -= bytes
+}
 
 /** Compresses what is often the same, and keeps it. The oldest go where there is no room. */
 export function compressKept(
@@ -114,19 +125,21 @@ export function compressKept(
 ): Promise<Buffer> {
   const name = `${coding} ${digest}`
   const known = kept.get(name)
-  if (known) return known
+  if (known) return known.made
   const made = compress(body, coding, 'often')
-  kept.set(name, made)
-  void made.then(
+  const entry: Kept = { made, bytes: 0 }
+  kept.set(name, entry)
+  made.then(
     ({ length }) => {
+      if (kept.get(name) !== entry) return
+      entry.bytes = length
       keptBytes += length
-      for (const [oldest, bytes] of kept) {
+      for (const [oldest, other] of kept) {
         if (keptBytes <= MAX_KEPT_BYTES) break
-        kept.delete(oldest)
-        void bytes.then((gone) => (keptBytes -= gone.length))
+        drop(oldest, other)
       }
     },
-    () => kept.delete(name),
+    () => drop(name, entry),
   )
   return made
 }

@@ -1,7 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { acceptsGzip, chooseCoding, hasTag, isText } from '../../../src/doors/http/coding.ts'
+import {
+  acceptsGzip,
+  chooseCoding,
+  compressKept,
+  digestOf,
+  hasTag,
+  isText,
+} from '../../../src/doors/http/coding.ts'
 import { gzipFramed } from '../../../src/doors/http/gzip-frame.ts'
 
 describe('the coding of an answer', () => {
@@ -78,4 +86,19 @@ describe('a compressed text within a frame', () => {
     expect(gzipFramed(Buffer.alloc(65_535), text, Buffer.alloc(0))).toBeDefined()
     expect(gzipFramed(Buffer.alloc(65_536), text, Buffer.alloc(0))).toBeUndefined()
   })
+})
+
+it('what was compressed is kept, and the oldest goes where there is no room', async () => {
+  // Random bytes stay as many: three are more than the 8 MiB that are kept.
+  const bodies = [1, 2, 3].map(() => randomBytes(3 * 1024 * 1024))
+  const compressed = bodies.map((body) => () => compressKept(body, 'gzip', digestOf(body)))
+  const [oldest, middle, newest] = compressed
+  if (!oldest || !middle || !newest) throw new Error('three bodies')
+  const first = [oldest(), middle(), newest()]
+  // Those that are asked for meanwhile are made once.
+  expect(newest()).toBe(first[2])
+  for (const [at, made] of first.entries()) expect(gunzipSync(await made)).toEqual(bodies[at])
+  expect(middle()).toBe(first[1])
+  expect(newest()).toBe(first[2])
+  expect(oldest()).not.toBe(first[0])
 })
