@@ -241,11 +241,13 @@ export function createCallPath(parts: CallPathParts): CallPath {
       progress: reportsOf(request, seen),
       quota: (state) => void (seen.quota = state),
     }
-    const input = parseInput(tool, withIdempotencyKey(tool, request.input, request.idempotencyKey), {
+    const nullIsAbsent = request.door !== 'rest'
+    const keyed = withIdempotencyKey(tool, request.input, request.idempotencyKey, nullIsAbsent)
+    const input = parseInput(tool, keyed, {
       hideNames: parts.hideNames,
       repair: tool.repair && (() => tool.repair?.(request.input, context) ?? {}),
       // A program that sends null over REST may have lost a value: that is said to it, and nothing is guessed.
-      nullIsAbsent: request.door !== 'rest',
+      nullIsAbsent,
     })
     const result = await actAs(actorOf(caller, namesOf(request)), async () =>
       runPriced({

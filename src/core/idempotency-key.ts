@@ -33,6 +33,15 @@ const keysDiffer = () =>
     { extras: { fields: [{ pointer: `/${MEMBER}`, message: 'is given twice, with different values' }] } },
   )
 
+const noKey = () =>
+  new GatewayError(
+    'input_wrong_type',
+    `/${MEMBER}: the key beside the input is null. Leave it out, or send a UUID.`,
+    {
+      extras: { fields: [{ pointer: `/${MEMBER}`, message: 'is null' }] },
+    },
+  )
+
 /** What a key is made of: printable ASCII without spaces. */
 export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/
 
@@ -52,14 +61,24 @@ export function paidIdempotencyKey(presented: unknown): string | undefined {
 
 /**
  * @param presented as the door found it, unjudged; undefined where there is none
+ * @param nullIsAbsent whether null in the input is how its sender leaves the key out
  * @returns the input with the key as its member, where the tool takes one; the schema judges it there
- * @throws {GatewayError} input_conflict where the input names another key, or two different ones stand beside it
+ * @throws {GatewayError} input_wrong_type where it is null; input_conflict where the input names another key, or two different ones
+ * stand beside it
  */
-export function withIdempotencyKey(tool: AnyTool, input: unknown, presented: unknown): unknown {
+export function withIdempotencyKey(
+  tool: AnyTool,
+  input: unknown,
+  presented: unknown,
+  nullIsAbsent = false,
+): unknown {
   if (presented === undefined || !isObject(input) || !takesIdempotencyKey(tool)) return input
   if (presented === KEYS_DIFFER) throw keysDiffer()
+  // Null in the input may be how a member is left out; where a key stands, it is one that would be lost, and the work done twice.
+  if (presented === null) throw noKey()
   const member = input[MEMBER]
-  if (member !== undefined && member !== presented)
+  const isLeftOut = member === undefined || (member === null && nullIsAbsent)
+  if (!isLeftOut && member !== presented)
     throw new GatewayError(
       'input_conflict',
       'The idempotency key beside the input and `idempotency_key` in it differ. Send one of them.',

@@ -33,6 +33,21 @@ describe('the key beside an input', () => {
     }
   })
 
+  it('is refused when it is null, which would be lost where null is leaving a member out', () => {
+    for (const nullIsAbsent of [true, false])
+      expect(() => withIdempotencyKey(egressFetch, input, null, nullIsAbsent)).toThrow(
+        expect.objectContaining({ code: 'input_wrong_type' }),
+      )
+  })
+
+  it('counts beside a null in the input only where null is leaving a member out', () => {
+    const withNull = { ...input, idempotency_key: null }
+    expect(withIdempotencyKey(egressFetch, withNull, 'a', true)).toEqual({ ...input, idempotency_key: 'a' })
+    expect(() => withIdempotencyKey(egressFetch, withNull, 'a', false)).toThrow(
+      expect.objectContaining({ code: 'input_conflict' }),
+    )
+  })
+
   it('is no matter to a tool that neither takes one nor is paid', () => {
     expect(withIdempotencyKey(health, {}, oneKey('a', 'b'))).toEqual({})
   })
