@@ -1,4 +1,5 @@
 // Push notifications of A2A through the whole gateway, with a receiver of its own: what may be asked for, what is sent, and to whom.
+import fc from 'fast-check'
 import { compactVerify, createRemoteJWKSet, decodeProtectedHeader } from 'jose'
 import { StreamResponse } from '@a2a-js/sdk'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -395,6 +396,25 @@ describe('who may be told, and where', () => {
     await later(5_000)
     await vi.waitFor(() => expect(asked()).toBeGreaterThan(before), { timeout: 5_000 })
     await nothingMore()
+  })
+
+  it('answers whatever is asked for in either version without a failure of its own', async () => {
+    const { id: taskId } = await taskOf('end')
+    const any = fc.jsonValue({ maxDepth: 1 })
+    const authentication = fc.oneof(any, fc.record({ scheme: any, schemes: any, credentials: any }))
+    const config = fc.oneof(any, fc.record({ id: any, url: any, token: any, authentication }))
+    const legacy = { 'a2a-version': '0.3' }
+    await fc.assert(
+      fc.asyncProperty(config, async (pushNotificationConfig) => {
+        const method = 'tasks/pushNotificationConfig/set'
+        const old = await rpc(door, method, { taskId, pushNotificationConfig }, legacy)
+        const inline = { configuration: { taskPushNotificationConfig: pushNotificationConfig } }
+        for (const { error } of [old.body, await send('end', inline)]) expect(error?.code).not.toBe(-32603)
+        const path = `/tasks/${taskId}/pushNotificationConfigs`
+        expect((await rest(door, 'POST', path, pushNotificationConfig)).status).toBeLessThan(500)
+      }),
+      { numRuns: 40 },
+    )
   })
 
   it('lets nobody be told of the task of somebody else', async () => {
