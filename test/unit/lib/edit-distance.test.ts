@@ -18,9 +18,8 @@ describe('the word that was meant', () => {
   })
 
   it('is not sought for long where a stranger sends what is no word', () => {
-    const many = Array.from({ length: 100 }, (_, at) => `gateway_some_tool_of_number_${at}`)
-    const started = performance.now()
-    for (let at = 0; at < 1000; at++) nearestTo(`gateway_${'xy'.repeat(60)}`, many)
-    expect(performance.now() - started).toBeLessThan(500)
+    // Counting every edit between these would take minutes.
+    const many = Array.from({ length: 20 }, () => 'abab'.repeat(10_000))
+    expect(nearestTo('aabb'.repeat(10_000), many)).toBeUndefined()
   })
 })
