@@ -53,7 +53,9 @@ for (const binding of ['JSONRPC', 'HTTP+JSON'] as const)
       const client = await connect()
       const hello = { messageId: 'h', role: 'ROLE_USER', parts: [{ text: 'Hello, what can you do?' }] }
       const answer = await client.sendMessage(SendMessageRequest.fromJSON({ message: hello }))
-      expect(JSON.stringify(answer)).toContain('{"skill":"echo","input":{"text":"hello"}}')
+      expect(JSON.stringify(answer)).toContain(
+        '{\\"skill\\":\\"echo\\",\\"input\\":{\\"text\\":\\"hello\\"}}',
+      )
     })
 
     test('streams, subscribes and cancels', async () => {
