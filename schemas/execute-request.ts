@@ -65,7 +65,8 @@ const requestFields = {
   format: z
     .enum(DOCUMENT_FORMATS)
     .optional()
-    .describe('Form of documents: markdown unless said, over REST both'),
+    .describe('Form of documents: markdown unless said, over REST both')
+    .meta({ listedAs: { description: 'Markdown unless said' } }),
   testnet: testnet.optional(),
   input: hidden(object).describe('Wrapper: any of these fields'),
   arguments: hidden(object).describe('Wrapper: any of these fields'),

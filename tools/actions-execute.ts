@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { answerFrom } from '../schemas/answer-from.ts'
 import { ActionReply, ActionRequest } from '../schemas/actions.ts'
 import { credits } from '../src/core/price.ts'
 import { idempotencyKeyArgument } from '../schemas/egress.ts'
@@ -20,6 +21,7 @@ export const actionsExecute = defineTool({
     permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
     request: ActionRequest,
     idempotency_key: idempotencyKeyArgument,
+    answer_from: answerFrom.meta({ advertised: false }),
   }),
   output: ActionReply,
   price: credits(ATTEMPT_COST, { within: 'attempt' }),
@@ -70,7 +72,13 @@ export const actionsExecute = defineTool({
       },
     },
   ],
-  handle: async function actionsExecute(input, { actions, charge }) {
+  // A permit is used once, so the answer is read on only where a key keeps it.
+  readOn: ({ idempotency_key }, { answer_kept }) =>
+    idempotency_key === undefined || answer_kept === false
+      ? undefined
+      : (next) =>
+          `Send the same call with the same idempotency_key and "answer_from": ${next}: nothing is sent or charged again.`,
+  handle: async function actionsExecute({ answer_from: _part, ...input }, { actions, charge }) {
     return actions.execute(input, charge)
   },
 })

@@ -13,7 +13,11 @@ export const capabilities = defineTool({
   summary:
     'Lists every live capability with its exact price and when to use it; with `id`, that one with its limits and an example ' +
     'that works when sent unchanged. Free and without an account: read it first.',
-  input: z.strictObject({ id: z.string().min(1).max(64).optional().describe('Only this one') }),
+  brief: 'What is sold here, with prices. Free: read it first.',
+  input: z.strictObject({
+    // `gateway.capabilities.get` is the way that is published.
+    id: z.string().optional().describe('Only this one').meta({ advertised: false }),
+  }),
   output: Catalogue,
   inMessages: {
     output: z.union([CapabilityIndex, CapabilityInBrief]),
@@ -33,10 +37,7 @@ export const capabilities = defineTool({
     examples: ['What can you do?', 'What does an extraction cost?'],
   },
   errors: ['not_found'],
-  examples: [
-    { title: 'Everything on offer', input: {} },
-    { title: 'The free preview alone', input: { id: 'extract-preview' } },
-  ],
+  examples: [{ title: 'Everything on offer', input: {} }],
   handle: async function capabilities({ id }, { documents }) {
     const catalogue = documents.catalogue() as Catalogue
     if (id === undefined) return catalogue
@@ -56,7 +57,8 @@ export const capabilitiesGet = defineTool({
   toolset: 'web',
   title: 'One capability in full',
   summary: 'One capability by its id: price, limits, an example, what it answers, and where its schemas are.',
-  input: z.strictObject({ id: z.string().min(1).max(64).describe('`id` in the catalogue') }),
+  brief: 'One capability: limits, example, answer.',
+  input: z.strictObject({ id: z.string().describe('`id` in the catalogue') }),
   output: Capability,
   inMessages: { output: CapabilityInBrief, from: briefOf },
   price: free,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { answerFrom } from '../schemas/answer-from.ts'
 import { MAX_LIMITS } from '../schemas/credential-settings.ts'
 import { capabilityArgument, EgressReply, idempotencyKeyArgument } from '../schemas/egress.ts'
 import { HttpMethod } from '../schemas/http.ts'
@@ -27,6 +28,7 @@ export const egressFetch = defineTool({
   input: z.strictObject({
     capability: capabilityArgument,
     idempotency_key: idempotencyKeyArgument,
+    answer_from: answerFrom,
     url: z.string().min(1).max(8192).describe('Canonical https URL, sent in exactly this spelling'),
     method: HttpMethod.default('GET').describe('HTTP method'),
     headers: z
@@ -121,7 +123,19 @@ export const egressFetch = defineTool({
     },
   ],
 
-  handle: async function egressFetch({ capability: _carried, ...request }, { egress, caller, charge }) {
+  // A request that does something is not repeated for its answer: without a key that keeps the answer, it comes whole.
+  readOn({ idempotency_key, method = 'GET' }, { answer_kept }) {
+    if (idempotency_key !== undefined && answer_kept !== false)
+      return (next) =>
+        `Send the same call with the same idempotency_key and "answer_from": ${next}: nothing is sent or charged again.`
+    if (method !== 'GET' && method !== 'HEAD') return undefined
+    return (next) =>
+      `Send the same call with "answer_from": ${next} (another request, for 1 credit), or ask the API for less.`
+  },
+  handle: async function egressFetch(
+    { capability: _carried, answer_from: _part, ...request },
+    { egress, caller, charge },
+  ) {
     return egress.fetch(request, caller.capability, charge)
   },
 })

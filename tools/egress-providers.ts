@@ -29,7 +29,7 @@ export const egressProviders = defineTool({
   summary:
     'The upstream providers the gateway knows: host, header and scheme of their credentials, and whether they honour ' +
     'an Idempotency-Key. Use `custom` for any other HTTPS API.',
-  brief: 'Known providers: hosts, headers, schemes. `custom` is any other HTTPS API.',
+  brief: 'Known providers; `custom` is any other HTTPS API.',
   input: z.strictObject({
     provider: z.string().min(1).max(64).optional().describe('One, with everything'),
   }),

@@ -11,6 +11,7 @@ export const marketplaceSellerStatement = defineTool({
   summary:
     "Lists every sale, refund and payout of the key's seller with claim, receipt and transaction, between an opening and a closing " +
     'balance.',
+  brief: 'Sales, refunds and payouts of your seller, by month.',
   input: z.strictObject({
     from: Month.optional().describe('First month; by default `to`'),
     to: Month.optional().describe('Last month; by default this one'),

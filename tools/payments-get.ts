@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { answerFrom } from '../schemas/answer-from.ts'
 import { Timestamp } from '../schemas/http.ts'
 import { formatAtomic } from '../schemas/money.ts'
 import { free } from '../src/core/price.ts'
@@ -24,6 +25,7 @@ export const paymentsGet = defineTool({
     'State, receipt and result of a payment. Send the payment that made it, unchanged, in _meta["x402/payment"], or sign in as `sign_in` says. Charges nothing.',
   input: z.strictObject({
     claim_id: z.string().min(1).max(64).describe('clm_…, from the answer that named it'),
+    answer_from: answerFrom,
   }),
   output: z.strictObject({
     claim_id: z.string(),
@@ -65,6 +67,7 @@ export const paymentsGet = defineTool({
   rest: { method: 'GET', path: '/v1/payments/{claim_id}', operationId: 'getPayment' },
   errors: ['payment_not_found', 'payment_invalid', 'sign_in_refused', 'payments_unavailable'],
   examples: [{ title: 'One payment', input: { claim_id: 'clm_00000000000000000000000000000000000' } }],
+  readOn: () => (next) => `Send the same call with "answer_from": ${next}.`,
   handle: async function paymentsGet({ claim_id }, { payments, refunds, payment, signIn }) {
     const { claim, signIn: challenge, result, receipt } = await payments.claim(claim_id, { payment, signIn })
     const { refunded, refunds: sentBack } = await refunds.showPayer(claim.id)

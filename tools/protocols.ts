@@ -47,8 +47,8 @@ export const protocols = defineTool({
   toolset: 'commerce',
   title: 'Ways in',
   summary: 'Every tool with its address over HTTP, its MCP name and its A2A skills.',
-  brief: 'Every tool with its HTTP address, MCP name and A2A skills.',
-  input: z.strictObject({ tool: z.string().min(1).max(64).optional().describe('Only this one') }),
+  brief: 'Every tool and its addresses.',
+  input: z.strictObject({ tool: z.string().optional().describe('Only this') }),
   output: Protocols,
   inMessages: {
     output: z.union([ProtocolsInBrief, Protocols]),

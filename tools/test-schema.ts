@@ -71,7 +71,7 @@ export const testSchema = defineTool({
   title: 'How transactions are scored',
   summary:
     'Schema of a sample, protocols and versions, dimensions, every check with its points, caps, levels, reason codes.',
-  brief: 'The checks of gateway.test with their points, levels and reason codes.',
+  brief: 'How gateway.test scores.',
   input: z.strictObject({
     protocol: ProtocolName.optional().describe('Only of this one'),
   }),

@@ -2,9 +2,11 @@
 // says what to write (tool-check.ts).
 import { z } from 'zod'
 import { CreditsCharged } from '../../schemas/money.ts'
+import { LeftOut } from '../../schemas/answer-from.ts'
 import { Receipt } from '../../schemas/receipt.ts'
 import { advertiseTwice, describeOutput, type JsonSchema } from './advertised-schema.ts'
 import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
+import { isObject } from '../lib/json.ts'
 import type { AnyTool, DoorName, MessageForm, RestRoute, SkillCard, Sold } from './tool.ts'
 import { derivedSkill, portableName } from './derived-skill.ts'
 import { checkExamples, checkMembers, checkTool } from './tool-check.ts'
@@ -106,6 +108,7 @@ export type ToolDefinition<
   | 'inProduction'
   | 'repair'
   | 'inMessages'
+  | 'readOn'
   | 'plan'
 > & {
   readonly input: I
@@ -122,6 +125,7 @@ export type ToolDefinition<
   inProduction?(): { readonly examples?: readonly Example<I, O>[]; readonly sold?: readonly Sold[] }
   repair?(input: unknown, context: HandlerContext<S>): Record<string, unknown>
   readonly inMessages?: MessageForm<z.output<I>, z.output<O>>
+  readOn?(input: z.output<I>, output: z.output<O>): ((next: number) => string) | undefined
 } & (
     { readonly examples: readonly Example<I, O>[] } | { examplesAt(now: number): readonly Example<I, O>[] }
   ) &
@@ -219,7 +223,11 @@ export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfi
       portableName: portableName(tool.name),
       ...advertiseTwice(tool.input),
       outputSchema,
-      messageSchema: tool.inMessages ? describeOutput(tool.inMessages.output) : outputSchema,
+      messageSchema: tool.inMessages
+        ? describeOutput(tool.inMessages.output)
+        : tool.readOn || tool.price.kind === 'x402'
+          ? withLeftOut(outputSchema)
+          : outputSchema,
     }
   })
   const byName = new Map<string, RegisteredTool>()
@@ -241,6 +249,12 @@ export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfi
   }
   return { tools: registered, find: (name) => byName.get(name) }
 }
+
+/** What may be cut in a message says there what was left out. */
+const withLeftOut = (schema: JsonSchema): JsonSchema =>
+  isObject(schema['properties'])
+    ? { ...schema, properties: { ...schema['properties'], left_out: describeOutput(LeftOut) } }
+    : schema
 
 const toolUnder = (tool: AnyTool, config: RegistryConfig | undefined, now: number): AnyTool => ({
   ...tool,

@@ -135,6 +135,11 @@ export interface AnyTool {
    * and the words in here are ours alone.
    */
   readonly inMessages?: MessageForm
+  /**
+   * Says how an answer that is too long for one message is read on, from a position; undefined where it cannot be, and is then not cut.
+   * What was paid for with x402 is read on by its claim, whatever this says.
+   */
+  readOn?(input: unknown, output: unknown): ((next: number) => string) | undefined
   /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
   understands?(words: string): boolean
   /**

@@ -2,6 +2,8 @@
 import type { CallResult } from '../core/call.ts'
 import type { Problem } from '../core/errors.ts'
 import type { AnyTool } from '../core/registry.ts'
+import { isObject } from '../lib/json.ts'
+import { fitAnswer } from './long-answer.ts'
 import { withoutSignature, withoutSignatures, withoutSignatureText } from './receipt-signatures.ts'
 
 type Answered = Pick<Extract<CallResult, { readonly ok: true }>, 'input' | 'output' | 'paid'>
@@ -15,24 +17,46 @@ export interface MessageAnswer {
 export interface Asked {
   readonly tool: AnyTool
   readonly wantsSignatures: boolean
+  /** Not cut, however long it is. */
+  readonly wantsWhole?: boolean | undefined
+  /** Writes the names of tools in a text of ours as the connection does. */
+  readonly spell?: ((text: string) => string) | undefined
 }
 
+const asItIs = (text: string) => text
+
 /** The answer of a call in the form for messages: shorter where the tool has such a form, receipts as id and URL unless asked for. */
-export function messageAnswer(
-  { tool, wantsSignatures }: Asked,
-  { input, output, paid }: Answered,
-): MessageAnswer {
+export function messageAnswer(asked: Asked, { input, output, paid }: Answered): MessageAnswer {
+  const { tool, wantsSignatures, wantsWhole = false, spell = asItIs } = asked
+  const from = isObject(input) && typeof input['answer_from'] === 'number' ? input['answer_from'] : 0
   if (paid) {
-    if (wantsSignatures) return { output, json: () => paid.json }
+    const shown = wantsSignatures ? output : withoutSignatures(tool.output, output)
+    const fitted = wantsWhole
+      ? shown
+      : fitAnswer(shown, { from: 0, readOn: (next) => spell(readOnPaid(paid.claimId, next)) })
+    if (fitted !== shown) return { output: fitted, json: () => JSON.stringify(fitted) }
     return {
-      output: withoutSignatures(tool.output, output),
-      json: () => withoutSignatureText(paid.json, output),
+      output: shown,
+      json: () => (wantsSignatures ? paid.json : withoutSignatureText(paid.json, output)),
     }
   }
-  const brief = tool.inMessages ? tool.inMessages.from(output, input) : output
+  const brief = tool.inMessages ? spelt(tool.inMessages.from(output, input), spell) : output
   const shown = wantsSignatures ? brief : withoutSignatures(tool.inMessages?.output ?? tool.output, brief)
-  return { output: shown, json: () => JSON.stringify(shown) }
+  const readOn = wantsWhole ? undefined : tool.readOn?.(input, output)
+  const fitted = readOn ? fitAnswer(shown, { from, readOn: (next) => spell(readOn(next)) }) : shown
+  return { output: fitted, json: () => JSON.stringify(fitted) }
 }
+
+/** The sentence of an answer in brief that says how it is had whole. */
+function spelt(brief: unknown, spell: (text: string) => string): unknown {
+  if (!isObject(brief) || typeof brief['details'] !== 'string') return brief
+  return { ...brief, details: spell(brief['details']) }
+}
+
+/** The result is kept for 24 hours for whoever shows the payment. */
+const readOnPaid = (claimId: string, next: number) =>
+  `Call gateway.payments.get with {"claim_id": "${claimId}", "answer_from": ${next}} and the same payment: nothing is charged again. ` +
+  `GET /v1/payments/${claimId} is the whole.`
 
 /** A problem document as messages carry it: some hold the receipt of what was charged. */
 export const messageProblem = (problem: Problem, wantsSignatures: boolean): Problem =>

@@ -12,7 +12,7 @@ beforeAll(async () => {
   gateway.upstream.respond(({ target, headers }, res) =>
     res
       .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify(target === '/echo' ? { headers } : { ok: true })),
+      .end(target === '/long' ? LONG : JSON.stringify(target === '/echo' ? { headers } : { ok: true })),
   )
 })
 afterAll(() => gateway?.close())
@@ -87,6 +87,9 @@ const askPreview = (ask: Ask, input: object) =>
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const MOST = 4000
+/** What Claude Code takes of one answer. */
+const MOST_OF_A_CLIENT = 25_000
+const LONG = JSON.stringify(Array.from({ length: 12_000 }, (_, id) => ({ id, name: `row ${id}` })))
 const SECRET = 'sample+secret/with=awkward&"chars"'
 
 describe.each([
@@ -108,6 +111,8 @@ describe.each([
       })),
     )
     expect(output['details']).toContain('"id"')
+    const name = ask === a2a ? 'capabilities-get' : 'gateway_capabilities_get'
+    expect(output['details'], 'as the connection writes it').toContain(name)
     for (const { id, example, limitations } of whole.tools) {
       const one = await ask('gateway.capabilities', { id })
       expect(tokensOf(one.text), id).toBeLessThan(MOST)
@@ -171,6 +176,46 @@ describe.each([
     expect(
       (await gateway.fetch(capability, { method: 'GET', url: gateway.url('/') })).body.receipt.jws,
     ).toMatch(/^eyJ/)
+  })
+
+  it('gives a long answer in parts under an idempotency key: one request, one credit, and nothing is lost', async () => {
+    const { capability } = await gateway.grant()
+    const key = crypto.randomUUID()
+    const input = { capability, method: 'POST', url: gateway.url('/long'), idempotency_key: key }
+    const before = gateway.upstream.requests.length
+    const balance = await gateway.balance()
+    let body = ''
+    let next: number | undefined = 0
+    while (next !== undefined) {
+      const { output, text } = await ask('gateway.egress.fetch', {
+        ...input,
+        ...(next > 0 && { answer_from: next }),
+      })
+      expect(tokensOf(text)).toBeLessThan(MOST_OF_A_CLIENT)
+      const left = output['left_out'] as { places: Json[]; next?: number; read_on?: string }
+      expect(left.places).toMatchObject([{ at: '/upstream/body', from: next, of: LONG.length }])
+      if (left.next !== undefined) expect(left.read_on).toContain(`"answer_from": ${left.next}`)
+      body += at(output, 'upstream', 'body') as string
+      next = left.next
+    }
+    expect(body).toBe(LONG)
+    expect(gateway.upstream.requests).toHaveLength(before + 1)
+    expect(await gateway.balance()).toBe(balance - 1)
+  })
+
+  it('gives it whole to who asks for that, and where it could not be read on without doing something again', async () => {
+    const { capability } = await gateway.grant()
+    const read = { capability, url: gateway.url('/long') }
+    const whole = (output: Json) => {
+      expect(output).not.toHaveProperty('left_out')
+      expect(at(output, 'upstream', 'body')).toBe(LONG)
+    }
+    whole((await ask('gateway.egress.fetch', read, { 'agent-gateway/answers': 'full' })).output)
+    whole((await ask('gateway.egress.fetch', { ...read, method: 'POST' })).output)
+    const { output } = await ask('gateway.egress.fetch', read)
+    expect(at(output, 'left_out', 'read_on')).toContain('another request, for 1 credit')
+    const { capability: _argument, ...overRest } = read
+    whole((await gateway.fetch(capability, { ...overRest, method: 'GET' })).body)
   })
 
   it('does so in a refusal, too', async () => {

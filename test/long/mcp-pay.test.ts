@@ -80,6 +80,42 @@ const clients = [
 describe.each(clients)('the client %s', (_, connect) => {
   const index = clients.findIndex(([, other]) => other === connect)
 
+  it('reads a long page to its end with the payment that bought it', async () => {
+    const pay = createBuyer(chain.payers[index]!)
+    const client = await connect()
+    const page = Array.from({ length: 20_000 }, (_, line) => `line ${line}`).join('\n')
+    world.upstream.respond((_request, res) => res.writeHead(200, { 'content-type': 'text/plain' }).end(page))
+    try {
+      const { tools } = await client.listTools()
+      const name = tools.map((tool) => tool.name).find((listed) => /web.fetch$/.test(listed))!
+      const input = { url: world.url(`/long-${index}`), testnet: true }
+      const challenge = await client.callTool({ name, arguments: input })
+      const _meta = { 'x402/payment': await pay(challenge.structuredContent) }
+      const first = (await client.callTool({ name, arguments: input, _meta })).structuredContent
+      let content: string = first.response.content
+      let { left_out } = first
+      expect(left_out.places).toMatchObject([{ at: '/response/content', from: 0 }])
+      const claim_id = /clm_\w+/.exec(left_out.read_on)?.[0]
+      while (left_out.next !== undefined) {
+        const shown = await client.callTool({
+          name: name.replace(/web.fetch$/, (found) =>
+            found.replace('web', 'payments').replace('fetch', 'get'),
+          ),
+          arguments: { claim_id, answer_from: left_out.next },
+          _meta,
+        })
+        content += shown.structuredContent.result.response.content
+        ;({ left_out } = shown.structuredContent)
+      }
+      expect(content).toBe(page.slice(0, 131_072))
+    } finally {
+      world.upstream.respond((_request, res) =>
+        res.writeHead(200, { 'content-type': 'text/plain' }).end('ok'),
+      )
+      await client.close()
+    }
+  }, 60_000)
+
   it('sees the price, pays exactly it, gets the page and a receipt; the same payment buys nothing again', async () => {
     const pay = createBuyer(chain.payers[index]!)
     const client = await connect()

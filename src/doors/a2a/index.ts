@@ -29,6 +29,7 @@ import { messageProblem } from '../message-answer.ts'
 import { sendProblem } from '../http/reply.ts'
 import { readerOf } from './card-reader.ts'
 import type { DoorParts } from '../parts.ts'
+import { wantsWhole } from '../long-answer.ts'
 import { wantsSignatures } from '../receipt-signatures.ts'
 import { IDEMPOTENCY_KEY_META, oneKey } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
@@ -74,6 +75,8 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       submission: readSubmission(request),
       idempotencyKey: idempotencyKeyOf(request, call),
       wantsSignatures: whole,
+      wantsWhole: [request.message.metadata, request.metadata].some(wantsWhole),
+      spell: table.spell,
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
       toProblem: (error) => {
         const problem = toProblem(error, { requestId: call.requestId, baseUrl })

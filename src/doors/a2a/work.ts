@@ -68,6 +68,10 @@ export interface ToolWorkParts {
   readonly idempotencyKey?: unknown
   /** Whether receipts come with their signatures. */
   readonly wantsSignatures: boolean
+  /** Whether answers come whole, however long they are. */
+  readonly wantsWhole?: boolean | undefined
+  /** Writes the names of tools in a text of ours as A2A does. */
+  readonly spell?: ((text: string) => string) | undefined
   readonly toProblem: (error: GatewayError) => Problem
 }
 
@@ -126,10 +130,13 @@ export const requestOf = (
 
 /** An answer as the part of a message or an artifact. */
 export function answerPart(
-  { skill, wantsSignatures, asText }: ToolWorkParts,
+  { skill, wantsSignatures, wantsWhole, spell, asText }: ToolWorkParts,
   result: CallResult & { ok: true },
 ): WirePart {
-  const { output, json } = messageAnswer({ tool: skill.entry.tool, wantsSignatures }, result)
+  const { output, json } = messageAnswer(
+    { tool: skill.entry.tool, wantsSignatures, wantsWhole, spell },
+    result,
+  )
   return asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output)
 }
 

@@ -13,7 +13,7 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   },
   {
     needs: ['gateway.capabilities'],
-    text: 'gateway.capabilities lists the jobs offered with their prices; with `id`, one of them with limits and an example.',
+    text: 'gateway.capabilities lists the jobs offered with their prices, gateway.capabilities.get one with limits and an example.',
   },
   {
     needs: ['gateway.egress.fetch'],

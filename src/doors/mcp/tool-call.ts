@@ -8,6 +8,7 @@ import type { CallContext } from '../../core/context.ts'
 import { oversized } from '../http/body-limit.ts'
 import { noteLimits } from '../http/reply.ts'
 import { readTraceparent } from '../http/request.ts'
+import { wantsWhole } from '../long-answer.ts'
 import { messageProblem } from '../message-answer.ts'
 import { readPayment, readSignIn, SIGN_IN_META } from '../message-payment.ts'
 import { wantsSignatures } from '../receipt-signatures.ts'
@@ -63,7 +64,12 @@ export async function callTool(
   return {
     ok: true,
     result: encodeCall(result, {
-      asked: { tool: entry.tool, wantsSignatures: whole },
+      asked: {
+        tool: entry.tool,
+        wantsSignatures: whole,
+        wantsWhole: wantsWhole(meta),
+        spell,
+      },
       spell,
       // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
       capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
