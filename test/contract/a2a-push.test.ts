@@ -7,6 +7,7 @@ import type { A2aExtension } from '../../src/doors/a2a/extension.ts'
 import { verifies } from '../requirements.ts'
 import { type Answer, bearer, message, type RpcBody, rest, rpc } from '../support/a2a-door.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { openNotification } from '../support/receive-notification.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 
 /** Work that ends with a question, with a result of some size, or when it is called off. */
@@ -219,6 +220,16 @@ describe('a notification', () => {
     })
     const keys = createRemoteJWKSet(new URL(header.jku!))
     await compactVerify(jws(notification!.body), keys)
+    const asReceived = (url: string) =>
+      new Request(url, {
+        method: 'POST',
+        headers: headersOf(notification!),
+        body: new Uint8Array(notification!.body),
+      })
+    expect(await openNotification(asReceived(hook), gw.baseUrl)).toEqual(bodyOf(notification!))
+    await expect(openNotification(asReceived('https://other.example/'), gw.baseUrl)).rejects.toThrow(
+      'meant for somebody else',
+    )
     const forged = Buffer.from(notification!.body.toString().replace('COMPLETED', 'CANCELED'))
     await expect(compactVerify(jws(forged), keys)).rejects.toThrow('signature verification failed')
   })
