@@ -306,6 +306,24 @@ it('says how what is given in brief is had whole, and gives it then', async () =
   }
 })
 
+it.each(['gateway.inspect', 'gateway.test'])('%s answers a large message in few tokens', async (name) => {
+  const items = Array.from({ length: 3000 }, (_, row) => ({
+    id: `i${row}`,
+    price: row,
+    note: `https://a.example/${row}`,
+  }))
+  const body = JSON.stringify({ currency: 'usd', line_items: items })
+  const target = 'https://example.com/checkout_sessions'
+  const { text } = await legacy(name, {
+    target,
+    method: 'POST',
+    headers: { 'API-Version': '2026-04-17' },
+    body,
+  })
+  expect(text).toContain('"protocol":"acp"')
+  expect(tokensOf(text)).toBeLessThan(MOST)
+})
+
 it('gives documents over REST as text and as Markdown, unless one of them is chosen', async () => {
   const input = {
     capability: 'extract-preview',
