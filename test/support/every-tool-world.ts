@@ -97,6 +97,7 @@ export async function createEveryToolWorld(): Promise<EveryToolWorld> {
   const actions = await createActionsClient(gw, (path) => gw.url(path))
   const market = seedMarket(gw)
   market.list('echo', { routes: [routeOf({ example: { query: {} } })] })
+  market.list('quiet')
   const originOf = (host: string) => `https://${host}:${gw.upstream.port}`
   const [first = '', ...others] = HOSTS.map(originOf)
   const sellerKey = await registerSeller(gw, 'first-shop')
