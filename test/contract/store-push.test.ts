@@ -24,7 +24,7 @@ describe.each(ENGINES)('notifications in %s', (engine) => {
   afterAll(() => place.remove())
   const made: NewPushConfig[] = []
   afterEach(async () => {
-    for (const { taskId, id } of made.splice(0)) await store.deletePushConfig(taskId, id)
+    await Promise.all(made.splice(0).map(({ taskId, id }) => store.deletePushConfig(taskId, id)))
   })
 
   let last: StoredTask
@@ -180,6 +180,31 @@ describe.each(ENGINES)('notifications in %s', (engine) => {
     expect(await take({ now: NOW + 1, share, busy })).toEqual([])
     const far = { host: 'else.example:443', holder: 'slow' }
     expect(ids(await take({ now: NOW + 1, share, busy: [far] }))).toEqual(['s2'])
+  })
+
+  it('does not hide what others wait for behind hundreds of one holder, at one host or at many', async () => {
+    await move(DONE)
+    const wide = { perTask: 999, perHolder: 999 }
+    const numbers = Array.from({ length: 110 }, (_, i) => i)
+    const slow = numbers.map((i) => save({ id: `a${i}`, host: 'slow.example:443', holder: 'slow' }, wide))
+    const many = numbers.map((i) => save({ id: `b${i}`, host: `h${i}.example:443`, holder: 'wide' }, wide))
+    await Promise.all([...slow, ...many])
+    await save({ id: 'other', createdAt: NOW + 1 }, wide)
+    const share = { perHost: 2, perHolder: 4 }
+    const holders = async (over: Partial<Input<'takePushes'>>) =>
+      (await take({ now: NOW + 1, share, ...over })).map(({ holder }) => holder).toSorted()
+    // Three places are free, and three wait: each has one.
+    expect(await holders({ limit: 3 })).toEqual(['acct_1', 'slow', 'wide'])
+    expect(await holders({ limit: 9 })).toEqual(['slow', 'slow', 'wide', 'wide', 'wide', 'wide'])
+  })
+
+  it('goes on to the hosts of a holder that are free, where its first ones are busy', async () => {
+    await move(DONE)
+    for (const host of ['a', 'b', 'c', 'd', 'e'])
+      for (let i = 0; i < 5; i++)
+        await save({ id: `${host}${i}`, host: `${host}.example:443` }, { perTask: 99, perHolder: 99 })
+    const busy = ['a', 'b', 'c'].map((host) => ({ host: `${host}.example:443`, holder: 'acct_1' }))
+    expect(ids(await take({ share: { perHost: 1, perHolder: 4 }, busy }))).toEqual(['d0'])
   })
 
   it('says when nobody waits to be told anything', async () => {

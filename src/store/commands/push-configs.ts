@@ -61,14 +61,24 @@ export const deletePushConfig = command({ kind: 'statement', touches: 'records',
   yield* all('DELETE FROM push_configs WHERE task_id = $1 AND id = $2', taskId, id)
 })
 
-/** Rows that one look at what is due reads at most: those of one receiver do not hide those of others for long. */
+/** Rows that one look at what is due reads at most. */
 const LOOK = 200
-/** Heartbeats of a task at work are revisions, too: those alone tell nothing. */
-const DUE = `SELECT c.task_id AS "taskId", c.id, c.host, c.holder, c.next_at AS "nextAt"
-  FROM push_configs c JOIN tasks t ON t.id = c.task_id
-  WHERE c.next_at <= $1 AND t.expires_at > $1 AND t.revision > c.told_revision
-    AND (c.told_state IS NULL OR t.state <> c.told_state OR t.state NOT IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED'))
-  ORDER BY c.next_at, c.task_id, c.id LIMIT ${LOOK}`
+/** As many shares of a holder are looked at: what it has under way may keep one's first rows from going out, and not all of them. */
+const SHARES = 3
+/**
+ * Holders take turns, each with a few rows of a host: whoever has hundreds that are due hides nobody else's. Heartbeats of a task at work
+ * are revisions, too: those alone tell nothing.
+ */
+const DUE = `SELECT "taskId", id, host, holder, "nextAt" FROM (
+    SELECT few.*, row_number() OVER (PARTITION BY holder ORDER BY "nextAt", "taskId", id) AS turn FROM (
+      SELECT c.task_id AS "taskId", c.id, c.host, c.holder, c.next_at AS "nextAt",
+        row_number() OVER (PARTITION BY c.holder, c.host ORDER BY c.next_at, c.task_id, c.id) AS place
+      FROM push_configs c JOIN tasks t ON t.id = c.task_id
+      WHERE c.next_at <= $1 AND t.expires_at > $1 AND t.revision > c.told_revision
+        AND (c.told_state IS NULL OR t.state <> c.told_state OR t.state NOT IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED'))
+    ) few WHERE place <= $2
+  ) turns WHERE turn <= $3
+  ORDER BY turn, "nextAt", "taskId", id LIMIT ${LOOK}`
 const TAKE = `UPDATE push_configs SET next_at = $1, tries = tries + 1
   WHERE task_id = $2 AND id = $3 AND next_at = $4 RETURNING ${CONFIG}`
 type Candidate = Pick<PushConfig, 'taskId' | 'id' | 'host' | 'holder'> & { nextAt: Millis }
@@ -90,7 +100,7 @@ export const takePushes = command({ kind: 'transaction', touches: 'records' })(f
   const chosen: Candidate[] = []
   const counts = (of: 'host' | 'holder', value: string) =>
     [...busy, ...chosen].filter((one) => one[of] === value).length
-  for (const due of yield* all<Candidate>(DUE, now)) {
+  for (const due of yield* all<Candidate>(DUE, now, share.perHost, SHARES * share.perHolder)) {
     if (chosen.length >= limit) break
     if (counts('host', due.host) < share.perHost && counts('holder', due.holder) < share.perHolder)
       chosen.push(due)
