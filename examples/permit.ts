@@ -13,6 +13,12 @@ if (!existsSync(keyFile)) {
 }
 const serviceKey = (await readFile(keyFile, 'utf8')).trim()
 
+const credentialId = process.env.CREDENTIAL_ID
+if (!credentialId) {
+  console.error('Set CREDENTIAL_ID first: eval "$(npx node examples/store-credential.ts)"')
+  process.exit(1)
+}
+
 async function post(path: string, body: unknown, token?: string) {
   const answer = await fetch(gateway + path, {
     method: 'POST',
@@ -34,11 +40,11 @@ const request = {
 const prepared = await post(
   '/v1/actions/permits',
   {
-    credential_id: process.env.CREDENTIAL_ID,
+    credential_id: credentialId,
     request,
     mandate: {
       purpose: 'Order green tea',
-      credential_id: process.env.CREDENTIAL_ID,
+      credential_id: credentialId,
       host: 'sandbox.agent-gateway.test',
       path_prefix: '/api',
       methods: ['POST'],
