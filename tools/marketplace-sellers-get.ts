@@ -11,7 +11,7 @@ export const marketplaceSellersGet = defineTool({
   summary:
     'Who a seller is: its own words, its payout address, the hosts it has proven and the services it sells.',
   brief: 'A seller: its words, payout address, proven hosts and services.',
-  input: z.strictObject({ seller: SellerId }),
+  input: z.strictObject({ seller: SellerId.describe('Its id, such as `acme-weather`') }),
   output: z.strictObject({
     seller: z.string(),
     name: z.string(),

@@ -48,7 +48,9 @@ export const marketplaceSellersRegister = defineTool({
     return {
       ...seller,
       key: key?.use((text) => text) ?? null,
-      next: 'POST /v1/marketplace/seller/hosts with the origin of your API says how you prove that it is yours.',
+      next:
+        'Send this key as Authorization: Bearer. POST /v1/marketplace/seller/hosts (over MCP gateway_seller_host, over A2A the skill ' +
+        'seller-host) with the origin of your API says how you prove that it is yours.',
     }
   },
 })

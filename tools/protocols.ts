@@ -65,8 +65,8 @@ export const protocols = defineTool({
   ],
   handle: async function protocols({ tool }, { documents }) {
     const { tools, ...manifest } = documents.protocols() as Protocols
-    const isIt = ({ name, portable_name }: Protocols['tools'][number]) =>
-      name === tool || portable_name === tool
+    const isIt = ({ name, portable_name, a2a }: Protocols['tools'][number]) =>
+      tool !== undefined && (name === tool || portable_name === tool || a2a?.skills.includes(tool))
     const shown = tool === undefined ? tools : tools.filter(isIt)
     if (shown.length === 0)
       throw new GatewayError('not_found', 'No tool has this name. Leave `tool` out for the list of all.')

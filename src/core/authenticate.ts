@@ -80,7 +80,10 @@ export async function authenticate(
     case 'account':
       if (key !== undefined) return operator(key, context)
       if (capability !== undefined) return agent(capability, context)
-      throw new GatewayError('key_required', `${instead}${NO_KEY} A capability is accepted here too.`)
+      throw new GatewayError(
+        'key_required',
+        `${instead}${NO_KEY} An agent sends its capability instead. ${NO_CAPABILITY}`,
+      )
     case 'anyone':
       if (key !== undefined) {
         const caller = await holder(key, context)
@@ -151,7 +154,10 @@ async function emailUser(
   if (!key)
     throw new GatewayError(
       'key_invalid',
-      'This email key is mistyped, revoked or of another installation. gateway.keys.free gives a new one.',
+      /^agw_(?!ek_)/.test(token)
+        ? '`email_key` takes an email key (agw_ek_…) and no other token: gateway.keys.free gives one. A service key goes into ' +
+            '`Authorization: Bearer`, never into an argument.'
+        : 'This email key is mistyped, revoked or of another installation. gateway.keys.free gives a new one.',
     )
   return { kind: 'email', id: key.id, address }
 }

@@ -79,7 +79,8 @@ const isSame = (one: readonly PropertyKey[], other: readonly PropertyKey[]) =>
   one.length === other.length && one.every((step, at) => step === other[at])
 
 const REPAIR = '`repair.example` is a request that works as it stands.'
-const hint = (tool: AnyTool) => `The schema of ${tool.name} is in /openapi.json and in the MCP tool list.`
+const hint = (tool: AnyTool) =>
+  `The schema of ${tool.name} is in /openapi.json, in the MCP tool list and, for A2A, at /a2a/ext/skills/v1.`
 
 /** The error for input that a door could not read, under the tool's own code where it has one. */
 export function underOwnCode({ invalidInput }: AnyTool, error: GatewayError): GatewayError {

@@ -13,7 +13,7 @@ export const describeWebFetch = (
   description: tool.summary,
   when_to_use:
     'You need the content of one public HTTPS page or document, can pay for it with x402, and want a receipt and ' +
-    'evidence of what was fetched. Ask POST /v1/preflight first when you are not sure; it is free.',
+    'evidence of what was fetched. When you are not sure, ask for a preflight first; it is free.',
   input_schema: inputSchema,
   output_schema: outputSchema,
   pricing: priceOf(

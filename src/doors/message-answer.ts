@@ -47,10 +47,13 @@ export function messageAnswer(asked: Asked, { input, output, paid }: Answered): 
   return { output: fitted, json: () => JSON.stringify(fitted) }
 }
 
-/** The sentence of an answer in brief that says how it is had whole. */
+/** An answer in brief with the sentence that says how it is had whole, and the tools that it lists, in the names of the reader's door. */
 function spelt(brief: unknown, spell: (text: string) => string): unknown {
   if (!isObject(brief) || typeof brief['details'] !== 'string') return brief
-  return { ...brief, details: spell(brief['details']) }
+  const { details, tools } = brief
+  const named = (tool: unknown) =>
+    isObject(tool) && typeof tool['name'] === 'string' ? { ...tool, name: spell(tool['name']) } : tool
+  return { ...brief, details: spell(details), ...(Array.isArray(tools) && { tools: tools.map(named) }) }
 }
 
 /** The result is kept for 24 hours for whoever shows the payment. */

@@ -154,8 +154,10 @@ export function createRefusals({
     notFound(claimId: string, networks: readonly string[]): GatewayError {
       return new GatewayError(
         'payment_not_found',
-        'Check the claim id, and send the very payment that made the claim (Payment-Signature), or show that you paid: ' +
-          'sign `sign_in` with the wallet that did, and send it as the header Sign-In-With-X.',
+        'Check the claim id, and send the very payment that made the claim where a payment goes: over HTTP the header ' +
+          'Payment-Signature, over MCP `_meta["x402/payment"]`, over A2A metadata `x402.payment.payload`. Or show that you paid: ' +
+          'sign `sign_in` with the wallet that did, and send it as the header Sign-In-With-X, over MCP and A2A as ' +
+          '`x402/sign-in-with-x` in `_meta` or metadata.',
         { extras: { sign_in: signIns.challenge(claimId, networks) } },
       )
     },

@@ -66,6 +66,56 @@ describe.each(eras)('in the %s era', (_, ask) => {
   })
 })
 
+describe.each(eras)('what a model is told in the %s era', (_, ask) => {
+  const call = async (name: string, input: object, query = '') =>
+    (await ask('tools/call', { name, arguments: input }, { query })).json['result'].structuredContent
+
+  it.each(spellings)(
+    'names the tools of an index with %s names, and finds each again',
+    async (_kind, query, other) => {
+      const { tools } = (await call('gateway_protocols', {}, query)) as { tools: { name: string }[] }
+      expect(tools.length).toBeGreaterThan(60)
+      expect(namesOf([other], tools.map(({ name }) => name).join('\n'))).toEqual([])
+      const { tools: one } = await call('gateway_protocols', { tool: tools.at(-1)?.name }, query)
+      expect(one).toHaveLength(1)
+      const { capabilities } = await call('gateway_capabilities', {}, query)
+      expect(namesOf(['route'], JSON.stringify(capabilities))).toEqual([])
+    },
+  )
+
+  it('says where a payment, a sign-in and a capability go in a message', async () => {
+    const { detail } = await call('gateway_payments_get', { claim_id: 'clm_x' })
+    expect(detail).toContain('_meta["x402/payment"]')
+    expect(detail).toContain('`x402/sign-in-with-x`')
+    expect((await call('gateway_egress_attempts_list', {})).detail).toContain(
+      'the tool argument `capability`',
+    )
+  })
+
+  it('says that a service key is no argument', async () => {
+    const { code, detail } = await call('gateway_email_verify', {
+      email: 'a@b.example',
+      email_key: gateway.operatorKey,
+    })
+    expect([code, detail]).toEqual(['key_invalid', expect.stringContaining('never into an argument')])
+  })
+
+  it('says where sellers are found, where there is none of that name', async () => {
+    for (const seller of ['gateway', 'nobody-here']) {
+      const { code, detail } = await call('gateway_marketplace_sellers_get', { seller })
+      expect([code, detail]).toEqual([
+        'seller_not_found',
+        expect.stringContaining('gateway_marketplace_search'),
+      ])
+    }
+  })
+})
+
+it('finds a tool by the name of its skill, as the index over A2A has it', async () => {
+  const found = await (await fetch(`${gateway.baseUrl}/v1/protocols?tool=web-fetch`)).json()
+  expect(found).toMatchObject({ tools: [{ name: 'gateway.web.fetch' }] })
+})
+
 it.each(spellings)('instructions with %s names', async (_kind, query, other) => {
   const { json } = await initialize(asIn2025(url), 'test', { query })
   const discovered = await asIn2026(url)('server/discover', {}, { query })

@@ -45,6 +45,15 @@ const SKEW_MS = 30_000
 export const recoveryText = (host: string, sellerId: string, at: number): string =>
   `${host}: a new key for the seller ${sellerId} at ${toTimestamp(at)}`
 
+const noSeller = (sellerId: string) =>
+  new GatewayError(
+    'seller_not_found',
+    // The gateway sells its own services without an account of a seller.
+    sellerId === 'gateway'
+      ? '`gateway` is this gateway itself: its services are in gateway.marketplace.search, and it has no entry as a seller.'
+      : `There is no seller ${sellerId}. Each entry of gateway.marketplace.search names its \`seller\`.`,
+  )
+
 /** Registration, state and edits of sellers. */
 export function createRegistration(parts: SellerParts): Registration {
   const { store, settings, now, payout, payoutChain, addresses } = parts
@@ -189,7 +198,7 @@ export function createRegistration(parts: SellerParts): Registration {
 
     async recover(sellerId, { signedAt, signature }) {
       const seller = await store.findSeller(sellerId)
-      if (!seller) throw new GatewayError('seller_not_found', `There is no seller ${sellerId}.`)
+      if (!seller) throw noSeller(sellerId)
       const { host } = new URL(addresses.baseUrl)
       const refused = (why: string) =>
         new GatewayError(
@@ -220,7 +229,7 @@ export function createRegistration(parts: SellerParts): Registration {
 
     async profile(sellerId) {
       const seller = await store.findSeller(sellerId)
-      if (!seller) throw new GatewayError('seller_not_found', `There is no seller ${sellerId}.`)
+      if (!seller) throw noSeller(sellerId)
       const [hosts, listings] = await Promise.all([store.listHosts(sellerId), store.listListingsOf(sellerId)])
       return {
         seller: seller.id,
