@@ -207,6 +207,35 @@ describe('subscribing', () => {
   })
 })
 
+test('clients that left leave room for others, and who has too many streams open is told', async () => {
+  const waiting = message({}, { messageId: 'tck-input-required-9' })
+  const { id } = (await rpc(door, 'SendMessage', { message: waiting })).body.result.task
+  const open = (kind: number, { signal }: AbortController) => {
+    if (kind === 2) return fetch(`${door.url}/a2a/rest/tasks/${id}:subscribe`, { method: 'POST', signal })
+    const [version, method] = kind === 1 ? ['0.3', 'tasks/resubscribe'] : ['1.0', 'SubscribeToTask']
+    return fetch(`${door.url}/a2a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': version },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { id } }),
+      signal,
+    })
+  }
+  const typeOf = async (answer: Promise<Response>) => (await answer).headers.get('content-type')
+  const clients = Array.from({ length: 100 }, () => new AbortController())
+  const types = await Promise.all(clients.map((client, i) => typeOf(open(i % 3, client))))
+  expect(new Set(types)).toEqual(new Set(['text/event-stream']))
+  for (const kind of [0, 1, 2]) {
+    const refused = await open(kind, new AbortController())
+    expect(await refused.text()).toContain('At most 100 streams of yours')
+  }
+  for (const client of clients) client.abort()
+  for (const kind of [0, 1, 2]) {
+    const again = new AbortController()
+    await expect.poll(() => typeOf(open(kind, again))).toBe('text/event-stream')
+    again.abort()
+  }
+})
+
 describe('canceling', () => {
   const begin = async (input = {}) => {
     const params = { message: wait(input), configuration: { returnImmediately: true } }

@@ -9,6 +9,7 @@ import {
 import type { Logger } from '../../lib/log.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { A2aCall } from './call.ts'
+import { createFollowers } from './followers.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
 import { pause } from './pause.ts'
 import { createRunner, isTaken, type OpenedTask } from './runner.ts'
@@ -84,6 +85,7 @@ export interface Engine {
 export function createEngine(parts: EngineParts): Engine {
   const { store, now, log } = parts
   const registry: TaskRegistry = new Map()
+  const followers = createFollowers()
   const tasks = createTaskStore(store, now, (id) => registry.has(id), parts.decide)
   const cancelGraceMs = parts.cancelGraceMs ?? CANCEL_GRACE_MS
   const runner = createRunner({ tasks, registry, now, log, cancelGraceMs })
@@ -292,10 +294,16 @@ export function createEngine(parts: EngineParts): Engine {
     },
 
     async *subscribe(id, call) {
-      const found = await find(id, call)
+      const owner = ownerIdOf(await parts.admit(call))
+      const found = await look(id, owner)
       if (found.phase === 'ended')
         throw new UnsupportedOperationError('This task has ended. Read it with GetTask.')
-      yield* watch(found, call, isTerminal)
+      const leaveStream = followers.enter(owner, call.address)
+      try {
+        yield* watch(found, call, isTerminal)
+      } finally {
+        leaveStream()
+      }
     },
 
     push: {

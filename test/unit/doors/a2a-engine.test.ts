@@ -173,6 +173,25 @@ describe('several replicas on one store', () => {
   })
 })
 
+test('one address has a hundred streams open on tasks at most, and others go on', async () => {
+  const { engine, begin, end } = engineOver(createMemoryTaskStore())
+  const id = await begin()
+  const open = async (from = call) => {
+    const stream = engine.subscribe(id, from)
+    await stream.next()
+    return stream
+  }
+  const [first] = await Promise.all(Array.from({ length: 100 }, () => open()))
+  await expect(open()).rejects.toMatchObject({ code: 'rate_limited', extras: { retry_after_seconds: 10 } })
+  await open({ ...call, address: '127.0.0.2' })
+  // Its client went away, and its place is another's; ending it twice gives no second one.
+  await first?.return()
+  await first?.return()
+  await open()
+  await expect(open()).rejects.toMatchObject({ code: 'rate_limited' })
+  end()
+})
+
 test('a stream misses nothing that happens before it is first read', async () => {
   const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING', timestamp: '' } } as const
   const live = createLiveTask(task, null, new AbortController())
