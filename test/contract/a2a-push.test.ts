@@ -362,6 +362,9 @@ describe('who may be told, and where', () => {
     expect(JSON.stringify(asked.body.error)).toContain(`/problems/${code}`)
     const inline = await send('end', { configuration: { taskPushNotificationConfig: { url } } })
     expect(JSON.stringify(inline.error)).toContain(`/problems/${code}`)
+    expect(inline.error).toMatchObject({
+      message: expect.stringContaining('/configuration/taskPushNotificationConfig/url: '),
+    })
     expect(inline.result).toBeUndefined()
   })
 

@@ -50,6 +50,16 @@ export interface Push {
   remove(taskId: string, id: string): Promise<void>
 }
 
+/** A message may hold several addresses: the refusal of this one says which it is. */
+const aboutUrl = (error: unknown, pointer: string): unknown =>
+  error instanceof GatewayError && error.code.startsWith('target_')
+    ? new GatewayError(error.code, `${pointer}: ${error.message}`, {
+        cause: error,
+        extras: error.extras,
+        ...(error.reason !== undefined && { reason: error.reason }),
+      })
+    : error
+
 export function createPush(parts: PushParts): Push {
   const { store, webhooks, sealKey, addressKey, now } = parts
 
@@ -59,7 +69,10 @@ export function createPush(parts: PushParts): Push {
   return {
     async vet(given, at) {
       const asked = parsePush(given, at)
-      return { ...asked, host: await webhooks.check(asked.url) }
+      const host = await webhooks.check(asked.url).catch((error: unknown) => {
+        throw aboutUrl(error, `${at}/url`)
+      })
+      return { ...asked, host }
     },
 
     async add(asked, { id: taskId, owner, state, revision }, call) {
