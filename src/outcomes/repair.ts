@@ -13,7 +13,7 @@ import { MAX_SOURCES } from './limits.ts'
 import { must } from '../lib/must.ts'
 
 const SEND =
-  'Send `repair.example` unchanged to gateway_execute; over A2A it is also the `input` of the skill `repair.nearest`.'
+  'Send `repair.example` unchanged to gateway_execute, or over A2A as the `input` of the skill `repair.nearest`.'
 
 /** The capabilities that run here: what is said of each, what it reads of a request, and where it may go. */
 export interface Live {
