@@ -115,6 +115,18 @@ describe.each(ENGINES)('notifications in %s', (engine) => {
     expect(await save({ id: 'f' }, limits)).toEqual({ ok: true })
   })
 
+  it('keeps to these bounds where many are saved at once, by several processes', async () => {
+    await move(DONE)
+    const config = configOf()
+    const saves = Array.from({ length: 24 }, (_, i) => {
+      const one = { ...config, id: `r${i}` }
+      made.push(one)
+      return (i % 2 ? store : other).savePushConfig({ config: one, limits: { perTask: 5, perHolder: 9 } })
+    })
+    expect((await Promise.all(saves)).filter(({ ok }) => ok)).toHaveLength(5)
+    expect(await store.listPushConfigs(last.id)).toHaveLength(5)
+  })
+
   it('is due when the task is in a state that was not told, and a heartbeat is none', async () => {
     const first = await move(WORKING)
     await save({ toldState: WORKING, toldRevision: 1 })

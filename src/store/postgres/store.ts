@@ -11,6 +11,7 @@ import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
 import { claimPayment } from './claim-lock.ts'
 import { fused } from './fused/index.ts'
+import { savePushConfig } from './push-lock.ts'
 import {
   holdLease,
   type Lease,
@@ -31,6 +32,7 @@ const shared: Partial<Commands> = {
   recoverDebits,
   takeOverRotation,
   claimPayment,
+  savePushConfig,
 }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
