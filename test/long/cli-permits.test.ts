@@ -277,7 +277,7 @@ describe('what goes wrong is said in words', () => {
       'a mandate file that is no JSON',
       () => prepare('/x', '--mandate-file', file('broken.json', '{')),
       2,
-      'is no JSON',
+      'is not JSON: look at line 1',
     ],
     [
       'a mandate file that holds no object',

@@ -108,7 +108,7 @@ describe('nothing was sent', () => {
     await start()
     const socket = connect(edge.gateway.port, '127.0.0.1')
     socket.on('error', () => {})
-    socket.end(`POST ${edge.merchant}/v1 HTTP/1.1\r\nHost: gateway\r\nContent-Length: 10\r\n\r\nabc`)
+    socket.end(`POST ${edge.merchant}/v1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc`)
     await new Promise((resolve) => socket.on('close', resolve).resume())
     expect(edge.upstream.requests).toHaveLength(0)
     expect(await edge.balance()).toBe(10)
@@ -140,7 +140,7 @@ describe('the answer is lost', () => {
     const arrived = Promise.withResolvers<() => void>()
     edge.upstream.respond((_request, res) => arrived.resolve(() => res.end('done')))
     const socket = connect(edge.gateway.port, '127.0.0.1')
-    socket.write(`POST ${edge.merchant}/v1 HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\n\r\n`)
+    socket.write(`POST ${edge.merchant}/v1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`)
     const answer = await arrived.promise
     socket.destroy()
     answer()

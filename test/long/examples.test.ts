@@ -28,7 +28,7 @@ const WRITES: Readonly<Record<string, readonly RegExp[]>> = {
     /^gateway_egress_fetch .*"receipt_id":"rcp_/m,
     /^The API answered, and I never saw the secret\.$/m,
   ],
-  'langchain.ts': [/^Sends one HTTPS request with a credential the gateway holds/m, /"?status"?: 200/],
+  'langchain.ts': [/^Sends one HTTPS request with a credential that the gateway holds/m, /"?status"?: 200/],
   'a2a-client.ts': [/\\"authenticated\\":true/, /"receipt_id":"rcp_/],
   'permit.ts': [
     /^pending_approval$/m,
