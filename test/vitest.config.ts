@@ -14,7 +14,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'suites',
-          include: ['test/{contract,flow,e2e}/**/*.test.ts'],
+          include: ['test/{contract,flow,e2e}/**/*.test.{ts,tsx}'],
           ...limits,
           maxWorkers: 2,
         },
@@ -23,7 +23,13 @@ export default defineConfig({
         extends: true,
         // The files of a worker share its modules: loading them anew for each of two hundred files took longer than the
         // tests. A unit test therefore mocks no module and leaves every global as it found it.
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...limits, maxWorkers: 2, isolate: false },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.{ts,tsx}'],
+          ...limits,
+          maxWorkers: 2,
+          isolate: false,
+        },
       },
     ],
   },

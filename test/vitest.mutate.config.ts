@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/unit/{actions,edge,egress,lib,payments,receipts}/**/*.test.ts'],
+    include: ['test/unit/{actions,edge,egress,lib,payments,receipts}/**/*.test.{ts,tsx}'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -12,6 +12,7 @@ import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/mark
 import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createRestDoor } from '../doors/rest/index.ts'
+import { createSite } from '../doors/site/index.ts'
 
 export interface Doors {
   readonly mcp: McpDoor
@@ -38,7 +39,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const guard = createGuard(parts)
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
-  const rest = createRestDoor(parts)
+  const rest = createRestDoor(parts, createSite(parts))
   const edge = createEdgeDoor(parts)
   const market = createMarketDoor(parts)
 

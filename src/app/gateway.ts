@@ -101,6 +101,7 @@ async function open(
     calls,
     webhooks,
     payments: payments.gate,
+    services,
     documents: services.documents,
     skills: servedSkills(await readSkills(), registry),
     marketplace: services.marketplace,

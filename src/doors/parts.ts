@@ -6,7 +6,7 @@ import type { Logger } from '../lib/log.ts'
 import type { PaymentGate } from '../core/charging.ts'
 import type { Registry } from '../core/registry.ts'
 import type { SkillDocument } from '../documents/skills.ts'
-import type { Documents } from '../../tools/services.ts'
+import type { Documents, Services } from '../../tools/services.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
 import type { WebhookSender } from '../outbound/webhook.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -21,6 +21,8 @@ export interface DoorParts {
   readonly config: Config
   readonly addresses: Addresses
   readonly documents: Documents
+  /** What handlers of tools reach, for pages that show what tools would answer. */
+  readonly services: Services
   /** Goals that are reached with several tools; none where the package came without its folder. */
   readonly skills?: readonly SkillDocument[]
   /** What sellers offer, for their documents; without a market there are none. */

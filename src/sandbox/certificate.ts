@@ -1,7 +1,6 @@
 // A throw-away certificate authority for the sample site. Its key never leaves the process, and nothing but the
 // sandbox's own sender trusts it.
 import 'reflect-metadata'
-import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 
 export interface ServerCertificate {
@@ -19,7 +18,7 @@ const DAY_MS = 86_400_000
  * @param now milliseconds
  */
 export async function issueCertificate(host: string, now: number): Promise<ServerCertificate> {
-  x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
+  x509.cryptoProvider.set(crypto)
   const validity = { notBefore: new Date(now - DAY_MS), notAfter: new Date(now + 30 * DAY_MS) }
   const caKeys = await generateKeys()
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
@@ -42,7 +41,7 @@ export async function issueCertificate(host: string, now: number): Promise<Serve
     ...validity,
     extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: host }])],
   })
-  const pkcs8 = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)
+  const pkcs8 = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
   return {
     ca: ca.toString('pem'),
     cert: leaf.toString('pem'),
@@ -51,4 +50,4 @@ export async function issueCertificate(host: string, now: number): Promise<Serve
 }
 
 const generateKeys = () =>
-  webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>
+  crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) as Promise<CryptoKeyPair>

@@ -21,6 +21,7 @@ const ENTRANCES: Readonly<Record<string, string>> = {
   '/robots.txt': 'text/plain',
   '/favicon.ico': 'image/',
   '/docs': 'text/html',
+  '/docs/api': 'text/html',
   '/openapi.json': 'application/json',
   '/healthz': 'application/json',
   '/v1/protocols': 'application/json',
@@ -125,7 +126,7 @@ describe('addresses', () => {
       // What is for sale says its price.
       const isForSale = status === 402 && path.startsWith('/p/')
       if (!isThere && !isGuarded && !isForSale) dead.push(`${status} ${path} (named by ${source})`)
-      if (!/^(?:application|text)\//.test(type) || path.startsWith('/docs/')) continue
+      if (!/^(?:application|text)\//.test(type) || path.startsWith('/docs/api/')) continue
       for (const named of findAddresses(text, gateway.baseUrl))
         if (!namedBy.has(named)) namedBy.set(named, path)
     }
@@ -140,7 +141,7 @@ describe('addresses', () => {
         '/v1/egress/fetch',
         '/a2a',
         '/mcp',
-        '/docs/start.js',
+        '/docs/api/start.js',
       ]),
     )
   })

@@ -1,5 +1,6 @@
 // What the REST door decides by itself: where input comes from, which method and type it takes, what refusals look like.
 import { request } from 'node:http'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { free } from '../../src/core/price.ts'
@@ -263,7 +264,7 @@ describe('input from the body', () => {
     const response = await call('/v1/shout', {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: ReadableStream.from(chunks()),
+      body: Readable.toWeb(Readable.from(chunks())),
       duplex: 'half',
     } as RequestInit)
     await expectProblem(response, 413, 'body_too_large')

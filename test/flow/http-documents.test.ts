@@ -46,7 +46,7 @@ const DOCUMENTS = [
   '/openapi.json',
   '/agent.txt',
   '/',
-  '/docs/swagger-ui-bundle.js',
+  '/docs/api/swagger-ui-bundle.js',
   '/site.css',
   '/marketplace/sell',
   '/schemas/gateway_execute.json',

@@ -242,6 +242,7 @@ export async function startA2aDoor(
     config: loadConfig({}),
     addresses,
     documents: {} as never,
+    services: {} as never,
     store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
     deriveKey,

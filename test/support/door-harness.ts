@@ -9,6 +9,7 @@ import { createDocuments } from '../../src/documents/index.ts'
 import { servedSkills } from '../../src/documents/skills.ts'
 import { httpContext } from '../../src/doors/http/request.ts'
 import { createRestDoor } from '../../src/doors/rest/index.ts'
+import { createSite } from '../../src/doors/site/index.ts'
 import { createProviders } from '../../src/egress/providers/index.ts'
 import { createRateLimiter } from '../../src/core/rate-limit.ts'
 import { createLogger } from '../../src/lib/log.ts'
@@ -61,8 +62,9 @@ export async function startRestHarness(
     ...options.store,
   } as unknown as Store
   const log = createLogger('silent')
+  const services = { documents, ...options.services } as Services
   const calls = createCallPath({
-    services: { documents, ...options.services } as Services,
+    services,
     gate: noGate,
     ...noCredits,
     store,
@@ -72,20 +74,22 @@ export async function startRestHarness(
     now: Date.now,
   })
   const signer: Signer = { kid: 'none', environment: 'sandbox', sign: () => '' }
-  const door = createRestDoor({
+  const parts = {
     registry,
     calls,
     payments: noGate,
     config,
     addresses,
     documents,
+    services,
     skills: servedSkills(await readSkills(), registry),
     store,
     signer,
     deriveKey,
     log,
     now: Date.now,
-  })
+  }
+  const door = createRestDoor(parts, createSite(parts))
   handle = (req, res) => void door.http(req, res, httpContext(req, 0))
   return {
     baseUrl,

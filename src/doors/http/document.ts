@@ -25,6 +25,8 @@ export interface DocumentParts {
   readonly headers?: Headers
   /** Milliseconds; HTTP counts whole seconds. */
   readonly modified?: number
+  /** Its brotli form, where a build made it. */
+  readonly br?: Buffer
 }
 
 const MAX_AGE = 'public, max-age=300'
@@ -32,7 +34,7 @@ const MAX_AGE = 'public, max-age=300'
 /** @param given its bytes, and what they are. Nothing is compressed before somebody asks for it. */
 export function fixDocument(
   given: Buffer | string,
-  { type, headers = {}, modified }: DocumentParts,
+  { type, headers = {}, modified, br }: DocumentParts,
 ): FixedDocument {
   const body = typeof given === 'string' ? Buffer.from(given) : given
   const hasCodings = body.length >= LEAST_BYTES && isText(type)
@@ -49,7 +51,7 @@ export function fixDocument(
     etag: etagOf(digest, coding),
   })
   const prepared = { identity: headersOf('identity'), gzip: headersOf('gzip'), br: headersOf('br') }
-  const compressed: Partial<Record<Coding, Promise<Buffer>>> = {}
+  const compressed: Partial<Record<Coding, Promise<Buffer>>> = br ? { br: Promise.resolve(br) } : {}
 
   return {
     send(req, res, extra) {

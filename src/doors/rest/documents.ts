@@ -11,7 +11,7 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { didDocument, didPathOf } from '../../payments/did.ts'
 import { fixDocument, type FixedDocument, sendPublicText } from '../http/document.ts'
 import type { DoorParts } from '../parts.ts'
-import type { Handler, Resource } from './exchange.ts'
+import type { Handler, Resource } from '../http/resource.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
 import { marketPages } from './market-pages.ts'
 import { securityText } from './security-text.ts'
@@ -20,7 +20,6 @@ import {
   capabilityPage,
   docsPage,
   docsScript,
-  homePage,
   PAGE_CSP,
   type PageParts,
   problemPage,
@@ -82,9 +81,8 @@ function pageResources(
   const api = new URL(parts.addresses.baseUrl).origin
   const docsCsp = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   return [
-    page('/', homePage(parts)),
     ...marketPages(parts),
-    page('/docs', docsPage(parts), docsCsp),
+    page('/docs/api', docsPage(parts), docsCsp),
     ...capabilities.map((entry) =>
       page(`/capabilities/${String(entry['id'])}`, capabilityPage(parts, entry)),
     ),
@@ -92,9 +90,9 @@ function pageResources(
       page(`/problems/${code}`, problemPage(parts, code)),
     ),
     fixed('/site.css', 'text/css; charset=utf-8', SITE_CSS),
-    fixed('/docs/start.js', 'text/javascript; charset=utf-8', docsScript(parts)),
-    packaged('/docs/swagger-ui.css', 'text/css; charset=utf-8', 'swagger-ui.css'),
-    packaged('/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 'swagger-ui-bundle.js'),
+    fixed('/docs/api/start.js', 'text/javascript; charset=utf-8', docsScript(parts)),
+    packaged('/docs/api/swagger-ui.css', 'text/css; charset=utf-8', 'swagger-ui.css'),
+    packaged('/docs/api/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 'swagger-ui-bundle.js'),
     packaged('/favicon.ico', 'image/png', 'favicon-32x32.png'),
   ]
 }

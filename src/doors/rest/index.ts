@@ -8,8 +8,15 @@ import { type HttpContext, type HttpHandler } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { documentResources } from './documents.ts'
-import { dispatch, type Resource } from './exchange.ts'
+import { dispatch, type Exchange, type Resource } from '../http/resource.ts'
 import { toolResources } from './tools.ts'
+
+/** Pages for people, at addresses of their own or beside what programs find there. */
+export interface SitePages {
+  readonly resources: readonly Resource[]
+  /** Shows a refusal as a page; false where a problem document is right. */
+  refuse(error: GatewayError, exchange: Exchange): Promise<boolean>
+}
 
 export interface RestDoor {
   /** Every other path: tools, documents, pages. */
@@ -17,9 +24,9 @@ export interface RestDoor {
 }
 
 /** Opens the routes of every tool and the documents. A path without a route is 404, a method without one 405 with `Allow`. */
-export function createRestDoor(parts: DoorParts): RestDoor {
+export function createRestDoor(parts: DoorParts, site: SitePages): RestDoor {
   const { addresses } = parts
-  const resources = [...toolResources(parts), ...documentResources(parts)]
+  const resources = withPages([...toolResources(parts), ...documentResources(parts)], site.resources)
   const exact = new Map<string, Resource>()
   for (const resource of resources) {
     if (exact.has(resource.path)) throw new Error(`two resources claim ${resource.path}`)
@@ -41,8 +48,10 @@ export function createRestDoor(parts: DoorParts): RestDoor {
         params: req.params as Record<string, string>,
       }),
     )
-  app.use(() => {
-    throw new GatewayError('not_found', `See ${addresses.baseUrl}/openapi.json for every address.`)
+  app.use((req, res, next) => {
+    const missing = new GatewayError('not_found', `See ${addresses.baseUrl}/openapi.json for every address.`)
+    const exchange = { req, res, context: contextOf(req), params: NO_PARAMS }
+    site.refuse(missing, exchange).then((isShown) => isShown || next(missing), next)
   })
   const refuse: ErrorRequestHandler = (thrown, req, res, _next) =>
     sendProblem(res, refusalOf(thrown), contextOf(req), addresses)
@@ -74,6 +83,20 @@ export function createRestDoor(parts: DoorParts): RestDoor {
 }
 
 const NO_PARAMS = {}
+
+/** A page may have the address of a tool that takes another method. @throws {Error} where both take the same */
+function withPages(resources: readonly Resource[], pages: readonly Resource[]): Resource[] {
+  const pageAt = new Map(pages.map((page) => [page.path, page]))
+  const merged = resources.map((resource) => {
+    const page = pageAt.get(resource.path)
+    if (!page) return resource
+    pageAt.delete(resource.path)
+    const both = Object.keys(page.methods).filter((method) => method in resource.methods)
+    if (both.length > 0) throw new Error(`two resources claim ${both.join(', ')} ${resource.path}`)
+    return { ...resource, methods: { ...page.methods, ...resource.methods } }
+  })
+  return [...merged, ...pageAt.values()]
+}
 
 /** The router's own refusal is a path that does not decode. */
 function refusalOf(thrown: unknown): unknown {

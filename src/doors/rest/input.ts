@@ -7,7 +7,7 @@ import { isObject } from '../../lib/json.ts'
 import { type JsonReading, readJson } from '../http/body.ts'
 import { USUAL_LIMIT_BYTES } from '../http/body-limit.ts'
 import { announcedBytes, LARGE_BYTES, presentedTokens } from '../http/request.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../http/resource.ts'
 import { coerceText, propertyOf, readQuery } from '../../core/query.ts'
 
 /**

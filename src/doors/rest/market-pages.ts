@@ -1,7 +1,7 @@
 // Pages of the market: how to sell, and how figures come about. One address each: HTML for people, JSON for programs.
 import { FIGURE_METHODS, SELLING_RULES, sellingDocument, sellingSteps } from '../../documents/market.ts'
 import { fixDocument } from '../http/document.ts'
-import type { Resource } from './exchange.ts'
+import type { Resource } from '../http/resource.ts'
 import { html, prose } from './html.ts'
 import { layout, PAGE_CSP, type PageParts } from './pages.ts'
 

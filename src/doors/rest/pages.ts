@@ -1,6 +1,5 @@
 // Plain pages for people, generated from the registry and the catalogue.
 import { HELP } from '../../documents/problems.ts'
-import { priceWords } from '../../documents/protocols.ts'
 import { sampleOf } from '../../documents/sample.ts'
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
@@ -35,71 +34,6 @@ export function layout(parts: Pick<PageParts, 'addresses' | 'config'>, title: st
         <main>${body}</main>
       </body>
     </html> `.markup
-}
-
-/** The page at `/`: what this is and how to connect. */
-export function homePage(parts: PageParts): string {
-  const { addresses, documents, registry } = parts
-  const root = prefixOf(parts)
-  const capabilities = documents.catalogue()['capabilities'] as readonly Json[]
-  return layout(
-    parts,
-    'Agent Gateway',
-    html`<h1>Agent Gateway</h1>
-      <p>AI agents act on the internet through it, without ever holding a secret.</p>
-      <h2>Ways in</h2>
-      <dl>
-        <dt>MCP</dt>
-        <dd><code>${addresses.mcpUrl}</code></dd>
-        <dt>A2A</dt>
-        <dd>
-          <code>${addresses.baseUrl}</code>, <a href="${root}/.well-known/agent-card.json">agent card</a>
-        </dd>
-        <dt>HTTP</dt>
-        <dd>
-          <code>${addresses.baseUrl}</code>, <a href="${root}/docs">interactive page</a>,
-          <a href="${root}/openapi.json">OpenAPI</a>
-        </dd>
-        <dt>For agents</dt>
-        <dd>
-          <a href="${root}/agent.txt">agent.txt</a>, <a href="${root}/llms.txt">llms.txt</a>,
-          <a href="${root}/v1/capabilities">catalogue</a>,
-          <a href="${root}/.well-known/api-catalog">API catalog</a>
-        </dd>
-      </dl>
-      <h2>Capabilities</h2>
-      <ul>
-        ${capabilities.map(
-          (entry) =>
-            html`<li>
-              <a href="${root}/capabilities/${String(entry['id'])}">${String(entry['name'])}</a>:
-              ${prose(String(entry['description']))}
-            </li> `,
-        )}
-      </ul>
-      <h2>Tools</h2>
-      <table>
-        <thead>
-          <tr>
-            <th>Tool</th>
-            <th>What it does</th>
-            <th>Price</th>
-            <th>Who</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${registry.tools.map(
-            ({ tool, portableName }) =>
-              html`<tr>
-                <td><a href="${root}/schemas/${portableName}.json">${tool.name}</a></td>
-                <td>${tool.title}</td>
-                <td>${priceWords(tool.price)}</td>
-                <td>${tool.caller}</td>
-              </tr> `,
-          )}
-        </tbody>
-      </table>`,
-  )
 }
 
 /** @param descriptor an entry of the catalogue */
@@ -198,7 +132,7 @@ export function docsPage(parts: PageParts): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>API: Agent Gateway</title>
-        <link rel="stylesheet" href="${root}/docs/swagger-ui.css" />
+        <link rel="stylesheet" href="${root}/docs/api/swagger-ui.css" />
         <link rel="stylesheet" href="${root}/site.css" />
         <link rel="icon" href="${root}/favicon.ico" />
       </head>
@@ -208,8 +142,8 @@ export function docsPage(parts: PageParts): string {
           html`<p class="banner">SANDBOX: test money and test keys only</p>`
         }
         <div id="swagger-ui"></div>
-        <script src="${root}/docs/swagger-ui-bundle.js"></script>
-        <script src="${root}/docs/start.js"></script>
+        <script src="${root}/docs/api/swagger-ui-bundle.js"></script>
+        <script src="${root}/docs/api/start.js"></script>
       </body>
     </html> `.markup
 }

@@ -8,7 +8,7 @@ import { type Speller, spellProblem } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http/reply.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../http/resource.ts'
 import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page.ts'
 
 const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const

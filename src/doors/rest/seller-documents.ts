@@ -2,7 +2,7 @@
 import { llmsOfSeller, openApiOfSeller } from '../../documents/seller.ts'
 import { sendPublicText } from '../http/document.ts'
 import type { DoorParts } from '../parts.ts'
-import type { Exchange, Handler, Resource } from './exchange.ts'
+import type { Exchange, Handler, Resource } from '../http/resource.ts'
 
 const JSON_TYPE = 'application/json'
 const TEXT = 'text/plain; charset=utf-8'

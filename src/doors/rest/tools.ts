@@ -14,7 +14,7 @@ import { watchDisconnect } from '../http/disconnect.ts'
 import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 import { rateHeaders, sendJsonInTurns, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
-import type { Handler, Resource } from './exchange.ts'
+import type { Handler, Resource } from '../http/resource.ts'
 import { inputCollector } from './input.ts'
 import {
   extensionHeaders,

@@ -1,8 +1,8 @@
 // One HTTP exchange as the REST door's handlers see it, and the resource table that picks a handler by method.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
-import { OPEN, sendOptions } from '../http/cors.ts'
-import type { HttpContext } from '../http/request.ts'
+import { OPEN, sendOptions } from './cors.ts'
+import type { HttpContext } from './request.ts'
 
 export interface Exchange {
   readonly req: IncomingMessage

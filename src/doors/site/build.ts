@@ -1,0 +1,80 @@
+// `npm run build`, second half: what browsers load. Scripts and the style sheet are bundled, pictures are copied, each gets the digest of its
+// content in its name and its brotli form beside it, and `manifest.json` says which name means which file.
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+import { build } from 'esbuild'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const out = fileURLToPath(new URL('../../../dist/site/', import.meta.url))
+const manifest: Record<string, string> = {}
+
+/** Writes a file under its public name. */
+async function publish(
+  name: string,
+  content: Uint8Array,
+  file: string = hashedName(name, content),
+): Promise<void> {
+  manifest[name] = file
+  await writeFile(join(out, file), content)
+  if (!/\.(?:js|css|svg)$/.test(file)) return
+  const br = await promisify(brotliCompress)(content, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+  })
+  await writeFile(join(out, `${file}.br`), br)
+}
+
+const hashedName = (name: string, content: Uint8Array) => {
+  const digest = createHash('sha256').update(content).digest('base64url').replaceAll(/[-_]/g, '').slice(0, 10)
+  return `${basename(name, extname(name))}-${digest}${extname(name)}`
+}
+
+async function buildScripts(): Promise<void> {
+  const folder = join(here, 'browser')
+  const entries = (await readdir(folder)).filter((name) => /\.tsx?$/.test(name))
+  const { outputFiles, metafile } = await build({
+    entryPoints: entries.map((name) => join(folder, name)),
+    outdir: out,
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+  })
+  const sources = new Map(
+    Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [basename(path), entryPoint]),
+  )
+  for (const { path, contents } of outputFiles) {
+    const file = basename(path)
+    const entry = sources.get(file)
+    await publish(entry === undefined ? file : `${basename(entry, extname(entry))}.js`, contents, file)
+  }
+}
+
+async function buildStyles(): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: [join(here, 'styles/index.css')],
+    bundle: true,
+    minify: true,
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    write: false,
+  })
+  for (const { contents } of outputFiles) await publish('site.css', contents)
+}
+
+await rm(out, { recursive: true, force: true })
+await mkdir(out, { recursive: true })
+await Promise.all([buildScripts(), buildStyles()])
+for (const name of await readdir(join(here, 'pictures')))
+  await publish(name, await readFile(join(here, 'pictures', name)))
+await writeFile(join(out, 'manifest.json'), JSON.stringify(manifest, undefined, 2))

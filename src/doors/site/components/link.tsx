@@ -1,0 +1,43 @@
+// The only element of the site that leads somewhere. An address that a stranger wrote leads there only with a scheme that runs nothing:
+// Preact writes `javascript:` into a page like any other text.
+import type { VNode } from 'preact'
+import type { Children } from '../ports.ts'
+
+const OWN = /^(?:\/(?![/\\])|#|\?)/
+
+/** Whether following the address runs nothing: a path or part of this site, or https, http, mailto elsewhere. */
+export function isSafeAddress(address: string): boolean {
+  if (OWN.test(address)) return true
+  try {
+    return ['https:', 'http:', 'mailto:'].includes(new URL(address).protocol)
+  } catch {
+    return false
+  }
+}
+
+interface LinkProps extends Children {
+  readonly to: string
+  readonly class?: string
+  /** A stranger wrote it: search engines are told, and the other site learns nothing of this one. */
+  readonly isForeign?: boolean
+  readonly download?: boolean
+  readonly current?: boolean
+  readonly lang?: string
+  readonly label?: string
+}
+
+/** A link, or its words alone where the address is none that may be followed. */
+export function Link({ to, isForeign, current, label, children, ...others }: LinkProps): VNode {
+  if (!isSafeAddress(to)) return <span class={others.class}>{children}</span>
+  return (
+    <a
+      href={to}
+      {...others}
+      {...(label !== undefined && { 'aria-label': label })}
+      {...(current && { 'aria-current': 'page' as const })}
+      {...(isForeign && { rel: 'noopener noreferrer nofollow ugc' })}
+    >
+      {children}
+    </a>
+  )
+}

@@ -1,0 +1,71 @@
+// The site as resources of the HTTP door. Everything that draws pages is loaded with the first request for one.
+import { type GatewayError, toGatewayError } from '../../core/errors.ts'
+import type { Exchange, Handler, Resource } from '../http/resource.ts'
+import type { SiteParts } from './ports.ts'
+import { type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+import type { SiteServer } from './serve.tsx'
+
+export interface Site {
+  /** Pages and their files. */
+  readonly resources: readonly Resource[]
+  /** Shows a refusal as a page; false where the client is a program, and gets a problem document. */
+  refuse(error: GatewayError, exchange: Exchange): Promise<boolean>
+}
+
+/** Makes the addresses of the site; nothing of it is loaded yet. */
+export function createSite(parts: SiteParts): Site {
+  let opened: Promise<SiteServer> | undefined
+  function open(): Promise<SiteServer> {
+    opened ??= import('./serve.tsx').then(({ openSite }) => openSite(parts))
+    // What failed once is tried again.
+    opened.catch(() => (opened = undefined))
+    return opened
+  }
+
+  async function refuse(error: GatewayError, exchange: Exchange): Promise<boolean> {
+    if (!isBrowser(exchange) || exchange.res.headersSent) return false
+    const server = await open().catch((err: unknown) => {
+      parts.log.error({ err, request_id: exchange.context.requestId }, 'the site does not open')
+    })
+    await server?.refusal(error, exchange)
+    return server !== undefined
+  }
+
+  const pageHandler =
+    (name: PageName, language: Language): Handler =>
+    async (exchange) => {
+      try {
+        await (await open()).page(name, language, exchange)
+      } catch (thrown) {
+        const error = toGatewayError(thrown)
+        if (error.code === 'internal')
+          parts.log.error(
+            { err: thrown, request_id: exchange.context.requestId, page: name },
+            'a page failed',
+          )
+        if (!(await refuse(error, exchange))) throw error
+      }
+    }
+
+  const pages = Object.entries(ROUTES as Readonly<Record<PageName, PageRoute>>).flatMap(([name, route]) =>
+    LANGUAGES.map((language): Resource => {
+      const handler = pageHandler(name as PageName, language)
+      return {
+        path: inLanguage(route.path, language),
+        methods: { GET: handler, ...(route.takesForm && { POST: handler }) },
+      }
+    }),
+  )
+  const file: Resource = {
+    path: '/site/{file}',
+    methods: { GET: async (exchange) => (await open()).file(exchange) },
+  }
+  return { resources: [...pages, file], refuse }
+}
+
+/** The first language has no prefix; the others' first pages have no slash behind theirs. */
+const inLanguage = (path: string, language: Language): string =>
+  language === LANGUAGES[0] ? path : path === '/' ? `/${language}` : `/${language}${path}`
+
+/** Programs that take anything say so with a star. */
+const isBrowser = ({ req }: Exchange) => /\btext\/html\b/i.test(req.headers.accept ?? '')

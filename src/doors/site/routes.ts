@@ -1,0 +1,34 @@
+// The addresses of the site's pages. Nothing here loads a page: a gateway that nobody looks at pays for this table alone.
+
+export interface PageRoute {
+  /** OpenAPI style. */
+  readonly path: string
+  /** Whether its form is sent to it, which works without a script. */
+  readonly takesForm?: boolean
+  /** What a client gets that asks for nothing in particular; HTML unless this was an address for programs first. */
+  readonly usually?: 'json'
+}
+
+export const ROUTES = {
+  home: { path: '/' },
+  catalogue: { path: '/catalogue' },
+  tool: { path: '/tools/{name}', takesForm: true },
+  marketplace: { path: '/marketplace' },
+  seller: { path: '/marketplace/{seller}' },
+  service: { path: '/marketplace/{seller}/{service_id}' },
+  discovery: { path: '/discovery' },
+  receipt: { path: '/receipts/{receipt_id}' },
+  verify: { path: '/verify' },
+  test: { path: '/test', takesForm: true },
+  status: { path: '/status' },
+  docs: { path: '/docs' },
+  guide: { path: '/docs/{guide}' },
+  reference: { path: '/reference' },
+  changelog: { path: '/changelog' },
+} as const satisfies Record<string, PageRoute>
+
+export type PageName = keyof typeof ROUTES
+
+/** The languages of the site; the first one has no prefix in its addresses. */
+export const LANGUAGES = ['en', 'ar'] as const
+export type Language = (typeof LANGUAGES)[number]

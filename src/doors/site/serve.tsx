@@ -1,0 +1,186 @@
+// Answers for a page: finds its data, draws it in the form and language that the visitor wants, and keeps what never changes.
+import { API_VERSION } from '../../core/config.ts'
+import { GatewayError, type Problem } from '../../core/errors.ts'
+import { readBytes } from '../http/body.ts'
+import { watchDisconnect } from '../http/disconnect.ts'
+import { fixDocument, type FixedDocument, isFromEverybody, sendPublicText } from '../http/document.ts'
+import { problemHeaders, problemOf, sendText } from '../http/reply.ts'
+import { mediaTypeOf } from '../http/request.ts'
+import type { Exchange } from '../http/resource.ts'
+import { openAssets } from './assets.ts'
+import { pageHeaders } from './headers.ts'
+import { chooseForm, type Form } from './negotiation.ts'
+import { ErrorView } from './pages/error.tsx'
+import { PAGES } from './pages/index.ts'
+import type { AnyPage, PageContext, SiteParts } from './ports.ts'
+import { renderPage } from './render.tsx'
+import { type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+
+export interface SiteServer {
+  /** Answers GET and POST of a page. */
+  page(name: PageName, language: Language, exchange: Exchange): Promise<void>
+  /** Answers with a built file. @throws {GatewayError} not_found */
+  file(exchange: Exchange): Promise<void>
+  /** Shows a refusal to a person. */
+  refusal(error: GatewayError, exchange: Exchange): Promise<void>
+}
+
+const MAX_FORM_BYTES = 64 * 1024
+/** Pages of up to two languages and three forms; those asked for longest ago go. */
+const MAX_KEPT = 256
+
+const TYPES: Readonly<Record<Form, string>> = {
+  html: 'text/html; charset=utf-8',
+  markdown: 'text/markdown; charset=utf-8',
+  json: 'application/json',
+}
+
+/** @throws {Error} where the site was not built */
+export async function openSite(site: SiteParts): Promise<SiteServer> {
+  const { addresses, config } = site
+  const assets = await openAssets()
+  const root = new URL(addresses.siteUrl).pathname.replace(/\/$/, '')
+  const headers = pageHeaders(addresses)
+  const kept = new Map<string, FixedDocument>()
+
+  function contextOf(
+    name: PageContext['name'],
+    language: Language,
+    path: string,
+  ): Omit<PageContext, 'needScript'> {
+    const addressIn = (language: Language, to: string) =>
+      root + (language === LANGUAGES[0] ? to : to === '/' ? `/${language}` : `/${language}${to}`)
+    return {
+      name,
+      language,
+      direction: language === 'ar' ? 'rtl' : 'ltr',
+      isSandbox: config.mode === 'sandbox',
+      version: API_VERSION,
+      path,
+      ...addresses,
+      href: (to) => (isPage(to) ? addressIn(language, to) : to.startsWith('/') ? root + to : to),
+      inLanguage: (language) => addressIn(language, path || '/'),
+      asset: (file) => `${root}/site/${assets.fileOf(file)}`,
+    }
+  }
+
+  async function draw(
+    page: AnyPage,
+    data: unknown,
+    context: Omit<PageContext, 'needScript'>,
+    form: Form,
+  ): Promise<string> {
+    if (form === 'json') return JSON.stringify(data)
+    const { View } = page
+    const full = { ...context, needScript: () => {} }
+    const { html } = renderPage({
+      page: context,
+      title: page.title(data, full),
+      description: page.description?.(data, full),
+      isWide: page.isWide,
+      isIndexed: !context.isSandbox,
+      content: (page) => <View data={data} page={page} />,
+    })
+    return html
+  }
+
+  return {
+    async page(name, language, { req, res, context, params }) {
+      const route: PageRoute = ROUTES[name]
+      const form = chooseForm(req.headers.accept, route.usually ?? 'html')
+      const path = pathOf(context, language)
+      const key = `${form} ${language} ${path}`
+      const known = kept.get(key)
+      if (known && req.method !== 'POST') return known.send(req, res, { 'x-request-id': context.requestId })
+
+      const { page } = await PAGES[name]()
+      const disconnect = watchDisconnect(res)
+      const data = await page.load({
+        site,
+        language,
+        params,
+        query: new URLSearchParams(context.query),
+        form: req.method === 'POST' ? await readForm(req) : undefined,
+        visitor: { address: context.address, requestId: context.requestId, signal: disconnect.signal },
+      })
+      if (data === undefined)
+        throw new GatewayError('not_found', `See ${addresses.siteUrl}/ for what there is.`)
+      const query = page.isFixed || req.method === 'POST' || context.query === '' ? '' : `?${context.query}`
+      const text = await draw(page, data, contextOf(name, language, path + query), form)
+      const all = { 'content-type': TYPES[form], vary: 'accept', ...headers }
+      if (page.isFixed) {
+        const document = fixDocument(text, { type: TYPES[form], headers: { vary: 'accept', ...headers } })
+        kept.delete(kept.size >= MAX_KEPT ? (kept.keys().next().value ?? '') : '')
+        kept.set(key, document)
+        return document.send(req, res, { 'x-request-id': context.requestId })
+      }
+      const status = page.status?.(data) ?? 200
+      if (status !== 200 || req.method === 'POST')
+        return sendText(res, status, text, {
+          ...all,
+          'cache-control': 'no-store',
+          'x-request-id': context.requestId,
+        })
+      await sendPublicText(req, res, {
+        text,
+        headers: { ...all, 'cache-control': 'no-cache', 'x-request-id': context.requestId },
+        isTagged: true,
+        isForEverybody: isFromEverybody(req),
+      })
+    },
+
+    async file({ req, res, context, params }) {
+      const file = await assets.find(params['file'] ?? '')
+      if (!file) throw new GatewayError('not_found', 'The site was built anew: load the page again.')
+      await file.send(req, res, { 'x-request-id': context.requestId })
+    },
+
+    async refusal(error, { req, res, context }) {
+      const problem: Problem = problemOf(error, context, addresses)
+      const language = languageOf(context.path)
+      const { html } = renderPage({
+        page: contextOf('error', language, ''),
+        title: problem.title,
+        description: undefined,
+        isIndexed: false,
+        content: (page) => <ErrorView problem={problem} page={page} />,
+      })
+      sendText(res, error.status, req.method === 'HEAD' ? '' : html, {
+        ...problemHeaders(error, context.requestId),
+        ...headers,
+        'content-type': TYPES.html,
+        'cache-control': 'no-store',
+      })
+    },
+  }
+}
+
+const PAGE_PATHS = Object.values(ROUTES as Readonly<Record<string, PageRoute>>).map(
+  ({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?#]+')}/?(?:[?#]|$)`),
+)
+/** Whether a path is a page of the site, which has an address in every language. */
+const isPage = (path: string) => PAGE_PATHS.some((pattern) => pattern.test(path))
+
+/** The language that a path begins with. */
+const languageOf = (path: string): Language =>
+  LANGUAGES.find((language) => path === `/${language}` || path.startsWith(`/${language}/`)) ?? LANGUAGES[0]
+
+/** Path of the page without its language. */
+const pathOf = ({ path }: { readonly path: string }, language: Language): string =>
+  (language === LANGUAGES[0] ? path : path.slice(language.length + 1)) || '/'
+
+/**
+ * A form that a page of this site sent. Another site's could act in the name of the visitor's address.
+ * @throws {GatewayError} origin_denied, content_type_unsupported, body_too_large
+ */
+async function readForm(req: Exchange['req']): Promise<URLSearchParams> {
+  const site = req.headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    throw new GatewayError('origin_denied', 'This form is for the pages of this site.')
+  if (mediaTypeOf(req) !== 'application/x-www-form-urlencoded')
+    throw new GatewayError(
+      'content_type_unsupported',
+      'Send the form as `application/x-www-form-urlencoded`.',
+    )
+  return new URLSearchParams((await readBytes(req, MAX_FORM_BYTES)).toString('utf8'))
+}
