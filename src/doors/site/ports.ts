@@ -64,6 +64,8 @@ export interface PageContext {
   readonly baseUrl: string
   readonly siteUrl: string
   readonly mcpUrl: string
+  /** What stands before `/v1/...` in a request of a script: nothing, a path, or another origin. */
+  readonly api: string
   /** Address of a page of this site in the visitor's language, from its path (`/catalogue`); other addresses come back as they are. */
   href(path: string): string
   /** The same page in another language. */

@@ -40,6 +40,10 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
   const { addresses, config } = site
   const assets = await openAssets()
   const root = new URL(addresses.siteUrl).pathname.replace(/\/$/, '')
+  const base = new URL(addresses.baseUrl)
+  // A visitor may know this host by another name than the one that it is configured with.
+  const isSameOrigin = base.origin === new URL(addresses.siteUrl).origin
+  const api = (isSameOrigin ? base.pathname : addresses.baseUrl).replace(/\/$/, '')
   const headers = pageHeaders(addresses)
   const kept = new Map<string, FixedDocument>()
 
@@ -58,6 +62,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       version: API_VERSION,
       path,
       ...addresses,
+      api,
       href: (to) => (isPage(to) ? addressIn(language, to) : to.startsWith('/') ? root + to : to),
       inLanguage: (language) => addressIn(language, path || '/'),
       asset: (file) => `${root}/site/${assets.fileOf(file)}`,
