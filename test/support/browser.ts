@@ -14,20 +14,31 @@ interface Candidate {
 
 /**
  * @param args of Chromium, besides those that it needs to run here
+ * @param variables of its environment, besides those of this process
  * @throws when no browser starts, naming what was tried
  */
-export async function launchBrowser(args: readonly string[] = []): Promise<Browser> {
+export async function launchBrowser(
+  args: readonly string[] = [],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Browser> {
   const failures: string[] = []
   for (const { name, find } of CANDIDATES) {
     try {
       const found = await find()
-      if (found) return await chromium.launch({ ...found, args: [...ARGS, ...args], headless: true })
+      if (!found) continue
+      const env = { ...environment(), ...found.env, ...variables }
+      return await chromium.launch({ ...found, env, args: [...ARGS, ...args], headless: true })
     } catch (thrown) {
       failures.push(`${name}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
     }
   }
   throw new Error(`no browser: install chromium or set CHROME_PATH\n${failures.join('\n')}`)
 }
+
+const environment = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
 
 const CANDIDATES: readonly Candidate[] = [
   {
@@ -47,12 +58,9 @@ const CANDIDATES: readonly Candidate[] = [
     async find() {
       const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
       await inflate(join(dirname(dirname(entry)), 'bin', 'al2023.tar.br'))
-      const env = Object.entries(process.env).filter(
-        (pair): pair is [string, string] => pair[1] !== undefined,
-      )
       return {
         executablePath: await packaged.executablePath(),
-        env: { ...Object.fromEntries(env), LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') },
+        env: { LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') },
       }
     },
   },
