@@ -54,6 +54,52 @@ describe('a page', () => {
   })
 })
 
+describe('the forms of a page', () => {
+  it.each(['text/markdown', 'text/markdown, text/html;q=0.5'])('it is Markdown for %s', async (accept) => {
+    const page = await get('/', { accept })
+    expect(page.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+    expect(page.headers.get('vary')).toContain('accept')
+    const text = await page.text()
+    expect(text).toMatch(/^> Sandbox: .*\n\n(?:.*\n)*# /)
+    expect(text).not.toMatch(/<\/?(?:h1|p|div|a|script)\b/)
+  })
+
+  it.each([undefined, '*/*', 'text/html', 'text/*', 'application/xml'])(
+    'it is HTML for %s',
+    async (accept) => {
+      const page = await get('/', accept === undefined ? {} : { accept })
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      await page.arrayBuffer()
+    },
+  )
+
+  it.each([
+    ['/index.md', 'text/markdown; charset=utf-8'],
+    ['/index.json', 'application/json'],
+    ['/ar/index.md', 'text/markdown; charset=utf-8'],
+    ['/docs.md', 'text/markdown; charset=utf-8'],
+    ['/ar/docs.json', 'application/json'],
+  ])('%s is the page in that form, whatever the client accepts', async (path, type) => {
+    const page = await get(path, browser)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, type])
+    await page.arrayBuffer()
+  })
+
+  it('names its other forms, each at an address and with a tag of its own', async () => {
+    const page = await get('/docs', browser)
+    const links = [
+      ...(page.headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="alternate"; type="([^"]+)"/g),
+    ]
+    expect(links.map(([, path, type]) => [path, type])).toEqual([
+      ['/docs.md', 'text/markdown'],
+      ['/docs.json', 'application/json'],
+    ])
+    const forms = await Promise.all(['/docs', '/docs.md', '/docs.json'].map((path) => get(path, browser)))
+    expect(new Set(forms.map(({ headers }) => headers.get('etag'))).size).toBe(3)
+    expect((await get('/docs.md', { 'if-none-match': forms[1]?.headers.get('etag') ?? '' })).status).toBe(304)
+  })
+})
+
 describe('a refusal', () => {
   it('is a page for a browser and a problem document for a program', async () => {
     const [page, problem] = await Promise.all([get('/nowhere', browser), get('/nowhere')])

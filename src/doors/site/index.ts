@@ -2,7 +2,7 @@
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { Exchange, Handler, Resource } from '../http/resource.ts'
 import type { SiteParts } from './ports.ts'
-import { type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+import { FORM_SUFFIXES, type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
 import type { SiteServer } from './serve.tsx'
 
 export interface Site {
@@ -48,12 +48,19 @@ export function createSite(parts: SiteParts): Site {
     }
 
   const pages = Object.entries(ROUTES as Readonly<Record<PageName, PageRoute>>).flatMap(([name, route]) =>
-    LANGUAGES.map((language): Resource => {
+    LANGUAGES.flatMap((language): Resource[] => {
       const handler = pageHandler(name as PageName, language)
-      return {
-        path: inLanguage(route.path, language),
-        methods: { GET: handler, ...(route.takesForm && { POST: handler }) },
-      }
+      const path = inLanguage(route.path, language)
+      return [
+        { path, methods: { GET: handler, ...(route.takesForm && { POST: handler }) } },
+        // A path with a name in it takes the suffix as part of the name.
+        ...(path.endsWith('}')
+          ? []
+          : FORM_SUFFIXES.map(({ suffix }) => ({
+              path: (route.path === '/' ? inLanguage('/index', language) : path) + suffix,
+              methods: { GET: handler },
+            }))),
+      ]
     }),
   )
   const file: Resource = {

@@ -32,3 +32,9 @@ export type PageName = keyof typeof ROUTES
 /** The languages of the site; the first one has no prefix in its addresses. */
 export const LANGUAGES = ['en', 'ar'] as const
 export type Language = (typeof LANGUAGES)[number]
+
+/** An address with one of these behind it is the page in that form, for whoever cannot set a header. The first page is `/index.md`. */
+export const FORM_SUFFIXES = [
+  { suffix: '.md', form: 'markdown' },
+  { suffix: '.json', form: 'json' },
+] as const

@@ -10,11 +10,13 @@ import type { Exchange } from '../http/resource.ts'
 import { openAssets } from './assets.ts'
 import { pageHeaders } from './headers.ts'
 import { chooseForm, type Form } from './negotiation.ts'
+import { markdownOf } from './markdown-form.ts'
 import { ErrorView } from './pages/error.tsx'
 import { PAGES } from './pages/index.ts'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
 import { renderPage } from './render.tsx'
-import { type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+import { FORM_SUFFIXES, type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+import { common } from './texts/common.ts'
 
 export interface SiteServer {
   /** Answers GET and POST of a page. */
@@ -78,7 +80,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
     if (form === 'json') return JSON.stringify(data)
     const { View } = page
     const full = { ...context, needScript: () => {} }
-    const { html } = renderPage({
+    const { html, main } = renderPage({
       page: context,
       title: page.title(data, full),
       description: page.description?.(data, full),
@@ -86,14 +88,19 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       isIndexed: !context.isSandbox,
       content: (page) => <View data={data} page={page} />,
     })
-    return html
+    if (form === 'html') return html
+    const address =
+      addresses.siteUrl.replace(/\/$/, '') + context.inLanguage(context.language).slice(root.length)
+    const words = markdownOf(main, address)
+    return context.isSandbox ? `> ${common[context.language].sandbox}\n\n${words}` : words
   }
 
   return {
     async page(name, language, { req, res, context, params }) {
       const route: PageRoute = ROUTES[name]
-      const form = chooseForm(req.headers.accept, route.usually ?? 'html')
-      const path = pathOf(context, language)
+      const asked = formOf(context.path)
+      const form = asked?.form ?? chooseForm(req.headers.accept, route.usually ?? 'html')
+      const path = pathOf({ path: asked?.path ?? context.path }, language)
       const key = `${form} ${language} ${path}`
       const known = kept.get(key)
       if (known && req.method !== 'POST') return known.send(req, res, { 'x-request-id': context.requestId })
@@ -103,7 +110,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const data = await page.load({
         site,
         language,
-        params,
+        params: asked ? withoutSuffix(params) : params,
         query: new URLSearchParams(context.query),
         form: req.method === 'POST' ? await readForm(req) : undefined,
         visitor: { address: context.address, requestId: context.requestId, signal: disconnect.signal },
@@ -111,10 +118,12 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       if (data === undefined)
         throw new GatewayError('not_found', `See ${addresses.siteUrl}/ for what there is.`)
       const query = page.isFixed || req.method === 'POST' || context.query === '' ? '' : `?${context.query}`
-      const text = await draw(page, data, contextOf(name, language, path + query), form)
-      const all = { 'content-type': TYPES[form], vary: 'accept', ...headers }
+      const drawn = contextOf(name, language, path + query)
+      const text = await draw(page, data, drawn, form)
+      const shared = { vary: 'accept', link: alternates(drawn.inLanguage(language), form), ...headers }
+      const all = { 'content-type': TYPES[form], ...shared }
       if (page.isFixed) {
-        const document = fixDocument(text, { type: TYPES[form], headers: { vary: 'accept', ...headers } })
+        const document = fixDocument(text, { type: TYPES[form], headers: shared })
         kept.delete(kept.size >= MAX_KEPT ? (kept.keys().next().value ?? '') : '')
         kept.set(key, document)
         return document.send(req, res, { 'x-request-id': context.requestId })
@@ -165,6 +174,35 @@ const PAGE_PATHS = Object.values(ROUTES as Readonly<Record<string, PageRoute>>).
 )
 /** Whether a path is a page of the site, which has an address in every language. */
 const isPage = (path: string) => PAGE_PATHS.some((pattern) => pattern.test(path))
+
+/** The page and the form that an address with a suffix means: `/docs.md`, `/index.json`. */
+function formOf(path: string): { readonly path: string; readonly form: Form } | undefined {
+  const found = FORM_SUFFIXES.find(({ suffix }) => path.endsWith(suffix))
+  if (!found) return undefined
+  const bare = path.slice(0, -found.suffix.length)
+  return { path: bare.endsWith('/index') ? bare.slice(0, -'/index'.length) || '/' : bare, form: found.form }
+}
+
+/** The last name in the path is what the suffix was put behind. */
+const withoutSuffix = (params: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value], at, { length }) => [
+      name,
+      at === length - 1 ? (formOf(`/${value}`)?.path.slice(1) ?? value) : value,
+    ]),
+  )
+
+/** The addresses of the other forms (RFC 8288), for whoever reads the head alone. */
+function alternates(address: string, form: Form): string {
+  const [path = '', query = ''] = address.split(/(?=\?)/, 2)
+  const bare = path.endsWith('/') ? `${path}index` : path
+  const others = FORM_SUFFIXES.filter((other) => other.form !== form)
+  return others
+    .map(({ suffix, form }) => `<${bare}${suffix}${query}>; rel="alternate"; type="${mediaOf(form)}"`)
+    .join(', ')
+}
+
+const mediaOf = (form: Form) => TYPES[form].replace(/;.*/, '')
 
 /** The language that a path begins with. */
 const languageOf = (path: string): Language =>
