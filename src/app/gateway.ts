@@ -105,6 +105,7 @@ async function open(
     documents: services.documents,
     skills: servedSkills(await readSkills(), registry),
     marketplace: services.marketplace,
+    ...(payments.testWallet && { testWallet: payments.testWallet }),
   }
   const doors = await openDoors(parts, options.extend)
   listener.serve(doors.handle)

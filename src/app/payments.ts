@@ -25,7 +25,8 @@ import { createSettlements } from '../payments/settlements.ts'
 import { createSignIns } from '../payments/sign-in.ts'
 import { createVerifier } from '../payments/verify.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
-import { openSandboxChains } from '../sandbox/chains.ts'
+import { openSandboxChains, type SandboxChains } from '../sandbox/chains.ts'
+import { createTestWallet, type TestWallet } from '../sandbox/wallet.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { OpenNetworks } from './networks.ts'
@@ -50,6 +51,8 @@ export interface Payments {
   readonly refundAccount: TransferSigner | undefined
   /** The operator's rules of the market. */
   readonly readMarket: () => Promise<MarketSettings>
+  /** Pays with the test money of a sandbox. */
+  readonly testWallet: TestWallet | undefined
   /** Lower-case addresses of this gateway that money comes to, leaves from, or is settled by. */
   readonly ownAccounts: readonly string[]
 }
@@ -124,6 +127,18 @@ export async function openPayments(
       ]),
     ]
   }
+  function openTestWallet({ payer, chainIds }: SandboxChains, payTo: string): TestWallet {
+    return createTestWallet({
+      ...platform,
+      baseUrl,
+      privateKey: payer.privateKey,
+      payTo,
+      networks,
+      // A chain that the operator names holds no test money of ours.
+      chainIds: chainIds.filter((chainId) => config.rpcUrls[chainId] === undefined),
+    })
+  }
+
   const maxOpen = config.payerMaxOpen
   const readPolicy = createPaymentPolicyReader(
     platform.documents,
@@ -189,6 +204,7 @@ export async function openPayments(
     evidence,
     refundAccount,
     payoutAccount,
+    testWallet: embedded && payTo !== undefined ? openTestWallet(embedded, payTo) : undefined,
     readMarket,
     ownAccounts: await listOwnAccounts(),
   }

@@ -7,6 +7,7 @@ import type { PaymentGate } from '../core/charging.ts'
 import type { Registry } from '../core/registry.ts'
 import type { SkillDocument } from '../documents/skills.ts'
 import type { Documents, Services } from '../../tools/services.ts'
+import type { PaymentPayloadV2, PaymentRequired } from '../../schemas/x402.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
 import type { WebhookSender } from '../outbound/webhook.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -33,6 +34,16 @@ export interface DoorParts {
   readonly signer: Signer
   /** Keys for uses inside a door, each bound to its purpose. */
   readonly deriveKey: (purpose: string) => KeyObject
+  /** Pays in the name of who tries something in a browser; there is one in a sandbox alone. */
+  readonly testWallet?: TestWallet
   readonly log: Logger
   readonly now: () => number
+}
+
+export interface TestWallet {
+  /**
+   * Pays what a 402 of this gateway asks for with test money.
+   * @throws {GatewayError} payment_invalid where it asks for anything else
+   */
+  pay(required: PaymentRequired): Promise<PaymentPayloadV2>
 }

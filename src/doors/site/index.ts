@@ -67,7 +67,17 @@ export function createSite(parts: SiteParts): Site {
     path: '/site/{file}',
     methods: { GET: async (exchange) => (await open()).file(exchange) },
   }
-  return { resources: [...pages, file], refuse }
+  let payForTest: Handler | undefined
+  const testPayment: Resource = {
+    path: '/site/test-payment',
+    methods: {
+      POST: async (exchange) => {
+        payForTest ??= (await import('./test-payment.ts')).testPaymentHandler(parts)
+        await payForTest(exchange)
+      },
+    },
+  }
+  return { resources: [...pages, file, testPayment], refuse }
 }
 
 /** The first language has no prefix; the others' first pages have no slash behind theirs. */
