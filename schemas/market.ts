@@ -235,6 +235,19 @@ const ShownRating = z.strictObject({
   created_at: Timestamp,
 })
 
+/** How far what was paid comes from one payer; excluded ones are left out. */
+export const MarketConcentration = z
+  .strictObject({
+    largest_payer_share: Rate.describe(
+      'Of `volume_atomic`, what the payer paid that paid most; null: nobody did',
+    ),
+    payers: Count,
+    repeat_payers: Count,
+    volume_atomic: Atomic,
+  })
+  .describe('One payer alone is no market')
+export type MarketConcentration = z.infer<typeof MarketConcentration>
+
 export const MarketDetail = z.strictObject({
   service: MarketService,
   network: MarketNetwork,
@@ -247,6 +260,7 @@ export const MarketDetail = z.strictObject({
       }),
     )
     .describe('Newest first, the last 50 versions'),
+  concentration: MarketConcentration,
   days: z.array(MarketDay).describe('Those of the last 30 with anything on them, oldest first'),
   calls: z.array(MarketSale).describe('Paid calls, newest first'),
   calls_cursor: z.string().nullable().describe('As `calls_before`, for those before'),

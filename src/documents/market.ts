@@ -123,6 +123,11 @@ export const FIGURE_METHODS: readonly FigureMethod[] = [
       "which the operator names, are no such wallet, and how many make a ring is the operator's to say.",
   },
   {
+    figure: 'concentration.largest_payer_share',
+    words:
+      'What the payer paid that paid most, divided by the volume. Near 1, the figures are those of one buyer.',
+  },
+  {
     figure: 'last_30_days.success_rate',
     words:
       'Settled calls, divided by settled calls and failures that are the fault of the service. Null where there were none.',

@@ -34,6 +34,8 @@ export interface TestMarket {
 const NOTHING = {
   listVersions: async () => [],
   listServiceDays: async () => [],
+  listSellerDays: async () => [],
+  sumPayerShares: async () => ({ payers: 4, repeating: 1, calls: 9, volume: 1000, largestVolume: 396 }),
   listServiceSales: async () => [],
   listRatings: async () => [],
 }

@@ -14,10 +14,12 @@ import type {
   Store,
 } from '../../store/ports.ts'
 import { type Catalogue, type Entry, environmentOf } from './catalogue.ts'
+import type { createConcentration } from './concentration.ts'
 
 export interface DetailParts {
   readonly catalogue: Catalogue
   readonly addresses: Pick<Addresses, 'baseUrl' | 'siteUrl'>
+  readonly concentration: ReturnType<typeof createConcentration>
   readonly store: Pick<Store, 'listVersions' | 'listServiceDays' | 'listServiceSales' | 'listRatings'>
   readonly now: () => number
 }
@@ -47,7 +49,7 @@ export const EXCLUSION_NAMES = {
 
 /** @throws {GatewayError} service_not_found; input_invalid for a cursor of another list */
 export async function describeService(parts: DetailParts, query: DetailQuery): Promise<MarketDetail> {
-  const { catalogue, store, now } = parts
+  const { catalogue, concentration, store, now } = parts
   const { sellerId, serviceId, network } = query
   await catalogue.ready()
   const entry = catalogue.find(sellerId, serviceId)
@@ -59,7 +61,7 @@ export async function describeService(parts: DetailParts, query: DetailQuery): P
   const what = `calls ${network} ${entry.key}`
   const [, , before] = query.callsBefore === undefined ? [] : decodeCursor(query.callsBefore, what)
   const of = { sellerId, serviceId }
-  const [versions, days, sales, ratings] = await Promise.all([
+  const [versions, days, sales, ratings, spread] = await Promise.all([
     entry.offer.isOurs ? [] : store.listVersions({ ...of, limit: VERSIONS }),
     store.listServiceDays({
       ...of,
@@ -68,6 +70,7 @@ export async function describeService(parts: DetailParts, query: DetailQuery): P
     }),
     store.listServiceSales({ ...of, network, ...(before !== undefined && { before }), limit: CALLS + 1 }),
     store.listRatings({ ...of, limit: RATINGS }),
+    concentration.of({ ...of, network }),
   ])
   const page = sales.slice(0, CALLS)
   const last = sales.length > CALLS ? page.at(-1) : undefined
@@ -83,6 +86,7 @@ export async function describeService(parts: DetailParts, query: DetailQuery): P
             since: toTimestamp(createdAt),
             prices: pricesOf(document.routes),
           })),
+    concentration: spread,
     days: days.map(describeDay),
     calls: page.map(describeSale),
     calls_cursor: last ? encodeCursor([0, 0, last.claimId], what) : null,
@@ -142,6 +146,7 @@ function sourcesOf(
     repeat_payers: calls,
     volume_atomic: calls,
     excluded: calls,
+    concentration: calls,
     last_30_days: days,
     uptime_30_days: days,
     ratings: [`${self}#/ratings`],

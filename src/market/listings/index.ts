@@ -6,11 +6,14 @@ import { type Catalogue, type Entry, environmentOf, type Scored } from './catalo
 import { OWN_SELLER_ID, OWN_SELLER_NAME } from '../own-listing.ts'
 import { isSold } from './offer.ts'
 import { LIVE } from './shape.ts'
+import { type ConcentrationParts, createConcentration } from './concentration.ts'
 import { describeService, type DetailParts } from './detail.ts'
 import type { Marketplace } from './ports.ts'
 import { orderOf } from './order.ts'
 
-export type MarketplaceParts = DetailParts
+export interface MarketplaceParts extends Omit<DetailParts, 'concentration'> {
+  readonly store: DetailParts['store'] & ConcentrationParts['store']
+}
 
 /** Schemas and texts are strangers': a page ends before it holds more than this, however few listings it has then. */
 const MAX_PAGE_BYTES = 512 * 1024
@@ -24,6 +27,7 @@ export const NOTICE =
 
 export function createMarketplace(parts: MarketplaceParts): Marketplace {
   const { addresses, catalogue } = parts
+  const concentration = createConcentration(parts)
   let soldThen: { readonly changes: number; readonly services: readonly MarketService[] } | undefined
 
   function matching(query: MarketQuery): Scored[] {
@@ -65,7 +69,11 @@ export function createMarketplace(parts: MarketplaceParts): Marketplace {
       return answer
     },
 
-    get: (query) => describeService(parts, query),
+    get: (query) => describeService({ ...parts, concentration }, query),
+
+    concentration: (query) => concentration.of(query),
+
+    sellerDays: (sellerId, network) => concentration.days(sellerId, network),
 
     async sold() {
       await catalogue.ready()

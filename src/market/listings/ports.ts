@@ -1,5 +1,14 @@
 // The interface that handlers see of what is offered on the market. Types only.
-import type { MarketDetail, MarketPage, MarketQuery, MarketService } from '../../../schemas/market.ts'
+import type {
+  MarketConcentration,
+  MarketDetail,
+  MarketNetwork,
+  MarketPage,
+  MarketQuery,
+  MarketService,
+} from '../../../schemas/market.ts'
+import type { SellerDay } from '../../store/ports.ts'
+import type { ConcentrationQuery } from './concentration.ts'
 import type { DetailQuery } from './detail.ts'
 
 export interface Marketplace {
@@ -9,6 +18,10 @@ export interface Marketplace {
   get(query: DetailQuery): Promise<MarketDetail>
   /** What is sold now, most payers first: at most 2,000. The same value until something of it changes. */
   sold(): Promise<readonly MarketService[]>
+  /** How what was paid spreads over payers: as it was within the last half minute. */
+  concentration(query: ConcentrationQuery): Promise<MarketConcentration>
+  /** The last 30 days of all services of a seller together, oldest first; days without anything are left out. */
+  sellerDays(sellerId: string, network: MarketNetwork): Promise<readonly SellerDay[]>
   /** @throws {GatewayError} not_found */
   ofSeller(sellerId: string): Promise<SellerOffers>
 }

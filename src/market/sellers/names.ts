@@ -21,6 +21,9 @@ const RESERVED = [
   'support',
   'official',
   'marketplace',
+  // Pages beside those of sellers: `/marketplace/sell`.
+  'sell',
+  'figures',
   'x402',
 ]
 

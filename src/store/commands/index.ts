@@ -20,6 +20,7 @@ import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
 import * as marketEvidence from './market-evidence.ts'
 import * as marketRecount from './market-recount.ts'
+import * as marketShares from './market-shares.ts'
 import * as marketTrust from './market-trust.ts'
 import * as marketEvents from './market-events.ts'
 import * as marketHosts from './market-hosts.ts'
@@ -73,6 +74,7 @@ export const commands = definitionsOf({
   ...marketSales,
   ...marketEvidence,
   ...marketRecount,
+  ...marketShares,
   ...marketTrust,
   ...marketEvents,
   ...marketHosts,

@@ -247,6 +247,26 @@ export interface ServiceDay extends ServiceDays {
   readonly day: number
 }
 
+/** A day of all services of a seller together. Every paid call counts, excluded payers' too. */
+export interface SellerDay extends Pick<ServiceDays, 'settled' | 'volume' | 'refunds' | 'refunded'> {
+  /** Days since the epoch, in UTC. */
+  readonly day: number
+  /** Calls that came with a payment and were not charged. */
+  readonly failed: number
+}
+
+/** What payers paid together, excluded ones left out. */
+export interface PayerShares {
+  readonly payers: number
+  /** Those that paid more than once. */
+  readonly repeating: number
+  readonly calls: number
+  /** Atomic units. */
+  readonly volume: number
+  /** Atomic units of the one that paid most. */
+  readonly largestVolume: number
+}
+
 /** A payer of any service whose funders nobody has looked up since it paid last. */
 export interface UncheckedPayer {
   readonly payer: string

@@ -1,7 +1,7 @@
 // The page of figures, the guide and the schema speak of the same figures.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { MarketFigures } from '../../../schemas/market.ts'
+import { MarketConcentration, MarketFigures } from '../../../schemas/market.ts'
 import { FIGURE_METHODS } from '../../../src/documents/market.ts'
 import { figuresOf } from '../../../src/market/trust/figures.ts'
 
@@ -10,7 +10,10 @@ const last = (figure: string) => figure.split('.').at(-1) ?? figure
 
 describe('the method of each figure', () => {
   it('stands on the page and in the guide, and is of a figure that there is', () => {
-    const figures = MarketFigures.parse(figuresOf(undefined, undefined, { network: 'eip155:8453', at: null }))
+    const figures = {
+      ...MarketFigures.parse(figuresOf(undefined, undefined, { network: 'eip155:8453', at: null })),
+      concentration: MarketConcentration.shape,
+    }
     for (const { figure } of FIGURE_METHODS) {
       expect(guide, figure).toContain(last(figure))
       const [first = '', second] = figure.split('.')
