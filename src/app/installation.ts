@@ -46,8 +46,8 @@ const derivationDocument: DocumentKind<DerivationCheck> = {
 }
 
 /**
- * Compares the derivation key with the first replica's, by a digest that tells nothing of it.
- * @returns whether it is the same: a replica with another one releases no result that was bought elsewhere
+ * Compares the derivation key with the one of the first start, by a digest that tells nothing of it.
+ * @returns whether it is the same: a process with another one releases no result that was bought under the first
  */
 export async function sharesDerivationKey(
   documents: Pick<DocumentStore, 'read' | 'update'>,

@@ -16,6 +16,7 @@ import { listSealingKeys } from '../egress/rotation/keys.ts'
 import { SANDBOX_ADDRESS } from '../egress/target.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
+import { ConfigError } from '../core/errors.ts'
 import { type DeriveKey, openDerivationKey } from '../receipts/adapters/derivation-key.ts'
 import { type InstallationSigner, openSigner, REFRESH_MS } from '../receipts/adapters/signer.ts'
 import { readSigningKeys } from '../receipts/adapters/signing-key-file.ts'
@@ -87,8 +88,9 @@ export async function openPlatform(
     now,
   })
   lifetime.onClose(() => authority.close())
+  const derivationKeyFile = join(config.dataDir, 'derivation.jwk')
   const deriveKey = await openDerivationKey({
-    file: join(config.dataDir, 'derivation.jwk'),
+    file: derivationKeyFile,
     // Earlier releases derived from the signing key.
     inherited: async () => {
       const [first] = (await readSigningKeys(signingKeyFile)) ?? []
@@ -96,7 +98,13 @@ export async function openPlatform(
     },
   })
   const hasReplicas = store.engine === 'postgres'
-  const hasSharedKey = !hasReplicas || (await sharesDerivationKey(documents, deriveKey))
+  const hasSharedKey = await sharesDerivationKey(documents, deriveKey)
+  if (!hasSharedKey && !hasReplicas)
+    throw new ConfigError([
+      `${derivationKeyFile} is not the key that this data was begun with: without that one no buyer can fetch a result that is paid for, and calls ` +
+        'under an Idempotency-Key would be sent again. Restore it from a backup. Where there is none, delete ' +
+        `${join(config.dataDir, 'derivation-key-check.json')}: the start then goes on with this key, and those results are lost`,
+    ])
   if (!hasSharedKey)
     log.warn(
       'derivation.jwk is not that of the other replicas: results bought from one are not released by the other, and calls under an ' +

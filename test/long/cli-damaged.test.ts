@@ -148,6 +148,12 @@ describe('a start on', () => {
       (data) => chmodSync(join(data, 'derivation.jwk'), 0o644),
     ],
     [
+      'a derivation key that was deleted',
+      /derivation\.jwk is not the key that this data was begun with.*Restore it from a backup/s,
+      /^$/,
+      (data) => rmSync(join(data, 'derivation.jwk')),
+    ],
+    [
       'a directory where a key was',
       /derivation\.jwk is a directory/,
       /derivation\.jwk cannot be read/,
