@@ -27,6 +27,7 @@ const ALL = [
   'email-lists',
   'email-syntax',
   'market-search',
+  'site',
   'commerce',
   'bodies',
   'start',
