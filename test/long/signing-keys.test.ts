@@ -181,8 +181,11 @@ describe('an installation of an earlier release', () => {
       await prepare()
       gw = await startTestGateway({ world })
     }
-    // As it was: one key file.
-    await restart(() => rm(data('derivation.jwk')))
+    // As it was: one key file, and no note of a second one.
+    await restart(async () => {
+      await rm(data('derivation.jwk'))
+      await rm(data('derivation-key-check.json'))
+    })
     const buyer = createRestBuyer(gw.baseUrl, chain.payers[4]!)
     const body = { url: gw.url('/old') }
     const payment = await buyer.sign(await buyer.send(FETCH, body))
