@@ -2,6 +2,7 @@
 // tests build what they need.
 import type { MarketService } from '../schemas/market.ts'
 import { toolDefiner } from '../src/core/registry.ts'
+import type { RecentCalls } from '../src/core/call-watch.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
 import type { Egress } from '../src/egress/ports.ts'
 import type { Actions } from '../src/actions/ports.ts'
@@ -66,6 +67,7 @@ export interface Services {
   readonly money: MarketMoney
   readonly sellers: Sellers
   readonly health: Health
+  readonly recentCalls: RecentCalls
 }
 
 /** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */

@@ -9,6 +9,7 @@ import { type CallPath, createCallPath } from '../core/call.ts'
 import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
+import { createRecentCalls } from '../core/recent-calls.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
 import { createDocuments } from '../documents/index.ts'
@@ -96,6 +97,7 @@ export async function openServices(
   )
 
   market = marketplace
+  const recentCalls = createRecentCalls({ now })
   const services: Services = {
     ...broker,
     ...reading,
@@ -127,6 +129,7 @@ export async function openServices(
       },
     }),
     health: createHealth({ ...platform, ...payments, analyser, startedAt: now() }),
+    recentCalls,
   }
   const calls = createCallPath({
     services,
@@ -140,6 +143,7 @@ export async function openServices(
     creditsRequired: payments.purchases.creditsRequired,
     limiter: createRateLimiter(config.rateLimit),
     refusals: audit,
+    watch: recentCalls,
     hideNames,
     log,
     now,

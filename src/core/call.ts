@@ -23,6 +23,7 @@ import { createIsDocumented } from './tool-errors.ts'
 import type { AnyTool, DoorName } from './registry.ts'
 import { withTokenArgument } from './token-argument.ts'
 import type { HttpMessage } from './message.ts'
+import type { CallWatch } from './call-watch.ts'
 import type { RefusalWatch } from './refusal-watch.ts'
 import { actorOf } from './actor.ts'
 import { actAs } from '../lib/acting.ts'
@@ -142,6 +143,8 @@ export interface CallPathParts {
   readonly hideNames: (pointer: string) => string
   /** Told of every call that is refused: some are security events. */
   readonly refusals?: RefusalWatch
+  /** Told how every call ended. */
+  readonly watch?: CallWatch
   readonly log: Logger
   readonly now: () => number
   /** Milliseconds that pass, from a clock that nobody sets. */
@@ -331,7 +334,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
         seen.leave?.()
         seen.endProgress?.()
       }
-      record(parts.log, request, result, seen.price, parts.elapsedMs() - started)
+      const ms = parts.elapsedMs() - started
+      parts.watch?.ended(request.tool.name, request.door, result.ok ? undefined : result.error.code, ms)
+      record(parts.log, request, result, seen.price, ms)
       return result
     },
   }

@@ -1,5 +1,6 @@
 // What is said of a service: counted from receipts and from our own looks, never claimed.
 import type { MarketFigures, MarketNetwork } from '../../../schemas/market.ts'
+import { percentileOf } from '../../lib/histogram.ts'
 import { toTimestampOrNull } from '../../lib/timestamp.ts'
 import { LATENCY_BOUNDS_MS } from '../../store/market-trust-tables.ts'
 import type { ExcludedPayers, ServiceDays, ServiceStanding } from '../../store/ports.ts'
@@ -74,19 +75,8 @@ const shareOf = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000
 
 /** The upper bound of the bucket that holds so much of the calls; null without calls. */
-export function percentile(
-  days: Pick<ServiceDays, 'settled' | 'latencies'> | undefined,
-  share: number,
-): number | null {
-  if (!days || days.settled === 0) return null
-  const rank = Math.ceil(days.settled * share)
-  let seen = 0
-  for (const [at, count] of days.latencies.entries()) {
-    seen += count
-    if (seen >= rank) return LATENCY_BOUNDS_MS[at] ?? null
-  }
-  return LATENCY_BOUNDS_MS.at(-1) ?? null
-}
+export const percentile = (days: Pick<ServiceDays, 'latencies'> | undefined, share: number): number | null =>
+  days ? percentileOf(days.latencies, LATENCY_BOUNDS_MS, share) : null
 
 /** Null where nothing was called. */
 export function successRateOf(days: ServiceDays | undefined): number | null {

@@ -87,6 +87,7 @@ function setUp(
   } = {},
 ) {
   const lines: string[] = []
+  const ended: string[] = []
   /** Of the one account, as a ledger has it. */
   const ledger = { balance: options.balance ?? 10, entries: [] as string[] }
   const calls = createCallPath({
@@ -114,6 +115,7 @@ function setUp(
     creditsRequired: async ({ what, balance }) =>
       new GatewayError('credits_required', `${what} and the account has ${balance}.`),
     elapsedMs: () => 0,
+    watch: { ended: (...facts) => void ended.push(facts.join(' ')) },
     ...(options.undocumented && { undocumented: options.undocumented }),
     limiter: createRateLimiter(options.rateLimit ?? 0),
     hideNames,
@@ -134,10 +136,28 @@ function setUp(
     })
     return { result, code: result.ok ? 'ok' : result.error.code }
   }
-  return { calls, call, ledger, log: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+  return {
+    calls,
+    call,
+    ledger,
+    ended,
+    log: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  }
 }
 
 describe('call path', () => {
+  it('tells its watch how every call ended, and nothing of who made it or what it said', async () => {
+    const { call, ended } = setUp({ rateLimit: 1 })
+    await call(toolOf())
+    await call(toolOf())
+    await call(toolOf(), { door: 'mcp', address: '192.0.2.2', input: { text: 1 } })
+    expect(ended).toEqual([
+      'gateway.test rest  0',
+      'gateway.test rest rate_limited 0',
+      'gateway.test mcp input_wrong_type 0',
+    ])
+  })
+
   it('hands the parsed input, the caller and the signal to the handler', async () => {
     const { call } = setUp()
     const signal = () => new AbortController().signal
