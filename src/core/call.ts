@@ -156,7 +156,7 @@ export interface CallPathParts {
 }
 
 /** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
-const PER_MINUTE = { anonymous: 300, known: 3000, largeMessages: 600 } as const
+export const PER_MINUTE = { anonymous: 300, known: 3000, largeMessages: 600 } as const
 
 /** The one path of every call: who, how often, input, price, work, output, log. Whatever fails is a GatewayError before a door sees it. */
 export function createCallPath(parts: CallPathParts): CallPath {

@@ -1,0 +1,96 @@
+// Words that describe values: what a schema allows, said to a person. `{a}` and `{b}` are filled in.
+import type { Language } from '../routes.ts'
+
+const en = {
+  field: 'Field',
+  meaning: 'Meaning',
+  required: 'required',
+  optional: 'may be absent',
+  nothing: 'Nothing: send an empty object.',
+  types: {
+    string: 'text',
+    integer: 'whole number',
+    number: 'number',
+    boolean: 'true or false',
+    null: 'null',
+    object: 'object',
+    array: 'list',
+    any: 'any value',
+    uri: 'web address',
+    time: 'date and time',
+  },
+  listOf: 'list of {a}',
+  mapOf: 'any names, each with {a}',
+  or: ' or ',
+  oneOf: 'One of',
+  always: 'Always',
+  byDefault: 'Default',
+  example: 'Example',
+  characters: {
+    from: 'at least {a} characters',
+    to: 'at most {b} characters',
+    both: '{a} to {b} characters',
+    exact: 'exactly {a} characters',
+  },
+  entries: {
+    from: 'at least {a} entries',
+    to: 'at most {b} entries',
+    both: '{a} to {b} entries',
+    exact: 'exactly {a} entries',
+  },
+  range: { from: '{a} or more', to: 'at most {b}', both: '{a} to {b}', exact: 'exactly {a}' },
+  pattern: 'Written as',
+  members: 'Its fields',
+  entryMembers: 'Fields of each entry',
+  choice: 'Form {a}',
+  tooDeep: 'The rest is in the JSON Schema.',
+}
+
+const ar: typeof en = {
+  field: 'الحقل',
+  meaning: 'المعنى',
+  required: 'مطلوب',
+  optional: 'قد يغيب',
+  nothing: 'لا شيء: أرسل كائنًا فارغًا.',
+  types: {
+    string: 'نص',
+    integer: 'عدد صحيح',
+    number: 'عدد',
+    boolean: 'true أو false',
+    null: 'null',
+    object: 'كائن',
+    array: 'قائمة',
+    any: 'أي قيمة',
+    uri: 'عنوان ويب',
+    time: 'تاريخ ووقت',
+  },
+  listOf: 'قائمة، كل عنصر فيها {a}',
+  mapOf: 'أي أسماء، ولكل منها {a}',
+  or: ' أو ',
+  oneOf: 'إحدى القيم',
+  always: 'دائمًا',
+  byDefault: 'القيمة المبدئية',
+  example: 'مثال',
+  characters: {
+    from: '{a} من المحارف على الأقل',
+    to: '{b} من المحارف على الأكثر',
+    both: 'من {a} إلى {b} من المحارف',
+    exact: 'عدد المحارف {a} تمامًا',
+  },
+  entries: {
+    from: '{a} من العناصر على الأقل',
+    to: '{b} من العناصر على الأكثر',
+    both: 'من {a} إلى {b} من العناصر',
+    exact: 'عدد العناصر {a} تمامًا',
+  },
+  range: { from: '{a} أو أكثر', to: '{b} على الأكثر', both: 'من {a} إلى {b}', exact: '{a} تمامًا' },
+  pattern: 'صيغته',
+  members: 'حقوله',
+  entryMembers: 'حقول كل عنصر',
+  choice: 'الصيغة {a}',
+  tooDeep: 'البقية في JSON Schema.',
+}
+
+export type SchemaTexts = typeof en
+/** `schemaTexts[page.language]` */
+export const schemaTexts: Readonly<Record<Language, SchemaTexts>> = { en, ar }
