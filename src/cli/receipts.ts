@@ -20,7 +20,8 @@ const WHY: Record<Extract<JwsVerdict, { ok: false }>['reason'], string> = {
     'the key that signed it was revoked, so anybody may have written it. If the gateway gave it to you, `receipts show` with its ' +
     'id fetches it signed anew',
   issued_after_retirement: 'it claims to be younger than the retirement of the key that signed it',
-  not_canonical: 'the payload is not in RFC 8785 form: no gateway signs that',
+  not_canonical:
+    'it is not written in the one way in which gateways write (RFC 8785, base64url without padding): no gateway signs that',
 }
 
 const SANDBOX_WARNING =

@@ -2,40 +2,11 @@
 // that expects a receipt never accepts a quote, however valid its signature.
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose'
 import type { SignedReceipt } from '../../schemas/receipt.ts'
-import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { isObject } from '../lib/json.ts'
-import { findInvalidity, type Invalidity } from './validity.ts'
+import { encode } from './key-ring.ts'
+import { findInvalidity, type Invalidity, toMoment } from './validity.ts'
 
-export const JWS_TYPES = {
-  receipt: 'gw-receipt+jws',
-  permit: 'gw-permit+jws',
-  quote: 'gw-quote+jws',
-  offer: 'gw-offer+jws',
-  evidence: 'gw-evidence+jws',
-  /** SignedReceipt of the x402 extension `offer-receipt`: who paid for which resource, nothing else. */
-  x402Receipt: 'gw-x402-receipt+jws',
-  topUp: 'gw-top-up+jws',
-  mcpSession: 'gw-mcp-session+jws',
-  /** Goes along with a market call to the seller's host: who asks, for which claim. */
-  call: 'agw-call+jws',
-  /** A push notification of A2A: the body is the payload, and the header says for whom it is. */
-  push: 'gw-push+jws',
-  /** The newest place of a chain of the audit log. */
-  auditHead: 'gw-audit-head+jws',
-} as const
-export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
-
-/** Documents that others are handed: each says in `environment` whether it was made in a sandbox. */
-export const ATTESTATIONS: ReadonlySet<string> = new Set<JwsType>([
-  JWS_TYPES.receipt,
-  JWS_TYPES.permit,
-  JWS_TYPES.quote,
-  JWS_TYPES.offer,
-  JWS_TYPES.evidence,
-  JWS_TYPES.x402Receipt,
-  JWS_TYPES.auditHead,
-  JWS_TYPES.call,
-])
+export { ATTESTATIONS, JWS_TYPES, type JwsType } from './kinds.ts'
 
 export type JwsVerdict =
   | { readonly ok: true; readonly kid: string; readonly payload: Readonly<Record<string, unknown>> }
@@ -86,13 +57,16 @@ export async function verifyJws(jws: string, jwks: KeyDocument, expectedTyp: str
   } catch {
     return { ok: false, reason: 'bad_signature' }
   }
-  const text = Buffer.from(bytes).toString('utf8')
   try {
-    const payload: unknown = JSON.parse(text)
+    const payload: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
     if (!isObject(payload)) return { ok: false, reason: 'malformed' }
-    if (toCanonicalJson(payload) !== text) return { ok: false, reason: 'not_canonical' }
+    // Decoders pass over white space, and over bits that no byte holds: the same document would then have many spellings.
+    const [head, body, signature = ''] = jws.split('.')
+    const isSpeltAsSigned = Buffer.from(signature, 'base64url').toString('base64url') === signature
+    if (head !== encode(header) || body !== encode(payload) || !isSpeltAsSigned)
+      return { ok: false, reason: 'not_canonical' }
     const invalidity = findInvalidity(
-      { retiredAt: toMillis(key.retired_at), revokedAt: toMillis(key.revoked_at) },
+      { retiredAt: toMoment(key.retired_at), revokedAt: toMoment(key.revoked_at) },
       payload,
     )
     return invalidity ? { ok: false, reason: invalidity } : { ok: true, kid: key.kid, payload }
@@ -106,10 +80,6 @@ interface PublishedValidity {
   readonly retired_at?: unknown
   readonly revoked_at?: unknown
 }
-/** A moment that cannot be read is the earliest there is: a key of unknown validity proves nothing younger. */
-const toMillis = (moment: unknown): number | null =>
-  moment === undefined || moment === null ? null : Date.parse(String(moment)) || 0
-
 /** Reads what a document says without judging it; for showing one that was stored by ourselves. */
 export function decodeJws(jws: string): {
   header: Readonly<Record<string, unknown>>

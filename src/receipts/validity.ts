@@ -26,3 +26,11 @@ export function findInvalidity(
   const issuedAt = payload['iat'] ?? payload['issuedAt']
   return typeof issuedAt === 'number' && issuedAt * 1000 > retiredAt ? 'issued_after_retirement' : undefined
 }
+
+/**
+ * A moment as the key document writes it: RFC 3339, null or left out where there is none.
+ * @returns milliseconds since the epoch. A moment that cannot be read is the earliest there is: a key of unknown validity proves
+ * nothing younger
+ */
+export const toMoment = (moment: unknown): number | null =>
+  moment === undefined || moment === null ? null : Date.parse(String(moment)) || 0

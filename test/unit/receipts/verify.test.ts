@@ -16,6 +16,10 @@ const header = { alg: 'EdDSA', kid: 'k1', typ: JWS_TYPES.receipt }
 const payload = { iss: 'https://gateway.example', n: 1 }
 const good = jwsOf(header, toCanonicalJson(payload))
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+/** Four bits of the last letter are those of no byte. */
+const nextOf = (letter: string) => LETTERS.charAt(LETTERS.indexOf(letter) + 1)
+
 describe('verifyJws', () => {
   it('accepts a receipt under a published key', async () => {
     expect(await verifyJws(good, jwks, JWS_TYPES.receipt)).toEqual({ ok: true, kid: 'k1', payload })
@@ -64,6 +68,15 @@ describe('verifyJws', () => {
     // The right one behind it is found.
     const both = { keys: [...keys, publicJwk] }
     expect(await verifyJws(good, both, JWS_TYPES.receipt)).toMatchObject({ ok: true })
+  })
+
+  it.each([
+    ['padding', `${good}==`],
+    ['white space', `${good.slice(0, -5)} ${good.slice(-5)}`],
+    ['other bits at the end, which no byte holds', good.slice(0, -1) + nextOf(good.at(-1) ?? '')],
+    ['a head in another order', jwsOf({ typ: JWS_TYPES.receipt, kid: 'k1', alg: 'EdDSA' }, '{"n":1}')],
+  ])('takes one spelling of a receipt alone: not %s', async (_what, jws) => {
+    expect(await verifyJws(jws, jwks, JWS_TYPES.receipt)).toEqual({ ok: false, reason: 'not_canonical' })
   })
 
   it('refuses every receipt of which one character was changed', async () => {
