@@ -117,19 +117,20 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       })
       if (data === undefined)
         throw new GatewayError('not_found', `See ${addresses.siteUrl}/ for what there is.`)
-      const query = page.isFixed || req.method === 'POST' || context.query === '' ? '' : `?${context.query}`
+      const isAnswer = req.method === 'POST'
+      const query = page.isFixed || isAnswer || context.query === '' ? '' : `?${context.query}`
       const drawn = contextOf(name, language, path + query)
       const text = await draw(page, data, drawn, form)
       const shared = { vary: 'accept', link: alternates(drawn.inLanguage(language), form), ...headers }
       const all = { 'content-type': TYPES[form], ...shared }
-      if (page.isFixed) {
+      if (page.isFixed && !isAnswer) {
         const document = fixDocument(text, { type: TYPES[form], headers: shared })
         kept.delete(kept.size >= MAX_KEPT ? (kept.keys().next().value ?? '') : '')
         kept.set(key, document)
         return document.send(req, res, { 'x-request-id': context.requestId })
       }
       const status = page.status?.(data) ?? 200
-      if (status !== 200 || req.method === 'POST')
+      if (status !== 200 || isAnswer)
         return sendText(res, status, text, {
           ...all,
           'cache-control': 'no-store',
@@ -212,14 +213,20 @@ const languageOf = (path: string): Language =>
 const pathOf = ({ path }: { readonly path: string }, language: Language): string =>
   (language === LANGUAGES[0] ? path : path.slice(language.length + 1)) || '/'
 
+/** Browsers say where a form comes from: all that are kept in one word, older ones by its origin. Programs say neither. */
+function isFromOwnPage({ headers }: Exchange['req']): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin' || site === 'none'
+  const { origin, host } = headers
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+}
+
 /**
  * A form that a page of this site sent. Another site's could act in the name of the visitor's address.
  * @throws {GatewayError} origin_denied, content_type_unsupported, body_too_large
  */
 async function readForm(req: Exchange['req']): Promise<URLSearchParams> {
-  const site = req.headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    throw new GatewayError('origin_denied', 'This form is for the pages of this site.')
+  if (!isFromOwnPage(req)) throw new GatewayError('origin_denied', 'This form is for the pages of this site.')
   if (mediaTypeOf(req) !== 'application/x-www-form-urlencoded')
     throw new GatewayError(
       'content_type_unsupported',
