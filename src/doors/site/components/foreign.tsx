@@ -27,6 +27,9 @@ export function Foreign({ text, max = MAX_SHOWN, class: name }: ForeignProps): V
   )
 }
 
+/** Words of a stranger inside of what has a direction of its own already. */
+export const Visible = ({ text }: { readonly text: string }): VNode => <>{markInvisible(text)}</>
+
 /** The text in pieces: what is visible as it is, each invisible control as a chip that names it. */
 function markInvisible(text: string): (string | VNode)[] {
   const pieces: (string | VNode)[] = []
