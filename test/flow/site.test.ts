@@ -76,7 +76,7 @@ describe('the forms of a page', () => {
   it.each([
     ['/index.md', 'text/markdown; charset=utf-8'],
     ['/index.json', 'application/json'],
-    ['/ar/index.md', 'text/markdown; charset=utf-8'],
+    ['/ar.md', 'text/markdown; charset=utf-8'],
     ['/docs.md', 'text/markdown; charset=utf-8'],
     ['/ar/docs.json', 'application/json'],
   ])('%s is the page in that form, whatever the client accepts', async (path, type) => {

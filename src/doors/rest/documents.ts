@@ -7,7 +7,6 @@ import { skillPath, SKILLS_INDEX_PATH, skillsIndex } from '../../documents/skill
 import { agentText } from '../../documents/agent-text.ts'
 import { apiCatalog, llmsText, robotsText, schemaDocument } from '../../documents/texts.ts'
 import { llmsFullText, toolsetPath, toolsetsIn, toolsetText } from '../../documents/toolset-texts.ts'
-import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { didDocument, didPathOf } from '../../payments/did.ts'
 import { fixDocument, type FixedDocument, sendPublicText } from '../http/document.ts'
 import type { DoorParts } from '../parts.ts'
@@ -16,15 +15,7 @@ import { publishedKeys, verificationKeys } from './keys.ts'
 import { marketPages } from './market-pages.ts'
 import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
-import {
-  capabilityPage,
-  docsPage,
-  docsScript,
-  PAGE_CSP,
-  type PageParts,
-  problemPage,
-  SITE_CSS,
-} from './pages.ts'
+import { capabilityPage, docsPage, docsScript, PAGE_CSP, type PageParts, SITE_CSS } from './pages.ts'
 
 const MAX_AGE = 'public, max-age=300'
 const TEXT = 'text/plain; charset=utf-8'
@@ -85,9 +76,6 @@ function pageResources(
     page('/docs/api', docsPage(parts), docsCsp),
     ...capabilities.map((entry) =>
       page(`/capabilities/${String(entry['id'])}`, capabilityPage(parts, entry)),
-    ),
-    ...(Object.keys(ERRORS) as ErrorCode[]).map((code) =>
-      page(`/problems/${code}`, problemPage(parts, code)),
     ),
     fixed('/site.css', 'text/css; charset=utf-8', SITE_CSS),
     fixed('/docs/api/start.js', 'text/javascript; charset=utf-8', docsScript(parts)),

@@ -1,7 +1,5 @@
 // Plain pages for people, generated from the registry and the catalogue.
-import { HELP } from '../../documents/problems.ts'
 import { sampleOf } from '../../documents/sample.ts'
-import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
 import { html, type Markup, prose } from './html.ts'
 
@@ -95,33 +93,6 @@ const priceSentence = ({ amount_atomic, amount, currency, unit }: Json) =>
   amount_atomic === '0'
     ? 'Free: no payment and no account.'
     : `${String(amount)} ${String(currency)} for one ${String(unit)}.`
-
-/** The page that `type` of a problem document leads to: its status, its meaning, the tools that answer it. */
-export function problemPage(parts: PageParts, code: ErrorCode): string {
-  const { status, title } = ERRORS[code]
-  const root = prefixOf(parts)
-  const tools = parts.registry.tools.filter(({ tool }) => tool.errors.includes(code))
-  return layout(
-    parts,
-    `${code}: Agent Gateway`,
-    html`<h1>${title}</h1>
-      <p>Code <code>${code}</code>, HTTP status ${status}.</p>
-      <h2>What to do</h2>
-      <p>${prose(HELP[code])}</p>
-      ${
-        tools.length > 0 &&
-        html`<h2>Where to expect it</h2>
-          <ul>
-            ${tools.map(
-              ({ tool, portableName }) =>
-                html`<li>
-                  <a href="${root}/schemas/${portableName}.json">${tool.name}</a>: ${tool.title}
-                </li> `,
-            )}
-          </ul>`
-      }`,
-  )
-}
 
 /** The interactive page: swagger-ui from our own address, its settings in a file of their own for the CSP's sake. */
 export function docsPage(parts: PageParts): string {

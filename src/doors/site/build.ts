@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'esbuild'
+import { buildDocuments } from './build-documents.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const out = fileURLToPath(new URL('../../../dist/site/', import.meta.url))
@@ -74,7 +75,7 @@ async function buildStyles(): Promise<void> {
 
 await rm(out, { recursive: true, force: true })
 await mkdir(out, { recursive: true })
-await Promise.all([buildScripts(), buildStyles()])
+await Promise.all([buildScripts(), buildStyles(), buildDocuments(out)])
 for (const name of await readdir(join(here, 'pictures')))
   await publish(name, await readFile(join(here, 'pictures', name)))
 await writeFile(join(out, 'manifest.json'), JSON.stringify(manifest, undefined, 2))

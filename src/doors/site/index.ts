@@ -57,7 +57,7 @@ export function createSite(parts: SiteParts): Site {
         ...(path.endsWith('}')
           ? []
           : FORM_SUFFIXES.map(({ suffix }) => ({
-              path: (route.path === '/' ? inLanguage('/index', language) : path) + suffix,
+              path: (path === '/' ? '/index' : path) + suffix,
               methods: { GET: handler },
             }))),
       ]

@@ -38,6 +38,8 @@ export interface Page<D> {
   /** One sentence, for search engines and previews. */
   description?(data: D, page: PageContext): string
   View(props: { readonly data: D; readonly page: PageContext }): VNode
+  /** Its Markdown, where it was Markdown first; else it is made of what `View` draws. */
+  toMarkdown?(data: D, page: PageContext): string
   /** It is the same until the process ends: it is rendered once for each language and form. */
   readonly isFixed?: boolean
   /** Status of a page that shows an outcome; 200 otherwise. */

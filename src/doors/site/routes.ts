@@ -25,6 +25,8 @@ export const ROUTES = {
   guide: { path: '/docs/{guide}' },
   reference: { path: '/reference' },
   changelog: { path: '/changelog' },
+  problems: { path: '/problems' },
+  problem: { path: '/problems/{code}' },
 } as const satisfies Record<string, PageRoute>
 
 export type PageName = keyof typeof ROUTES
@@ -38,3 +40,10 @@ export const FORM_SUFFIXES = [
   { suffix: '.md', form: 'markdown' },
   { suffix: '.json', form: 'json' },
 ] as const
+
+/** The address of a page in that form, with its query behind it. */
+export function addressInForm(address: string, suffix: (typeof FORM_SUFFIXES)[number]['suffix']): string {
+  const [path = '', query] = address.split('?', 2)
+  const bare = path.endsWith('/') ? `${path}index` : path
+  return bare + suffix + (query === undefined ? '' : `?${query}`)
+}

@@ -15,7 +15,15 @@ import { ErrorView } from './pages/error.tsx'
 import { PAGES } from './pages/index.ts'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
 import { renderPage } from './render.tsx'
-import { FORM_SUFFIXES, type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+import {
+  addressInForm,
+  FORM_SUFFIXES,
+  type Language,
+  LANGUAGES,
+  type PageName,
+  type PageRoute,
+  ROUTES,
+} from './routes.ts'
 import { common } from './texts/common.ts'
 
 export interface SiteServer {
@@ -80,6 +88,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
     if (form === 'json') return JSON.stringify(data)
     const { View } = page
     const full = { ...context, needScript: () => {} }
+    if (form === 'markdown' && page.toMarkdown) return withSandbox(page.toMarkdown(data, full), context)
     const { html, main } = renderPage({
       page: context,
       title: page.title(data, full),
@@ -91,8 +100,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
     if (form === 'html') return html
     const address =
       addresses.siteUrl.replace(/\/$/, '') + context.inLanguage(context.language).slice(root.length)
-    const words = markdownOf(main, address)
-    return context.isSandbox ? `> ${common[context.language].sandbox}\n\n${words}` : words
+    return withSandbox(markdownOf(main, address), context)
   }
 
   return {
@@ -195,13 +203,16 @@ const withoutSuffix = (params: Readonly<Record<string, string>>): Readonly<Recor
 
 /** The addresses of the other forms (RFC 8288), for whoever reads the head alone. */
 function alternates(address: string, form: Form): string {
-  const [path = '', query = ''] = address.split(/(?=\?)/, 2)
-  const bare = path.endsWith('/') ? `${path}index` : path
-  const others = FORM_SUFFIXES.filter((other) => other.form !== form)
-  return others
-    .map(({ suffix, form }) => `<${bare}${suffix}${query}>; rel="alternate"; type="${mediaOf(form)}"`)
+  return FORM_SUFFIXES.filter((other) => other.form !== form)
+    .map(
+      ({ suffix, form }) => `<${addressInForm(address, suffix)}>; rel="alternate"; type="${mediaOf(form)}"`,
+    )
     .join(', ')
 }
+
+/** A page says that money is test money in every form. */
+const withSandbox = (text: string, { isSandbox, language }: Pick<PageContext, 'isSandbox' | 'language'>) =>
+  isSandbox ? `> ${common[language].sandbox}\n\n${text}` : text
 
 const mediaOf = (form: Form) => TYPES[form].replace(/;.*/, '')
 

@@ -8,10 +8,12 @@ interface CodeProps {
   readonly page: Pick<PageContext, 'language'>
   /** Said to who hears the page, and shown above: `curl`, `claude_desktop_config.json`. */
   readonly label?: string
+  /** As behind the fence of a block in Markdown: `sh`, `ts`. */
+  readonly language?: string
 }
 
 /** A block of code with a button that copies it. */
-export function Code({ text, page, label }: CodeProps): VNode {
+export function Code({ text, page, label, language }: CodeProps): VNode {
   const t = common[page.language]
   return (
     <figure class="code" dir="ltr">
@@ -20,7 +22,7 @@ export function Code({ text, page, label }: CodeProps): VNode {
         {t.copy}
       </button>
       <pre tabIndex={0} role="region" aria-label={label ?? t.copy}>
-        <code>{text}</code>
+        <code class={language ? `language-${language}` : undefined}>{text}</code>
       </pre>
     </figure>
   )

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { common } from '../texts/common.ts'
 import type { Children, PageContext } from '../ports.ts'
-import { LANGUAGES } from '../routes.ts'
+import { addressInForm, LANGUAGES } from '../routes.ts'
 import { Link } from './link.tsx'
 import { Mark } from './mark.tsx'
 
@@ -15,6 +15,17 @@ const WAYS = [
   ['/status', 'status'],
   ['/docs', 'docs'],
 ] as const
+
+/** Whether a page is one of those that a way leads to. */
+const isWithin = (path: string, way: string) =>
+  path.split('?')[0] === way || path.startsWith(`${way}/`) || ALSO[way]?.test(path) === true
+
+/** Pages that stand at addresses of their own. */
+const ALSO: Readonly<Record<string, RegExp>> = {
+  '/catalogue': /^\/(?:tools|capabilities)\//,
+  '/docs': /^\/(?:reference|problems|changelog)(?:[/?]|$)/,
+  '/verify': /^\/receipts\//,
+}
 
 interface LayoutProps extends Children {
   readonly page: PageContext
@@ -43,7 +54,7 @@ export function Layout({ page, isWide, children }: LayoutProps): VNode {
           <ul>
             {WAYS.map(([path, name]) => (
               <li>
-                <Link to={page.href(path)} current={page.path.split('?')[0] === path}>
+                <Link to={page.href(path)} current={isWithin(page.path, path)}>
                   {t.nav[name]}
                 </Link>
               </li>
@@ -66,7 +77,13 @@ export function Layout({ page, isWide, children }: LayoutProps): VNode {
           <Link to={page.href('/v1/capabilities')}>JSON</Link>
         </p>
         <p>
-          {t.footer} {t.notEnglish}
+          {page.name !== 'error' && (
+            <>
+              {t.footer} <Link to={addressInForm(page.inLanguage(page.language), '.md')}>Markdown</Link> ·{' '}
+              <Link to={addressInForm(page.inLanguage(page.language), '.json')}>JSON</Link>.{' '}
+            </>
+          )}
+          {t.notEnglish}
         </p>
         <p class="needs-script">
           <label>

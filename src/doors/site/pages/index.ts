@@ -18,4 +18,6 @@ export const PAGES: Readonly<Record<PageName, () => Promise<{ readonly page: Any
   guide: () => import('./guide.tsx'),
   reference: () => import('./reference.tsx'),
   changelog: () => import('./changelog.tsx'),
+  problems: () => import('./problems.tsx'),
+  problem: () => import('./problem.tsx'),
 }

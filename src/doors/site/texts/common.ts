@@ -22,7 +22,7 @@ const en = {
   copied: 'Copied',
   free: 'free',
   forAgents: 'For agents',
-  footer: 'This page is also Markdown and JSON: ask for it with the header Accept.',
+  footer: 'This page in another form, here or by the header Accept:',
   notEnglish: '',
   notFound: 'There is nothing here',
   notFoundHelp:
@@ -54,7 +54,7 @@ const ar: typeof en = {
   copied: 'نُسخ',
   free: 'مجاني',
   forAgents: 'للوكلاء',
-  footer: 'هذه الصفحة متاحة أيضًا بصيغة Markdown و JSON: اطلبها بالترويسة Accept.',
+  footer: 'هذه الصفحة بصيغة أخرى، من هنا أو بالترويسة Accept:',
   notEnglish: 'النصوص التقنية مكتوبة بالإنجليزية.',
   notFound: 'لا يوجد شيء هنا',
   notFoundHelp: 'قد يكون العنوان خاطئًا أو أن المحتوى قد أزيل. لعلك تبحث عن أحد هذه:',
