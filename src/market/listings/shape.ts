@@ -139,8 +139,12 @@ function describeRoute(route: ListingRoute): MarketService['routes'][number] {
 const isPlain = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value)
 
+interface ExampleOf extends Pick<ListingRoute, 'path'> {
+  readonly example: { readonly query?: Readonly<Record<string, unknown>> | undefined } | null
+}
+
 /** The address of a route's example, with path parameters filled in. */
-export function exampleUrl({ path, example }: ListingRoute, endpoint: string): string {
+export function exampleUrl({ path, example }: ExampleOf, endpoint: string): string {
   const values = Object.entries(example?.query ?? {}).filter(([, value]) => isPlain(value))
   const inPath = new Set<string>()
   const filled = path.slice(1).replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
