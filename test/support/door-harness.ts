@@ -9,6 +9,7 @@ import { createDocuments } from '../../src/documents/index.ts'
 import { servedSkills } from '../../src/documents/skills.ts'
 import { httpContext } from '../../src/doors/http/request.ts'
 import { createRestDoor } from '../../src/doors/rest/index.ts'
+import type { DoorParts } from '../../src/doors/parts.ts'
 import { createSite } from '../../src/doors/site/index.ts'
 import { createProviders } from '../../src/egress/providers/index.ts'
 import { createRateLimiter } from '../../src/core/rate-limit.ts'
@@ -33,6 +34,7 @@ export async function startRestHarness(
   options: {
     tools?: readonly AnyTool[]
     services?: Partial<Services>
+    marketplace?: DoorParts['marketplace']
     store?: Partial<Store>
     keys?: Readonly<Record<string, ServiceKey>>
     env?: Record<string, string>
@@ -82,6 +84,7 @@ export async function startRestHarness(
     addresses,
     documents,
     services,
+    ...(options.marketplace && { marketplace: options.marketplace }),
     skills: servedSkills(await readSkills(), registry),
     store,
     signer,

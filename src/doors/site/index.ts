@@ -77,7 +77,13 @@ export function createSite(parts: SiteParts): Site {
       },
     },
   }
-  return { resources: [...pages, file, testPayment], refuse }
+  const badge: Resource = {
+    path: '/badges/{seller}/{service_id}',
+    methods: {
+      GET: async (exchange) => (await import('./badge.ts')).sendBadge(parts, exchange),
+    },
+  }
+  return { resources: [...pages, file, testPayment, badge], refuse }
 }
 
 /** The first language has no prefix; the others' first pages have no slash behind theirs. */
