@@ -10,7 +10,7 @@ export interface PageRoute {
 }
 
 export const ROUTES = {
-  home: { path: '/' },
+  home: { path: '/', takesForm: true },
   catalogue: { path: '/catalogue' },
   tool: { path: '/tools/{name}', takesForm: true },
   marketplace: { path: '/marketplace' },

@@ -15,20 +15,26 @@ export function isSafeAddress(address: string): boolean {
   }
 }
 
+/** Links of our own that start a program with what is in them; no stranger's address is ever one. */
+const PROGRAM = /^(?:cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?|vscode:mcp\/install\?)/
+
 interface LinkProps extends Children {
   readonly to: string
   readonly class?: string
   /** A stranger wrote it: search engines are told, and the other site learns nothing of this one. */
   readonly isForeign?: boolean
   readonly download?: boolean
+  /** We wrote the address, and it starts a program. */
+  readonly opensProgram?: boolean
   readonly current?: boolean
   readonly lang?: string
   readonly label?: string
 }
 
 /** A link, or its words alone where the address is none that may be followed. */
-export function Link({ to, isForeign, current, label, children, ...others }: LinkProps): VNode {
-  if (!isSafeAddress(to)) return <span class={others.class}>{children}</span>
+export function Link({ to, isForeign, opensProgram, current, label, children, ...others }: LinkProps): VNode {
+  const isOurs = opensProgram === true && !isForeign && PROGRAM.test(to)
+  if (!isOurs && !isSafeAddress(to)) return <span class={others.class}>{children}</span>
   return (
     <a
       href={to}

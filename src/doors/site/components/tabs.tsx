@@ -3,7 +3,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 
 /** The style sheet has a rule for each place (styles/tool.css). */
-const MAX_TABS = 8
+const MAX_TABS = 9
 
 export interface Tab {
   readonly label: string
