@@ -177,22 +177,24 @@ function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): Sto
   const id = newId('rcp', at)
   const { kind } = attempt
   // A receipt names on whose word the request went, and with which credential: an edge call goes on its merchant's alone.
-  // Members that are undefined are left out.
+  // Members that are undefined are left out. All stand in canonical order, so that they are signed as they stand.
   const jws = signer.sign(JWS_TYPES.receipt, {
-    iss: baseUrl,
-    iat: Math.floor(at / 1000),
-    jti: id,
     action: ACTIONS[kind],
     attempt_id: attempt.id,
     capability_id: kind === 'fetch' ? attempt.capabilityId : undefined,
-    permit_id: kind === 'action' ? attempt.permitId : undefined,
+    charge: { amount: ATTEMPT_COST, unit: 'credit' },
     credential_id: kind === 'edge' ? undefined : attempt.credentialId,
     credential_version: kind === 'edge' ? undefined : attempt.credentialVersion,
-    charge: { amount: ATTEMPT_COST, unit: 'credit' },
-    state: ending.state,
+    // The signer says it.
+    environment: undefined,
+    iat: Math.floor(at / 1000),
+    iss: baseUrl,
+    jti: id,
     outcome: ending.outcome,
+    permit_id: kind === 'action' ? attempt.permitId : undefined,
     request: { digest: attempt.requestDigest, host: attempt.host, method: attempt.method },
     response: { digest: ending.responseDigest, leak_gate: ending.gate, status: ending.upstreamStatus },
+    state: ending.state,
     times: { created_at: toTimestamp(attempt.createdAt), finished_at: toTimestamp(at) },
   })
   return { id, accountId: attempt.accountId, jws, createdAt: at }

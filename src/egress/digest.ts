@@ -21,7 +21,10 @@ export async function digestLongContent(body: Buffer, turns: Scheduler): Promise
   return `sha-256=:${digest.digest('base64')}:`
 }
 
-/** base64url SHA-256 over the RFC 8785 form of the request. `headers`: what is sent, without credential and key. */
+/**
+ * base64url SHA-256 over the RFC 8785 form of the request, which is made in that order. `headers`: what is sent, without credential and
+ * key.
+ */
 export function digestRequest(request: {
   readonly method: string
   /** The canonical URL. */
@@ -33,13 +36,13 @@ export function digestRequest(request: {
   readonly secretVersion: number | null
 }): string {
   return digestCanonical({
-    v: 1,
-    method: request.method,
-    url: request.url,
-    headers: sortByName(request.headers),
     content_digest: digestContent(request.body),
     credential_id: request.credentialId,
+    headers: sortByName(request.headers),
+    method: request.method,
     secret_version: request.secretVersion,
+    url: request.url,
+    v: 1,
   })
 }
 
@@ -51,10 +54,10 @@ export function digestResponse(response: {
   readonly contentDigest: string
 }): string {
   return digestCanonical({
-    v: 1,
-    status: response.status,
-    headers: sortByName(Object.entries(response.headers)),
     content_digest: response.contentDigest,
+    headers: sortByName(Object.entries(response.headers)),
+    status: response.status,
+    v: 1,
   })
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { digestCanonical, toCanonicalJson } from '../../../src/lib/canonical-json.ts'
@@ -40,6 +41,31 @@ describe('canonical JSON', () => {
         expect(toCanonicalJson(reversed(value))).toBe(text)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  // What stands in order is written by JSON.stringify, anything else by the library.
+  it('is what the library says, of documents in order and of any other', () => {
+    const anything = fc.anything({ withNullPrototype: true, withSparseArray: true, withDate: true })
+    const ofLibrary = (value: unknown): string | undefined => {
+      try {
+        return canonicalize(value)
+      } catch {
+        return undefined
+      }
+    }
+    fc.assert(
+      fc.property(fc.oneof(anything, fc.jsonValue()), (value) => {
+        const text = ofLibrary(value)
+        if (text === undefined) {
+          expect(() => toCanonicalJson(value)).toThrow()
+          return
+        }
+        expect(toCanonicalJson(value)).toBe(text)
+        const inOrder: unknown = JSON.parse(text)
+        expect(toCanonicalJson(inOrder)).toBe(canonicalize(inOrder))
+      }),
+      { numRuns: 1000 },
     )
   })
 
