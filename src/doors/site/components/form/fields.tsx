@@ -193,7 +193,9 @@ function FieldFrame({ name, description, bounds, at, isNeeded, isGroup, look, ch
       )}
       {children(props)}
       <p class="hint" id={`${id}-hint`}>
-        <English text={description} look={look} /> {bounds}
+        <English text={description} look={look} />
+        {description !== '' && bounds !== undefined && bounds !== '' && ' · '}
+        {bounds}
       </p>
       <p class="fault" id={`${id}-fault`}>
         {fault && (
@@ -301,6 +303,7 @@ const WIDGETS: Readonly<Record<Exclude<Widget, 'group'>, (drawing: Drawing) => C
         {...props}
         name={READ_AS.lines + at}
         rows={linesIn(lines, 2)}
+        wrap="off"
         defaultValue={lines}
         dir="ltr"
         spellcheck={false}
