@@ -228,6 +228,12 @@ function atOf({ times }: Json, name: string): { at?: string } {
 
 const pinned = createNetworks(KNOWN_CHAIN_IDS)
 
+/** `Base (eip155:8453)`; the CAIP-2 id alone of a network that nobody here knows. */
+export function nameNetwork(network: string): string {
+  const known = pinned.find(network)
+  return known ? `${known.name} (${network})` : network
+}
+
 /** Atomic units are read as USDC only where the asset is the pinned one of its network. */
 function moneyOf({ amount, asset, network }: Json): Pick<ReceiptStory, 'amount' | 'unit'> {
   if (typeof amount !== 'string' || !/^\d{1,78}$/.test(amount)) return { amount: '', unit: '' }

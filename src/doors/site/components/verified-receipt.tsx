@@ -47,6 +47,11 @@ export function VerifiedReceipt({
       {proof ? (
         <>
           <VerdictLine proof={proof} language={language} texts={texts} />
+          {proof.checks
+            .filter(({ name, is }) => name === 'environment' && is === 'waiting')
+            .map(({ code }) => (
+              <p class="small saffron">◆ {texts.codes[code]}</p>
+            ))}
           <details>
             <summary>{texts.checks}</summary>
             <Checks checks={proof.checks} language={language} texts={texts} />

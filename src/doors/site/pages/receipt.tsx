@@ -64,6 +64,7 @@ async function load({ site, params, visitor }: PageRequest): Promise<Known | Mis
 
 export const page = definePage<Known | Missing>({
   load,
+  isWide: true,
   status: (data) => (isMissing(data) ? 404 : 200),
   title: (data, { language }) => {
     const t = receiptTexts[language]
@@ -77,82 +78,91 @@ export const page = definePage<Known | Missing>({
 /** `0.001 USDC paid` */
 function headingOf({ about, amount, unit }: ReceiptStory, t: ReceiptTexts): string {
   if (amount === '' && t.headings[about].includes('{')) return t.about[about]
-  const shown = unit === 'credit' && amount === '1' ? t.oneCredit : `${amount} ${t.units[unit]}`
+  const shown = unit === 'credit' && amount === '1' ? t.oneCredit : `\u2066${amount} ${t.units[unit]}\u2069`
   return t.headings[about].replace('{amount}', shown)
 }
 
 function ReceiptView({ data, page }: { readonly data: Known; readonly page: PageContext }): VNode {
   const t = receiptTexts[page.language]
-  const words = proofKinds[page.language].receipt
   const { receipt_id: id, jws, story, claims } = data
   return (
-    <>
-      <p class="eyebrow">
-        {t.title} · {t.about[story.about]}
-      </p>
-      <h1>{headingOf(story, t)}</h1>
-      <p class="muted">
-        <Ltr class="mono">{id}</Ltr>
-      </p>
-      <section class="panel stack" aria-label={t.verdict}>
-        <Island
-          name="verified-receipt"
+    <div class="receipt">
+      <header class="stack tight">
+        <p class="eyebrow">
+          {t.title} · {t.about[story.about]}
+        </p>
+        <h1>{headingOf(story, t)}</h1>
+        <p class="muted">
+          <Ltr class="mono">{id}</Ltr>
+        </p>
+      </header>
+
+      <aside class="stack">
+        <section class="panel stack" aria-label={t.verdict}>
+          <Island
+            name="verified-receipt"
+            page={page}
+            component={VerifiedReceipt}
+            props={{
+              jws,
+              api: page.api,
+              baseUrl: page.baseUrl,
+              language: page.language,
+              texts: proof[page.language],
+            }}
+          />
+          <p class="small muted">{t.verdictHow}</p>
+        </section>
+        <Standing data={data} page={page} />
+        <Meaning page={page} />
+      </aside>
+
+      <div class="stack">
+        <h2>{t.happened}</h2>
+        <p class="muted">{t.happenedHow}</p>
+        <Timeline
+          events={story.events}
+          environment={data.environment}
+          network={String(claims['network'] ?? '')}
           page={page}
-          component={VerifiedReceipt}
-          props={{
-            jws,
-            api: page.api,
-            baseUrl: page.baseUrl,
-            language: page.language,
-            texts: proof[page.language],
-          }}
+          texts={t}
         />
-        <p class="small muted">{t.verdictHow}</p>
-      </section>
-      <Standing data={data} page={page} />
 
-      <h2>{t.happened}</h2>
-      <p class="muted">{t.happenedHow}</p>
-      <Timeline
-        events={story.events}
-        environment={data.environment}
-        network={String(claims['network'] ?? '')}
-        page={page}
-        texts={t}
-      />
+        <h2>{t.yourself}</h2>
+        <p class="muted">{t.yourselfHow}</p>
+        <Code page={page} label={t.commandLine} text={cliLine(page.baseUrl, id)} />
+        <Code page={page} label={t.node} text={nodeLines(page.baseUrl, id)} />
 
-      <div class="columns">
-        <section class="stack">
-          <h2>{t.proves}</h2>
-          <p>{words.proves}</p>
-        </section>
-        <section class="stack">
-          <h2>{t.provesNot}</h2>
-          <p>{words.provesNot}</p>
-        </section>
+        <h2>{t.document}</h2>
+        <p class="muted">{t.documentHow}</p>
+        <Code page={page} label={data.typ} text={jws} />
+        <details>
+          <summary>{t.claims}</summary>
+          <Pairs value={claims} />
+        </details>
+        <p>
+          {t.forms}: <Link to={`${page.api}/v1/receipts/${id}`}>JSON</Link> ·{' '}
+          <Link to={`${page.href(`/receipts/${id}`)}.md`}>Markdown</Link> ·{' '}
+          <Link to={`${page.api}/.well-known/gateway-egress-key.json`}>JWKS</Link>
+        </p>
+        <p>
+          <Link to={page.href('/verify')}>{t.moreProofs}</Link>
+        </p>
       </div>
+    </div>
+  )
+}
 
-      <h2>{t.yourself}</h2>
-      <p class="muted">{t.yourselfHow}</p>
-      <Code page={page} label={t.commandLine} text={cliLine(page.baseUrl, id)} />
-      <Code page={page} label={t.node} text={nodeLines(page.baseUrl, id)} />
-
-      <h2>{t.document}</h2>
-      <p class="muted">{t.documentHow}</p>
-      <Code page={page} label={data.typ} text={jws} />
-      <details>
-        <summary>{t.claims}</summary>
-        <Pairs value={claims} />
-      </details>
-      <p>
-        {t.forms}: <Link to={`${page.api}/v1/receipts/${id}`}>JSON</Link> ·{' '}
-        <Link to={`${page.href(`/receipts/${id}`)}.md`}>Markdown</Link> ·{' '}
-        <Link to={`${page.api}/.well-known/gateway-egress-key.json`}>JWKS</Link>
-      </p>
-      <p>
-        <Link to={page.href('/verify')}>{t.moreProofs}</Link>
-      </p>
-    </>
+function Meaning({ page }: { readonly page: PageContext }): VNode {
+  const t = receiptTexts[page.language]
+  const { proves, provesNot } = proofKinds[page.language].receipt
+  return (
+    <section class="stack small">
+      <h2 class="eyebrow">{t.proves}</h2>
+      <p>{proves}</p>
+      <h2 class="eyebrow">{t.provesNot}</h2>
+      <p>{provesNot}</p>
+    </section>
   )
 }
 

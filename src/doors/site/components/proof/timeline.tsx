@@ -1,7 +1,7 @@
 // What happened, as a line from first to last: each event with its state, its moment, how long after the first it was, and its facts.
 import type { VNode } from 'preact'
 import type { PageContext } from '../../ports.ts'
-import type { StoryEvent } from '../../story.ts'
+import { nameNetwork, type StoryEvent } from '../../story.ts'
 import { common } from '../../texts/common.ts'
 import type { ReceiptTexts } from '../../texts/receipt.ts'
 import { Foreign, Ltr } from '../foreign.tsx'
@@ -107,12 +107,20 @@ function Fact(props: FactProps): VNode {
             {t.copy}
           </button>
         )}
+        {name === 'transaction' && !hasPage(props) && (
+          <span class="small muted block">
+            {props.environment === 'sandbox' ? texts.noExplorer : texts.noExplorerKnown}
+          </span>
+        )}
       </dd>
     </>
   )
 }
 
-function FactValue({ name, value, environment, network, page, texts }: FactProps): VNode {
+const hasPage = ({ value, network, environment }: FactProps) =>
+  transactionUrl(value, network, environment) !== undefined
+
+function FactValue({ name, value, environment, network, page }: FactProps): VNode {
   if (name === 'tool')
     return (
       <Link to={page.href(`/tools/${encodeURIComponent(value)}`)}>
@@ -125,18 +133,7 @@ function FactValue({ name, value, environment, network, page, texts }: FactProps
         <Ltr class="mono">{value}</Ltr>
       </Link>
     )
-  if (name === 'transaction') {
-    const hasPage = transactionUrl(value, network, environment) !== undefined
-    return (
-      <>
-        <Transaction hash={value} network={network} environment={environment} />
-        {!hasPage && (
-          <span class="small muted block">
-            {environment === 'sandbox' ? texts.noExplorer : texts.noExplorerKnown}
-          </span>
-        )}
-      </>
-    )
-  }
+  if (name === 'transaction') return <Transaction hash={value} network={network} environment={environment} />
+  if (name === 'network') return <Ltr>{nameNetwork(value)}</Ltr>
   return ANYBODYS.has(name) ? <Foreign text={value} max={500} /> : <Ltr class="mono">{value}</Ltr>
 }
