@@ -117,10 +117,10 @@ function announce(config: Config, gateway: Gateway, url: string): void {
     config.mode === 'sandbox'
       ? '  Agent Gateway   SANDBOX: test money only, loopback only'
       : '  Agent Gateway   production',
+    `  site   ${siteUrl}/   see it and try it`,
     `  MCP    ${mcpUrl}`,
     `  A2A    ${baseUrl}/a2a   card ${baseUrl}/.well-known/agent-card.json`,
-    `  REST   ${baseUrl}/openapi.json   docs ${baseUrl}/docs`,
-    `  site   ${siteUrl}/`,
+    `  REST   ${baseUrl}/openapi.json   docs ${siteUrl}/docs`,
     `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
     ...(config.mode === 'sandbox' ? missingSandboxPackages(config.rpcUrls) : []).map((line) => `  ${line}`),
     '',
