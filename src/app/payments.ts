@@ -216,6 +216,8 @@ const withHindrance = (chain: Chain, networks: Networks): Chain => ({
   state() {
     const why = networks.hindrance(chain.network.network)
     const state = chain.state()
-    return why === undefined ? state : { ...state, state: 'failing', detail: `no payment is taken: ${why}` }
+    return why === undefined
+      ? { ...state, takes_payments: true }
+      : { ...state, state: 'failing', detail: `no payment is taken: ${why}`, takes_payments: false }
   },
 })

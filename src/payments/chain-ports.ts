@@ -104,8 +104,19 @@ export interface Chain {
   blockHashes(heights: readonly bigint[]): Promise<readonly (string | null)[]>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
   head(): Promise<{ number: bigint; time: Millis }>
-  state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
+  state(): ChainState
   close(): Promise<void>
+}
+
+/** What is known of a chain; nothing is asked for it. */
+export interface ChainState {
+  readonly state: 'ok' | 'failing' | 'unknown'
+  readonly detail: string
+  readonly age_ms: number | null
+  /** Number of the newest block that was asked for; absent where none was. */
+  readonly latest_block?: string
+  /** False: its token has not shown itself to be the one that it must be. Absent where nobody looked. */
+  readonly takes_payments?: boolean
 }
 
 export interface AccountFacts {

@@ -1,8 +1,11 @@
 // The pages on which one checks something before relying on it: a transaction, the gateway, what others sell.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MarketService } from '../../schemas/market.ts'
+import { createHealth } from '../../src/app/health.ts'
 import { createCommerce } from '../../src/commerce/index.ts'
+import { createRecentCalls } from '../../src/core/recent-calls.ts'
 import { createLogger } from '../../src/lib/log.ts'
+import type { Status } from '../../src/doors/site/status.ts'
 import { type Harness, startRestHarness } from '../support/door-harness.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -17,11 +20,74 @@ const sold = (service_id: string, challenge_score: number | null) =>
     stats: { challenge_score },
   }) as unknown as MarketService
 
+/** Everything that an operator knows and a stranger need not. */
+const HEALTH: Parameters<typeof createHealth>[0] = {
+  config: { mode: 'production' },
+  store: {
+    engine: 'postgres',
+    health: async () => ({ ok: true, latencyMs: 1.25, detail: 'postgres://private-store' }),
+    countOpenClaims: async () => ({ pending: 41, unknown: 42 }),
+  },
+  resolver: { state: () => ({ state: 'ok', detail: 'private-resolver answers', age_ms: 5 }) },
+  router: {
+    states: () => [
+      {
+        id: 'facilitator.example',
+        url: 'https://private-facilitator.example/with-a-key',
+        state: 'failing',
+        detail: 'private-detail',
+        age_ms: 10,
+        kinds: [
+          { x402Version: 2, scheme: 'exact', network: 'eip155:8453' },
+          { x402Version: 1, scheme: 'exact', network: 'eip155:8453' },
+        ],
+        latency_ms: 20.5,
+        breaker: 'open',
+        settlers: [
+          {
+            address: '0xprivateaccount',
+            network: 'eip155:8453',
+            state: 'stuck',
+            waiting: 43,
+            oldest_ms: 1,
+            gas_wei: '4444444',
+            settlements_left: 45,
+          },
+        ],
+      },
+    ],
+  },
+  chains: new Map([
+    [
+      'eip155:8453',
+      {
+        state: () => ({
+          state: 'ok',
+          detail: 'private-node',
+          age_ms: 1,
+          latest_block: '38123456',
+          takes_payments: true,
+        }),
+      },
+    ],
+  ]),
+  analyser: { load: () => ({ processes: 46, busy: 47, waiting: 48 }) },
+  startedAt: 0,
+  now: Date.now,
+}
+
 let gateway: Harness
 beforeAll(async () => {
   const log = createLogger('silent')
+  const recent = createRecentCalls({ now: Date.now })
+  recent.ended('gateway.inspect', 'rest', undefined, 3)
+  recent.ended('gateway.web.fetch', 'mcp', 'payment_required', 3)
+  recent.ended('gateway.egress.fetch', 'rest', 'scope_denied', 3)
+  recent.ended('gateway.health', 'rest', undefined, 3)
   gateway = await startRestHarness({
     services: {
+      recentCalls: recent,
+      health: createHealth(HEALTH),
       commerce: createCommerce({
         documents: { read: async ({ initial }) => ({ value: initial }) },
         log,
@@ -135,5 +201,44 @@ describe('a badge', () => {
     const html = await (await get('/test?badge=tea/good')).text()
     expect(html).toContain(`[![Payment challenge, scored by ${new URL(gateway.baseUrl).host}](`)
     expect(html).not.toContain('<img src=x')
+  })
+})
+
+describe('the state of the gateway', () => {
+  const read = async () => (await get('/status', { accept: 'application/json' })).json() as Promise<Status>
+
+  it('says of each part that it stands on how it does, and nothing that only its operator needs', async () => {
+    const status = await read()
+    expect(status).toMatchObject({
+      status: 'degraded',
+      mode: 'production',
+      store: { state: 'ok', latency_ms: 1.25 },
+      facilitators: [
+        { id: 'facilitator.example', state: 'failing', networks: ['eip155:8453'], needs_attention: true },
+      ],
+      chains: [{ network: 'eip155:8453', latest_block: '38123456', takes_payments: true }],
+    })
+    const html = await (await get('/status')).text()
+    for (const text of [JSON.stringify(status), html])
+      expect(text).not.toMatch(/private|postgres|0xprivate|4444444|"4[1-8]"|versions|uptime/)
+  })
+
+  it('counts what anybody may call, neither calls under keys nor health checks', async () => {
+    expect((await read()).last_hour).toMatchObject({
+      delivered: 1,
+      refused: 1,
+      p50_ms: 5,
+      tools: [{ tool: 'gateway.inspect' }, { tool: 'gateway.web.fetch' }],
+      refusals: [{ code: 'payment_required', turn: 'payment', count: 1 }],
+    })
+    const html = await (await get('/ar/status')).text()
+    expect(html).toContain('href="/ar/tools/gateway.web.fetch"')
+    expect(html).not.toContain('scope_denied')
+  })
+
+  it('is read without a script, and offers to be read again', async () => {
+    const html = await (await get('/status')).text()
+    expect(html).toContain('Something is failing')
+    expect(html).toMatch(/<a href="\/status"[^>]*>Refresh<\/a>/)
   })
 })

@@ -39,6 +39,7 @@ export interface ChainOptions extends ChainRpcOptions {
 export function createChain(options: ChainOptions): Chain {
   const { network, settlementGas = SETTLEMENT_GAS } = options
   const rpc = createChainRpc(options)
+  let latestBlock: string | undefined
   // Another chain says `unused` or `over by its clock` of a payment that is neither on this one.
   const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
   const asset = network.asset.address
@@ -151,9 +152,11 @@ export function createChain(options: ChainOptions): Chain {
     },
     async head() {
       const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
-      return demand(block, readBlock)
+      const head = demand(block, readBlock)
+      latestBlock = String(head.number)
+      return head
     },
-    state: rpc.state,
+    state: () => ({ ...rpc.state(), ...(latestBlock !== undefined && { latest_block: latestBlock }) }),
     close: rpc.close,
   }
 }
