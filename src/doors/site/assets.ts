@@ -8,6 +8,8 @@ import { fixDocument, type FixedDocument } from '../http/document.ts'
 export interface Assets {
   /** Public name of a built file, such as `site.css`. @throws {Error} for one that was not built */
   fileOf(name: string): string
+  /** The bytes of a file under its public name. */
+  read(file: string): Promise<Buffer>
   /** The file under its public name, ready to be sent; undefined where there is none. */
   find(file: string): Promise<FixedDocument | undefined>
 }
@@ -56,6 +58,7 @@ export async function openAssets(folder: string = BUILT): Promise<Assets> {
       if (file === undefined) throw new Error(`the site has no built file ${name}`)
       return file
     },
+    read: (file) => readFile(join(folder, file)),
     async find(file) {
       // Only names of the manifest are opened: a path in the name cannot lead elsewhere.
       if (!files.has(file)) return undefined

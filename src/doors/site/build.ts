@@ -1,13 +1,14 @@
 // `npm run build`, second half: what browsers load. Scripts and the style sheet are bundled, pictures are copied, each gets the digest of its
 // content in its name and its brotli form beside it, and `manifest.json` says which name means which file.
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'esbuild'
 import { buildDocuments } from './build-documents.ts'
+import { buildPictures } from './build-pictures.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const out = fileURLToPath(new URL('../../../dist/site/', import.meta.url))
@@ -75,7 +76,5 @@ async function buildStyles(): Promise<void> {
 
 await rm(out, { recursive: true, force: true })
 await mkdir(out, { recursive: true })
-await Promise.all([buildScripts(), buildStyles(), buildDocuments(out)])
-for (const name of await readdir(join(here, 'pictures')))
-  await publish(name, await readFile(join(here, 'pictures', name)))
+await Promise.all([buildScripts(), buildStyles(), buildDocuments(out), buildPictures(publish)])
 await writeFile(join(out, 'manifest.json'), JSON.stringify(manifest, undefined, 2))

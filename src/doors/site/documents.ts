@@ -1,6 +1,7 @@
 // The written documents as pages: which there are, who reads them, and where a link of one leads on the site.
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import { SHELVES } from '../../documents/shelves.ts'
 import { BUILT } from './assets.ts'
 
 /** A document that the build put beside the site. */
@@ -14,16 +15,6 @@ export interface DocumentEntry {
   readonly summary: string
 }
 
-/** Who reads what, in the order of reading. What is in none of these is found at the end. */
-export const SHELVES = {
-  connect: ['start', 'mcp', 'frameworks', 'a2a', 'rest', 'answers'],
-  use: ['outcomes', 'web-fetch', 'credential-broker', 'permits', 'inspection', 'email', 'tools'],
-  buy: ['payments', 'buying', 'discovery', 'market-figures'],
-  sell: ['selling', 'seller-money', 'edge'],
-  operate: ['configuration', 'operating', 'limits', 'performance', 'architecture', 'dependencies'],
-  security: ['security-model', 'security', 'report-a-weakness', 'contract'],
-  examples: ['examples'],
-} as const
 export type Shelf = keyof typeof SHELVES
 export const SHELF_NAMES = Object.keys(SHELVES) as readonly Shelf[]
 

@@ -2,7 +2,15 @@
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { Exchange, Handler, Resource } from '../http/resource.ts'
 import type { SiteParts } from './ports.ts'
-import { FORM_SUFFIXES, type Language, LANGUAGES, type PageName, type PageRoute, ROUTES } from './routes.ts'
+import {
+  FORM_SUFFIXES,
+  type Language,
+  LANGUAGES,
+  type PageName,
+  type PageRoute,
+  ROUTES,
+  SITE_FILES,
+} from './routes.ts'
 import type { SiteServer } from './serve.tsx'
 
 export interface Site {
@@ -83,7 +91,11 @@ export function createSite(parts: SiteParts): Site {
       GET: async (exchange) => (await import('./badge.ts')).sendBadge(parts, exchange),
     },
   }
-  return { resources: [...pages, file, testPayment, badge], refuse }
+  const named = SITE_FILES.map((path): Resource => ({
+    path,
+    methods: { GET: async (exchange) => (await open()).siteFile(path, exchange) },
+  }))
+  return { resources: [...pages, file, ...named, testPayment, badge], refuse }
 }
 
 /** The first language has no prefix; the others' first pages have no slash behind theirs. */

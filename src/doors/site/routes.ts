@@ -31,6 +31,10 @@ export const ROUTES = {
 
 export type PageName = keyof typeof ROUTES
 
+/** Files that systems ask for at addresses of their own (site-files.ts). */
+export const SITE_FILES = ['/favicon.ico', '/site.webmanifest', '/sitemap.xml'] as const
+export type SiteFile = (typeof SITE_FILES)[number]
+
 /** The languages of the site; the first one has no prefix in its addresses. */
 export const LANGUAGES = ['en', 'ar'] as const
 export type Language = (typeof LANGUAGES)[number]

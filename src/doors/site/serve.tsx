@@ -23,7 +23,9 @@ import {
   type PageName,
   type PageRoute,
   ROUTES,
+  type SiteFile,
 } from './routes.ts'
+import { openSiteFile } from './site-files.ts'
 import { common } from './texts/common.ts'
 
 export interface SiteServer {
@@ -31,6 +33,8 @@ export interface SiteServer {
   page(name: PageName, language: Language, exchange: Exchange): Promise<void>
   /** Answers with a built file. @throws {GatewayError} not_found */
   file(exchange: Exchange): Promise<void>
+  /** Answers with one of the files at addresses of their own. */
+  siteFile(name: SiteFile, exchange: Exchange): Promise<void>
   /** Shows a refusal to a person. */
   refusal(error: GatewayError, exchange: Exchange): Promise<void>
 }
@@ -56,6 +60,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
   const api = (isSameOrigin ? base.pathname : addresses.baseUrl).replace(/\/$/, '')
   const headers = pageHeaders(addresses)
   const kept = new Map<string, FixedDocument>()
+  const siteFiles = new Map<SiteFile, Promise<FixedDocument>>()
 
   function contextOf(
     name: PageContext['name'],
@@ -156,6 +161,14 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const file = await assets.find(params['file'] ?? '')
       if (!file) throw new GatewayError('not_found', 'The site was built anew: load the page again.')
       await file.send(req, res, { 'x-request-id': context.requestId })
+    },
+
+    async siteFile(name, { req, res, context }) {
+      const made = siteFiles.get(name) ?? openSiteFile(name, { site, assets, root })
+      siteFiles.set(name, made)
+      // What failed once is tried again.
+      made.catch(() => siteFiles.delete(name))
+      await (await made).send(req, res, { 'x-request-id': context.requestId })
     },
 
     async refusal(error, { req, res, context }) {

@@ -1,0 +1,12 @@
+// The guides by who reads them. The site has each at `/docs/{name}`, made of the file of that name in `docs/` when the package is built.
+
+/** Who reads what, in the order of reading. What is in none of these is found at the end. */
+export const SHELVES = {
+  connect: ['start', 'mcp', 'frameworks', 'a2a', 'rest', 'answers'],
+  use: ['outcomes', 'web-fetch', 'credential-broker', 'permits', 'inspection', 'email', 'tools'],
+  buy: ['payments', 'buying', 'discovery', 'market-figures'],
+  sell: ['selling', 'seller-money', 'edge'],
+  operate: ['configuration', 'operating', 'limits', 'performance', 'architecture', 'dependencies'],
+  security: ['security-model', 'security', 'report-a-weakness', 'contract'],
+  examples: ['examples'],
+} as const
