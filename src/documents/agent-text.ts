@@ -69,7 +69,7 @@ function agentTextIn(registry: Registry, { baseUrl, mcpUrl }: Addresses, detail:
 An agent gets things done on the internet without ever holding a secret.
 
 Base URL: ${baseUrl}
-HTTP: every path below; described by /openapi.json, tried at /docs
+HTTP: every path below; described by /openapi.json, tried at /catalogue; guides at /docs.md
 MCP (Streamable HTTP): ${mcpUrl}
 A2A: /a2a, card at /.well-known/agent-card.json
 Catalogue with schemas and prices: /v1/capabilities; every tool: /v1/protocols, /llms-full.txt

@@ -9,6 +9,8 @@ import { describeWebFetch } from './web-fetch.ts'
 type Json = Record<string, unknown>
 
 const EXECUTE_PATH = '/v1/execute'
+/** The page where a person tries a capability at once, free or with test money. */
+const TRY_PATH = '/tools/gateway_execute'
 
 export interface CatalogueParts {
   /** `gateway_execute`; without it nothing can be executed and the catalogue is empty. */
@@ -24,7 +26,7 @@ export interface CatalogueParts {
 /** `GET /v1/capabilities`: what can be bought, at which price, and whether it is available now. */
 export function catalogueOf(parts: CatalogueParts): Json {
   const { webFetch, addresses } = parts
-  const { baseUrl, mcpUrl } = addresses
+  const { baseUrl, siteUrl, mcpUrl } = addresses
   const capabilities = describeCapabilities(parts)
   const facts = parts.execute ? parts.capabilities : []
   return {
@@ -64,7 +66,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
       mcp: mcpUrl,
       a2a: `${baseUrl}/.well-known/agent-card.json`,
       openapi: `${baseUrl}/openapi.json`,
-      interactive_try: `${baseUrl}/docs`,
+      interactive_try: `${siteUrl}${TRY_PATH}`,
       skills: `${baseUrl}/skills`,
     },
     compatibility: {

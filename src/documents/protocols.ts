@@ -9,12 +9,16 @@ type Json = Record<string, unknown>
 
 /** `GET /v1/protocols`: the doors with their addresses, and every tool as each of them calls it. */
 export function protocolManifest(registry: Registry, addresses: Addresses): Json {
-  const { baseUrl, mcpUrl } = addresses
+  const { baseUrl, siteUrl, mcpUrl } = addresses
   return {
     name: 'Agent Gateway',
     version: API_VERSION,
     protocols: {
-      http: { base_url: baseUrl, description: `${baseUrl}/openapi.json`, interactive: `${baseUrl}/docs` },
+      http: {
+        base_url: baseUrl,
+        description: `${baseUrl}/openapi.json`,
+        interactive: `${siteUrl}/catalogue`,
+      },
       mcp: { endpoint: mcpUrl, transport: 'streamable-http', stateless: true },
       a2a: { endpoint: `${baseUrl}/a2a`, card: `${baseUrl}/.well-known/agent-card.json` },
     },

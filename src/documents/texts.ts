@@ -2,6 +2,7 @@
 import type { Addresses } from '../core/config.ts'
 import type { Registry } from '../core/registry.ts'
 import { priceWords, WHO } from './protocols.ts'
+import { SHELVES } from './shelves.ts'
 import { TOOLSET_WORDS, toolsetPath, toolsetsIn } from './toolset-texts.ts'
 
 /** The table in README.md. */
@@ -26,7 +27,7 @@ export function llmsText(
   addresses: Addresses,
   capabilities: readonly Readonly<Record<string, unknown>>[],
 ): string {
-  const { baseUrl, mcpUrl } = addresses
+  const { baseUrl, siteUrl, mcpUrl } = addresses
   const link = (title: string, url: string, words: string) => `- [${title}](${url}): ${words}`
   return `# Agent Gateway
 
@@ -56,7 +57,8 @@ ${[
 
 ${[
   link('OpenAPI description', `${baseUrl}/openapi.json`, 'every HTTP operation, OpenAPI 3.1'),
-  link('Interactive API page', `${baseUrl}/docs`, 'try an operation in the browser'),
+  link('Reference', `${siteUrl}/reference.md`, 'every tool over HTTP, MCP and A2A, headers and errors'),
+  link('Catalogue', `${siteUrl}/catalogue`, 'where a person tries a tool in the browser'),
   link('Agent card', `${baseUrl}/.well-known/agent-card.json`, 'A2A skills'),
   link('Ways in', `${baseUrl}/v1/protocols`, 'each tool over each protocol'),
   link('Skills', `${baseUrl}/skills`, 'goals that are reached with several tools, as Agent Skills'),
@@ -79,6 +81,17 @@ ${[
   ),
 ].join('\n')}
 
+## Guides
+
+Every page of ${siteUrl} is Markdown with \`.md\` behind its address or with \`Accept: text/markdown\`, and JSON with \`.json\`.
+
+${Object.entries(SHELVES)
+  .map(
+    ([shelf, slugs]) =>
+      `- ${shelf}: ${slugs.map((slug) => `[${slug}](${siteUrl}/docs/${slug}.md)`).join(', ')}`,
+  )
+  .join('\n')}
+
 ## Capabilities
 
 ${capabilities.map((entry) => link(String(entry['name']), String(entry['url']), String(entry['description']))).join('\n')}
@@ -99,7 +112,7 @@ ${[
 }
 
 /** RFC 9727: `application/linkset+json`. */
-export function apiCatalog({ baseUrl, mcpUrl }: Addresses): Record<string, unknown> {
+export function apiCatalog({ baseUrl, siteUrl, mcpUrl }: Addresses): Record<string, unknown> {
   return {
     linkset: [
       {
@@ -113,7 +126,8 @@ export function apiCatalog({ baseUrl, mcpUrl }: Addresses): Record<string, unkno
           { href: `${baseUrl}/.well-known/agent-card.json`, type: 'application/json' },
         ],
         'service-doc': [
-          { href: `${baseUrl}/docs`, type: 'text/html' },
+          { href: `${siteUrl}/docs`, type: 'text/html' },
+          { href: `${siteUrl}/reference`, type: 'text/html' },
           { href: `${baseUrl}/agent.txt`, type: 'text/plain' },
         ],
         'service-meta': [
@@ -126,14 +140,20 @@ export function apiCatalog({ baseUrl, mcpUrl }: Addresses): Record<string, unkno
   }
 }
 
-/** Documents may be read by any crawler; what acts may not be tried by one. */
-export const robotsText = `User-agent: *
+/**
+ * Documents may be read by any crawler; what acts may not be tried by one.
+ * @param isIndexed false: nobody should find the test money of a sandbox
+ */
+export const robotsText = (
+  { siteUrl }: Pick<Addresses, 'siteUrl'>,
+  isIndexed: boolean,
+): string => `User-agent: *
 Disallow: /v1/
 Disallow: /mcp
 Disallow: /a2a
 Allow: /v1/capabilities
 Allow: /
-`
+${isIndexed ? `\nSitemap: ${siteUrl}/sitemap.xml\n` : ''}`
 
 /** `/schemas/<tool>.json` and `schemas/json/`. */
 export function schemaDocument(entry: Registry['tools'][number]): Record<string, unknown> {

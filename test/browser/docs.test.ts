@@ -1,4 +1,4 @@
-// The interactive API page in a real browser: served by us alone, allowed by its own security policy, and working.
+// The documentation in a real browser: served by us alone, allowed by its own security policy, found by its search, and copied from.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
@@ -17,7 +17,8 @@ afterAll(async () => {
 
 /** A page that records every request and everything the browser complains about. */
 async function openPage(path: string): Promise<{ page: Page; hosts: Set<string>; complaints: string[] }> {
-  const page = await browser.newPage()
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await context.newPage()
   const hosts = new Set<string>()
   const complaints: string[] = []
   page.on('request', (request) => {
@@ -32,32 +33,38 @@ async function openPage(path: string): Promise<{ page: Page; hosts: Set<string>;
   return { page, hosts, complaints }
 }
 
-it('opens the API page, expands an operation and tries it for real', async () => {
-  const { page, hosts, complaints } = await openPage('/docs/api')
-  const operation = page.locator('#operations-capabilities-listCapabilities')
-  await operation.locator('.opblock-summary').click()
-  const [answer] = await Promise.all([
-    page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/capabilities'),
-    operation.locator('button.execute').click(),
-  ])
-  expect(answer.status()).toBe(200)
-  await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
-  expect(await operation.locator('.live-responses-table').textContent()).toContain('extract-preview')
-
+it('a newcomer searches, opens the guide at its heading, and copies a command with this address', async () => {
+  const { page, hosts, complaints } = await openPage('/docs')
+  await page.getByRole('searchbox').fill('connect claude code')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Connect an MCP client: Claude Code' }).click()
+  await page.waitForURL('**/docs/mcp#claude-code')
+  const heading = page.getByRole('heading', { name: 'Claude Code' })
+  expect((await heading.boundingBox())?.y).toBeLessThan(200)
+  await page.locator('#claude-code + figure .copy').click()
+  await page.locator('#claude-code + figure .copy[data-state=done]').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+    `claude mcp add --transport http agent-gateway ${gateway.baseUrl}/mcp`,
+  )
   expect([...hosts]).toEqual([gateway.baseUrl])
   expect(complaints).toEqual([])
-  await page.close()
+  await page.context().close()
 })
 
-it('shows every operation of the description', async () => {
-  const { page } = await openPage('/docs/api')
-  const description = (await (await fetch(`${gateway.baseUrl}/openapi.json`)).json()) as {
-    paths: Record<string, object>
-  }
-  const operations = Object.values(description.paths).flatMap((item) => Object.keys(item))
-  await page.locator('.opblock').first().waitFor()
-  expect(await page.locator('.opblock').count()).toBe(operations.length)
-  await page.close()
+it('reads on with the keyboard alone: next guide, contents, a problem', async () => {
+  const { page, complaints } = await openPage('/docs/start')
+  await page.getByRole('navigation', { name: 'Previous, Next' }).getByRole('link').last().focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/mcp')
+  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Cursor' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/mcp#cursor')
+  await page.goto(`${gateway.baseUrl}/problems/key_required`)
+  await page.getByRole('link', { name: 'Get a free email key' }).or(page.locator('.notice a')).first().focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/tools/**')
+  expect(complaints).toEqual([])
+  await page.context().close()
 })
 
 it('says SANDBOX on every page', async () => {
@@ -67,19 +74,30 @@ it('says SANDBOX on every page', async () => {
   expect(colour).toBe('rgb(243, 182, 67)')
   expect([...hosts]).toEqual([gateway.baseUrl])
   expect(complaints).toEqual([])
-  await page.close()
+  await page.context().close()
 })
 
-it.each(['/', '/capabilities/extract-preview', '/problems/scope_denied', '/docs/api'])(
-  'fits %s on a telephone and a desk, the banner from edge to edge',
-  async (path) => {
-    const { page } = await openPage(path)
-    for (const width of [390, 1280]) {
-      await page.setViewportSize({ width, height: 800 })
-      expect(await page.evaluate('document.documentElement.scrollWidth'), `at ${width}`).toBe(width)
-      expect(await page.locator('.banner').boundingBox()).toMatchObject({ x: 0, y: 0, width })
-    }
-    expect(await page.locator('body').innerText()).not.toContain('`')
-    await page.close()
-  },
-)
+it.each([
+  '/',
+  '/capabilities/extract-preview',
+  '/problems/scope_denied',
+  '/docs',
+  '/docs/credential-broker',
+  '/docs/security',
+  '/docs/performance',
+  '/docs?q=%3Cb%3Eقرد%3C%2Fb%3E',
+  '/reference',
+  '/problems',
+  '/changelog',
+  '/ar/docs/payments',
+  '/ar/reference',
+  '/nowhere',
+])('fits %s on a small telephone and a desk, the banner from edge to edge', async (path) => {
+  const { page } = await openPage(path)
+  for (const width of [320, 390, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await page.evaluate('document.documentElement.scrollWidth'), `at ${width}`).toBe(width)
+    expect(await page.locator('.banner').boundingBox()).toMatchObject({ x: 0, y: 0, width })
+  }
+  await page.context().close()
+})

@@ -21,7 +21,13 @@ const ENTRANCES: Readonly<Record<string, string>> = {
   '/robots.txt': 'text/plain',
   '/favicon.ico': 'image/',
   '/docs': 'text/html',
-  '/docs/api': 'text/html',
+  '/reference': 'text/html',
+  '/problems': 'text/html',
+  '/changelog': 'text/html',
+  '/ar': 'text/html',
+  '/docs.md': 'text/markdown',
+  '/site.webmanifest': 'application/manifest+json',
+  '/sitemap.xml': 'application/xml',
   '/openapi.json': 'application/json',
   '/healthz': 'application/json',
   '/v1/protocols': 'application/json',
@@ -44,7 +50,7 @@ function findAddresses(text: string, baseUrl: string): string[] {
   const found = text
     .split(baseUrl)
     .slice(1)
-    .map((rest) => /^[^\s"'<>`)\\,;|]*/.exec(rest)![0] + nextOf(rest))
+    .map((rest) => /^[^\s"'<>`)\]\\,;|]*/.exec(rest)![0] + nextOf(rest))
   const relative = [...text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map((match) => match[1]!)
   return [...found, ...relative]
     .filter((path) => /^(?:$|[/?#])/.test(path) && !/[<{]/.test(path))
@@ -132,7 +138,7 @@ describe('addresses', () => {
       const isForOthers = status === 405 && path.startsWith('/edge/')
       if (!isThere && !isGuarded && !isForSale && !isForOthers)
         dead.push(`${status} ${path} (named by ${source})`)
-      if (!/^(?:application|text)\//.test(type) || path.startsWith('/docs/api/')) continue
+      if (!/^(?:application|text)\//.test(type)) continue
       // In a page a quotation mark that ends an address is written so.
       const words = type.startsWith('text/html')
         ? text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
@@ -151,7 +157,11 @@ describe('addresses', () => {
         '/v1/egress/fetch',
         '/a2a',
         '/mcp',
-        '/docs/api/start.js',
+        '/docs/mcp',
+        '/ar/docs/mcp',
+        '/docs/mcp.md',
+        '/tools/gateway_execute',
+        '/reference.json',
       ]),
     )
   })

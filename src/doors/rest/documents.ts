@@ -1,7 +1,4 @@
 // Every generated document and page as a resource: made once at start, served as bytes.
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { openApiOf } from '../../documents/openapi.ts'
 import { skillPath, SKILLS_INDEX_PATH, skillsIndex } from '../../documents/skills.ts'
 import { agentText } from '../../documents/agent-text.ts'
@@ -15,7 +12,7 @@ import { publishedKeys, verificationKeys } from './keys.ts'
 import { marketPages } from './market-pages.ts'
 import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
-import { capabilityPage, docsPage, docsScript, PAGE_CSP, type PageParts, SITE_CSS } from './pages.ts'
+import { capabilityPage, PAGE_CSP, type PageParts, SITE_CSS } from './pages.ts'
 
 const MAX_AGE = 'public, max-age=300'
 const TEXT = 'text/plain; charset=utf-8'
@@ -39,7 +36,7 @@ export function documentResources(parts: DoorParts): Resource[] {
     ...toolsetsIn(registry).map((toolset) =>
       fixed(toolsetPath(toolset), TEXT, toolsetText(registry, addresses, toolset)),
     ),
-    fixed('/robots.txt', TEXT, robotsText),
+    fixed('/robots.txt', TEXT, robotsText(addresses, parts.config.mode === 'production')),
     ...['/skills', '/skills/index.json', SKILLS_INDEX_PATH].map((path) =>
       json(path, skillsIndex(skills, addresses)),
     ),
@@ -69,19 +66,12 @@ function pageResources(
   parts: PageParts,
   capabilities: readonly Readonly<Record<string, unknown>>[],
 ): Resource[] {
-  const api = new URL(parts.addresses.baseUrl).origin
-  const docsCsp = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   return [
     ...marketPages(parts),
-    page('/docs/api', docsPage(parts), docsCsp),
     ...capabilities.map((entry) =>
       page(`/capabilities/${String(entry['id'])}`, capabilityPage(parts, entry)),
     ),
     fixed('/site.css', 'text/css; charset=utf-8', SITE_CSS),
-    fixed('/docs/api/start.js', 'text/javascript; charset=utf-8', docsScript(parts)),
-    packaged('/docs/api/swagger-ui.css', 'text/css; charset=utf-8', 'swagger-ui.css'),
-    packaged('/docs/api/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 'swagger-ui-bundle.js'),
-    packaged('/favicon.ico', 'image/png', 'favicon-32x32.png'),
   ]
 }
 
@@ -113,9 +103,9 @@ function changing(path: string, type: string, make: () => Promise<string>): Reso
   )
 }
 
-function page(path: string, text: string, csp: string = PAGE_CSP): Resource {
+function page(path: string, text: string): Resource {
   const headers = {
-    'content-security-policy': csp,
+    'content-security-policy': PAGE_CSP,
     'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
@@ -124,18 +114,4 @@ function page(path: string, text: string, csp: string = PAGE_CSP): Resource {
     path,
     methods: { GET: documentOf(fixDocument(text, { type: 'text/html; charset=utf-8', headers })) },
   }
-}
-
-const packageFile = createRequire(import.meta.url)
-/** They change with the package alone, at the next deployment. */
-const STATIC = { 'cache-control': 'public, max-age=86400' }
-
-/** A file of swagger-ui-dist, read when first asked for: most processes never serve it. */
-function packaged(path: string, type: string, file: string): Resource {
-  let handler: Promise<Handler> | undefined
-  const load = async () => {
-    const bytes = await readFile(join(dirname(packageFile.resolve('swagger-ui-dist/package.json')), file))
-    return documentOf(fixDocument(bytes, { type, headers: STATIC }))
-  }
-  return open(path, async (exchange) => (await (handler ??= load()))(exchange))
 }

@@ -94,51 +94,11 @@ const priceSentence = ({ amount_atomic, amount, currency, unit }: Json) =>
     ? 'Free: no payment and no account.'
     : `${String(amount)} ${String(currency)} for one ${String(unit)}.`
 
-/** The interactive page: swagger-ui from our own address, its settings in a file of their own for the CSP's sake. */
-export function docsPage(parts: PageParts): string {
-  const root = prefixOf(parts)
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>API: Agent Gateway</title>
-        <link rel="stylesheet" href="${root}/docs/api/swagger-ui.css" />
-        <link rel="stylesheet" href="${root}/site.css" />
-        <link rel="icon" href="${root}/favicon.ico" />
-      </head>
-      <body class="docs">
-        ${
-          parts.config.mode === 'sandbox' &&
-          html`<p class="banner">SANDBOX: test money and test keys only</p>`
-        }
-        <div id="swagger-ui"></div>
-        <script src="${root}/docs/api/swagger-ui-bundle.js"></script>
-        <script src="${root}/docs/api/start.js"></script>
-      </body>
-    </html> `.markup
-}
-
-/** The script that starts the page of `/docs` with this gateway's own description. */
-export function docsScript(parts: PageParts): string {
-  const settings = {
-    url: `${prefixOf(parts)}/openapi.json`,
-    dom_id: '#swagger-ui',
-    deepLinking: true,
-    // The validator is another host.
-    validatorUrl: null,
-    tryItOutEnabled: true,
-    defaultModelsExpandDepth: 0,
-  }
-  return `window.ui = SwaggerUIBundle(${JSON.stringify(settings)})\n`
-}
-
 export const PAGE_CSP =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 export const SITE_CSS = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
 body{margin:0}
-body.docs{color-scheme:light;background:#fff}
 .banner{background:#b45309;color:#fff;margin:0;padding:.4rem 1rem;text-align:center;font-weight:600}
 header,main{max-width:60rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
 header{font-weight:600;padding-bottom:0}
