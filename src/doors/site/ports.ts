@@ -44,6 +44,8 @@ export interface Page<D> {
   readonly isFixed?: boolean
   /** Status of a page that shows an outcome; 200 otherwise. */
   status?(data: D): number
+  /** Whoever knows its address may see it, and search engines are not to tell. */
+  readonly isUnlisted?: boolean
   /** The widest layout: tables and pictures rather than text. */
   readonly isWide?: boolean
 }

@@ -99,7 +99,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       title: page.title(data, full),
       description: page.description?.(data, full),
       isWide: page.isWide,
-      isIndexed: !context.isSandbox,
+      isIndexed: !context.isSandbox && page.isUnlisted !== true,
       content: (page) => <View data={data} page={page} />,
     })
     if (form === 'html') return html
@@ -134,7 +134,12 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const query = page.isFixed || isAnswer || context.query === '' ? '' : `?${context.query}`
       const drawn = contextOf(name, language, path + query)
       const text = await draw(page, data, drawn, form)
-      const shared = { vary: 'accept', link: alternates(drawn.inLanguage(language), form), ...headers }
+      const shared = {
+        vary: 'accept',
+        link: alternates(drawn.inLanguage(language), form),
+        ...(page.isUnlisted && { 'x-robots-tag': 'noindex' }),
+        ...headers,
+      }
       const all = { 'content-type': TYPES[form], ...shared }
       if (page.isFixed && !isAnswer) {
         const document = fixDocument(text, { type: TYPES[form], headers: shared })

@@ -243,6 +243,6 @@ function moneyOf({ amount, asset, network }: Json): Pick<ReceiptStory, 'amount' 
 }
 
 function creditsOf(charge: unknown): Pick<ReceiptStory, 'amount' | 'unit'> {
-  const amount = isObject(charge) ? text(charge['amount']) : undefined
-  return amount === undefined ? { amount: '', unit: '' } : { amount, unit: 'credit' }
+  const amount: unknown = isObject(charge) ? charge['amount'] : undefined
+  return typeof amount === 'number' ? { amount: String(amount), unit: 'credit' } : { amount: '', unit: '' }
 }

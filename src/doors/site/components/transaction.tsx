@@ -1,6 +1,6 @@
 // A transaction of a chain: a link where an explorer of everybody shows it, else its hash alone.
 import type { VNode } from 'preact'
-import { Foreign, Ltr } from './foreign.tsx'
+import { Foreign } from './foreign.tsx'
 import { Link } from './link.tsx'
 
 /** Explorers by CAIP-2 network. */
@@ -33,7 +33,7 @@ interface TransactionProps {
 
 export function Transaction({ hash, network, environment }: TransactionProps): VNode {
   const url = transactionUrl(hash, network, environment)
-  const shown = hash.length > 80 ? <Foreign text={hash} max={80} /> : <Ltr class="mono">{hash}</Ltr>
+  const shown = <Foreign text={hash} max={80} class="mono" />
   return url === undefined ? (
     shown
   ) : (

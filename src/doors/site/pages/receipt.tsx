@@ -65,6 +65,7 @@ async function load({ site, params, visitor }: PageRequest): Promise<Known | Mis
 export const page = definePage<Known | Missing>({
   load,
   isWide: true,
+  isUnlisted: true,
   status: (data) => (isMissing(data) ? 404 : 200),
   title: (data, { language }) => {
     const t = receiptTexts[language]
@@ -86,7 +87,7 @@ function ReceiptView({ data, page }: { readonly data: Known; readonly page: Page
   const t = receiptTexts[page.language]
   const { receipt_id: id, jws, story, claims } = data
   return (
-    <div class="receipt">
+    <div class="beside">
       <header class="stack tight">
         <p class="eyebrow">
           {t.title} · {t.about[story.about]}

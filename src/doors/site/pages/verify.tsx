@@ -70,7 +70,7 @@ function View({ data, page }: { readonly data: Data; readonly page: PageContext 
     <>
       <h1>{t.heading}</h1>
       <p class="lead">{t.lead}</p>
-      <div class="receipt">
+      <div class="beside">
         <div class="stack">
           <section class="notice warns without-script">
             <p>{t.withoutHow}</p>

@@ -75,16 +75,7 @@ const COPIED: ReadonlySet<string> = new Set([
   'from',
   'to',
 ])
-/** Words of operators, sellers and hosts; all other facts are ids, digests and words of ours. */
-const ANYBODYS: ReadonlySet<string> = new Set([
-  'reason',
-  'resource',
-  'host',
-  'seller',
-  'upstream',
-  'decided_by',
-  'iss',
-])
+const PROSE: ReadonlySet<string> = new Set(['reason', 'resource', 'host', 'seller', 'upstream', 'iss'])
 const RECEIPTS: ReadonlySet<string> = new Set(['replay_of', 'amends', 'replaced_by'])
 
 function Fact(props: FactProps): VNode {
@@ -124,16 +115,16 @@ function FactValue({ name, value, environment, network, page }: FactProps): VNod
   if (name === 'tool')
     return (
       <Link to={page.href(`/tools/${encodeURIComponent(value)}`)}>
-        <Ltr class="mono">{value}</Ltr>
+        <Foreign text={value} max={500} class="mono" />
       </Link>
     )
   if (RECEIPTS.has(name))
     return (
       <Link to={page.href(`/receipts/${encodeURIComponent(value)}`)}>
-        <Ltr class="mono">{value}</Ltr>
+        <Foreign text={value} max={500} class="mono" />
       </Link>
     )
   if (name === 'transaction') return <Transaction hash={value} network={network} environment={environment} />
-  if (name === 'network') return <Ltr>{nameNetwork(value)}</Ltr>
-  return ANYBODYS.has(name) ? <Foreign text={value} max={500} /> : <Ltr class="mono">{value}</Ltr>
+  if (name === 'network') return <Foreign text={nameNetwork(value)} max={500} />
+  return <Foreign text={value} max={500} class={PROSE.has(name) ? '' : 'mono'} />
 }

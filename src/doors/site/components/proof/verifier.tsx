@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { checkContents } from '../../browser/lib/contents.ts'
 import { findProofs, type FoundProof, type Nothing } from '../../browser/lib/find-proofs.ts'
-import { fetchKeys, type Keys, readKeys, verifyProof } from '../../browser/lib/proof.ts'
+import { BEARER_KINDS, fetchKeys, type Keys, readKeys, verifyProof } from '../../browser/lib/proof.ts'
 import { Link } from '../link.tsx'
 import { ProofCard } from './proof-card.tsx'
 import type { ShownProof, VerifierProps } from './verifier-props.ts'
@@ -45,6 +45,13 @@ export function Verifier(props: VerifierProps): VNode {
     })
     return () => ended.abort()
   }, [question, api, baseUrl])
+
+  useEffect(() => {
+    // What its holder could act with does not stay in the address, and so not in the history.
+    const proofs = outcome?.is === 'proofs' ? outcome.proofs : []
+    if (location.hash !== '' && proofs.some(({ kind }) => kind && BEARER_KINDS.has(kind)))
+      history.replaceState(null, '', location.pathname)
+  }, [outcome])
 
   useEffect(() => {
     // A link carries the document behind the `#`, which no server is sent.
