@@ -90,9 +90,7 @@ describe.each(Object.entries(PAGES))('%s', (name, pathOf) => {
       }
       if (isPicturedIn(name))
         await page.screenshot({
-          path: join(PICTURES, `${name}-${form}.jpg`),
-          type: 'jpeg',
-          quality: 70,
+          path: join(PICTURES, `${name}-${form}.png`),
           fullPage: true,
         })
       await seen.close()
