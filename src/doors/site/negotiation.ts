@@ -27,8 +27,12 @@ export function chooseForm(accept: string | undefined, usual: Form): Form {
         ?.q ?? 0
     )
   }
-  const weights = FORMS.map(([type, form]) => ({ form, weight: weightOf(type) }))
+  const weights = FORMS.map(([type, form]) => ({ type, form, weight: weightOf(type) }))
   const best = Math.max(...weights.map(({ weight }) => weight))
-  const liked = weights.filter(({ weight }) => weight === best).map(({ form }) => form)
-  return best === 0 || liked.includes(usual) ? usual : (liked[0] ?? usual)
+  if (best === 0) return usual
+  const liked = weights.filter(({ weight }) => weight === best)
+  // Who names a type wants it more than one that only a star lets in.
+  const named = liked.filter(({ type }) => ranges.some((range) => range.type === type))
+  const wanted = (named.length > 0 ? named : liked).map(({ form }) => form)
+  return wanted.includes(usual) ? usual : (wanted[0] ?? usual)
 }
