@@ -9,7 +9,6 @@ import { fixDocument, type FixedDocument, sendPublicText } from '../http/documen
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from '../http/resource.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
-import { marketPages } from './market-pages.ts'
 import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
 import { capabilityPage, PAGE_CSP, type PageParts, SITE_CSS } from './pages.ts'
@@ -67,7 +66,6 @@ function pageResources(
   capabilities: readonly Readonly<Record<string, unknown>>[],
 ): Resource[] {
   return [
-    ...marketPages(parts),
     ...capabilities.map((entry) =>
       page(`/capabilities/${String(entry['id'])}`, capabilityPage(parts, entry)),
     ),

@@ -14,6 +14,8 @@ export const ROUTES = {
   catalogue: { path: '/catalogue' },
   tool: { path: '/tools/{name}', takesForm: true },
   marketplace: { path: '/marketplace' },
+  sell: { path: '/marketplace/sell', usually: 'json' },
+  figures: { path: '/marketplace/figures', usually: 'json' },
   seller: { path: '/marketplace/{seller}' },
   service: { path: '/marketplace/{seller}/{service_id}' },
   discovery: { path: '/discovery' },

@@ -119,7 +119,7 @@ export function Sources({ detail, page }: EvidenceProps): VNode {
               <td>
                 {addresses.map((address) => (
                   <Link to={address} isForeign class="block">
-                    <Ltr class="mono">{address}</Ltr>
+                    <Ltr class="mono">{address.replace(page.baseUrl, '')}</Ltr>
                   </Link>
                 ))}
               </td>
