@@ -60,7 +60,7 @@ const BLOCKS = new Set(
 )
 /** What one acts with, and what only draws. */
 const LEFT_OUT = new Set(
-  'button canvas datalist dialog form input link meta noscript optgroup option script select style svg template textarea'.split(
+  'button canvas datalist dialog form input label link meta noscript optgroup option script select style svg template textarea'.split(
     ' ',
   ),
 )
@@ -133,6 +133,14 @@ function blockOf(element: Element, place: Place): string[] {
     case 'figure':
       // A caption of code says more than its fence.
       return blocksOf(children, place)
+    case 'section': {
+      // The name of a tab is on the button that shows it, unless what it shows begins with it.
+      const blocks = blocksOf(children, place)
+      const name = attributes['aria-label'] && `**${escaped(attributes['aria-label'])}**`
+      return name && blocks.length > 0 && blocks[0] !== name && !blocks[0]?.startsWith('#')
+        ? [name, ...blocks]
+        : blocks
+    }
     case 'nav':
       return attributes['aria-label'] === undefined ? [] : blocksOf(children, place)
     default:

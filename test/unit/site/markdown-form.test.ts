@@ -36,6 +36,16 @@ describe('what a page says', () => {
     ],
     ['what is folded', '<details><summary>More</summary><p>inside</p></details>', '**More**\n\ninside'],
     ['pictures by their words', '<p><svg role="img" aria-label="Rising"><path/></svg></p>', 'Rising'],
+    [
+      'tabs by their names',
+      '<div role="group"><input type="radio"><label>curl</label><div><section aria-label="curl"><pre>a</pre></section></div></div>',
+      '**curl**\n\n```\na\n```',
+    ],
+    [
+      'the name of a section once',
+      '<section aria-label="a"><figcaption>a</figcaption><p>b</p></section>',
+      '**a**\n\nb',
+    ],
     ['neighbours apart', '<div><span>a</span><span>b</span></div>', 'a b'],
   ])('keeps %s', (_, html, expected) => {
     expect(of(html)).toBe(expected)
