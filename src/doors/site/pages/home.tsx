@@ -230,7 +230,7 @@ function Live({ data, page }: PartProps): VNode {
   const { answered } = data
   return (
     <>
-      <h2 id="try">{t.heading}</h2>
+      <h2 id="try">{paid.is_test_money ? t.heading : t.headingFree}</h2>
       <noscript>
         <form method="post" action={`${page.href('/')}#answer`} class="row">
           <span>{t.noScript}</span>

@@ -21,6 +21,7 @@ const en = {
   },
   live: {
     heading: 'A paid call, live',
+    headingFree: 'A call, live',
     aboutPaid:
       'One click fetches a sample page for {amount} USDC of this sandbox’s test money: the price, the payment, the result and its receipt, as they happen.',
     aboutFree:
@@ -57,10 +58,9 @@ const en = {
     openReceipt: 'See the receipt',
     whole: 'The whole answer',
     failed: 'This step failed',
-    next: 'What to do',
     unreachable: 'The gateway did not answer. Is it still running?',
     tryAgain: 'Try again in {n} s.',
-    about: 'About this problem',
+    about: 'What this means, and what to do',
     announce: '{step}: {state}',
     noScript: 'Your browser runs no script here, so the free sample is what can be tried at once:',
     sampleAnswer: 'The free sample answered',
@@ -140,6 +140,7 @@ const ar: typeof en = {
   },
   live: {
     heading: 'طلب مدفوع أمام عينيك',
+    headingFree: 'طلب أمام عينيك',
     aboutPaid:
       'نقرة واحدة تجلب صفحة نموذجية مقابل \u2066{amount} USDC\u2069 من نقود الاختبار: السعر والدفع والنتيجة وإيصالها، لحظةً بلحظة.',
     aboutFree: 'نقرة واحدة تشغّل العيّنة المجانية ثم تسأل عن سعر طلب مدفوع. لا يُدفع هنا شيء.',
@@ -175,10 +176,9 @@ const ar: typeof en = {
     openReceipt: 'اعرض الإيصال',
     whole: 'الجواب كاملًا',
     failed: 'فشلت هذه الخطوة',
-    next: 'ما العمل',
     unreachable: 'لم تُجب البوابة. أما زالت تعمل؟',
     tryAgain: 'أعد المحاولة بعد {n} ث.',
-    about: 'عن هذه المشكلة',
+    about: 'معنى هذا وما العمل',
     announce: '{step}: {state}',
     noScript: 'متصفحك لا يشغّل السكربتات هنا، لكن يمكن تجربة العيّنة المجانية فورًا:',
     sampleAnswer: 'جواب العيّنة المجانية',

@@ -2,15 +2,13 @@
 // their height, so that nothing moves while the answer is on its way.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { readDocument, verifyAnswer } from '../../browser/lib/after-call.ts'
-import { callPaid, type CallStep } from '../../browser/lib/paid-call.ts'
 import type { LiveTexts } from '../../texts/home.ts'
 import { shownVerdict } from '../proof/checks.tsx'
 import { State, type StateName } from '../state.tsx'
-import type { LiveCallProps, Progress, StepName } from './live.ts'
+import { IDLE, type LiveCallProps, type Progress, type StepName } from './live.ts'
+import { runFree, runPaid } from './run-call.ts'
 import { StepWindow } from './step-window.tsx'
 
-const IDLE: Progress = { steps: {}, outcome: undefined, at: undefined }
 const WITH_PAYMENT: readonly StepName[] = ['asked', 'priced', 'paid', 'answered', 'receipt']
 const WITHOUT_PAYMENT: readonly StepName[] = ['asked', 'answered', 'priced']
 
@@ -21,9 +19,12 @@ export function LiveCall(props: LiveCallProps): VNode {
   const [progress, setProgress] = useState(IDLE)
   const [isRunning, setRunning] = useState(false)
   const [chosen, choose] = useState<StepName | undefined>(undefined)
-  const latest = progress.at ?? lines.findLast((name) => progress.steps[name] !== undefined) ?? 'asked'
+  const { steps, at, failed } = progress
+  const last = at && steps[at] ? at : lines.findLast((name) => steps[name] !== undefined)
+  const latest = failed?.at ?? last ?? 'asked'
   const shown = chosen ?? latest
-  const isDone = progress.outcome?.ok === true && !isRunning
+  // Who hears the page is told of the receipt too, though the result stays what is shown.
+  const told = failed?.at ?? (progress.proof ? 'receipt' : latest)
 
   async function run(): Promise<void> {
     if (isRunning) return
@@ -69,67 +70,23 @@ export function LiveCall(props: LiveCallProps): VNode {
       </div>
       <p class="visually-hidden" role="status">
         {(isRunning || progress.outcome) &&
-          t.announce
-            .replace('{step}', t[latest])
-            .replace(
-              '{state}',
-              progress.outcome && !progress.outcome.ok && !isDone
-                ? t.failed
-                : noteOf(latest, props, progress),
-            )}
+          t.announce.replace('{step}', t[told]).replace('{state}', noteOf(told, props, progress))}
       </p>
     </div>
   )
 }
 
-type Tell = (progress: Progress) => void
-
-async function runPaid({ api, baseUrl, wallet, paid }: LiveCallProps, tell: Tell): Promise<void> {
-  let now: Progress = { ...IDLE, at: 'asked' }
-  const go = (change: Partial<Progress>) => tell((now = { ...now, ...change }))
-  go({})
-  const outcome = await callPaid({ api, ...paid, wallet }, (step) =>
-    go({ steps: { ...now.steps, [step.name]: step }, at: AFTER[step.name] }),
-  )
-  go({ outcome })
-  if (!outcome.ok) return
-  await Promise.all([
-    readDocument(api, outcome.body).then((document) => document && go({ document })),
-    verifyAnswer({ api, baseUrl }, outcome).then((proof) => proof && go({ proof })),
-  ])
-}
-
-/** The line that is under way once a step has ended. */
-const AFTER: Readonly<Record<CallStep['name'], StepName>> = {
-  asked: 'priced',
-  priced: 'paid',
-  paid: 'answered',
-  answered: 'answered',
-}
-
-/** The free sample, and then the price of the paid call. */
-async function runFree({ api, paid, free }: LiveCallProps, tell: Tell): Promise<void> {
-  let steps: Progress['steps'] = {}
-  tell({ ...IDLE, at: 'asked' })
-  const outcome = await callPaid({ api, ...free, wallet: undefined }, (step) => {
-    steps = { ...steps, [step.name]: step }
-    tell({ steps, outcome: undefined, at: 'answered' })
-  })
-  tell({ steps, outcome, at: 'answered' })
-  if (!outcome.ok) return
-  await callPaid({ api, ...paid, wallet: undefined }, (step) => {
-    if (step.name === 'priced') steps = { ...steps, priced: step }
-  })
-  tell({ steps, outcome, at: 'answered' })
-}
-
-const canShow = (name: StepName, { steps, at, outcome }: Progress) =>
+const canShow = (name: StepName, { steps, outcome, failed }: Progress) =>
   name === 'asked' ||
-  (name === 'receipt' ? outcome?.ok === true && outcome.receipt !== undefined : steps[name] !== undefined) ||
-  (at === name && outcome !== undefined)
+  failed?.at === name ||
+  (name === 'receipt' ? outcome?.ok === true && outcome.receipt !== undefined : steps[name] !== undefined)
 
-function stateOf(name: StepName, { steps, at, outcome, proof }: Progress, isRunning: boolean): StateName {
-  if (outcome && !outcome.ok && at === name) return 'failed'
+function stateOf(
+  name: StepName,
+  { steps, at, outcome, proof, failed }: Progress,
+  isRunning: boolean,
+): StateName {
+  if (failed?.at === name) return 'failed'
   if (name === 'receipt') {
     if (proof) return RECEIPT_STATES[shownVerdict(proof.verified)]
     return isRunning && outcome?.ok ? 'waiting' : 'unknown'
@@ -156,7 +113,12 @@ function msOf(name: StepName, { steps, proof }: Progress, t: LiveTexts): string 
 const LTR = '\u2066'
 const POP = '\u2069'
 
-function noteOf(name: StepName, { texts: t, wallet }: LiveCallProps, { steps, proof }: Progress): string {
+function noteOf(
+  name: StepName,
+  { texts: t, wallet }: LiveCallProps,
+  { steps, proof, failed }: Progress,
+): string {
+  if (failed?.at === name) return t.failed
   if (name === 'receipt' && proof) {
     const state = RECEIPT_STATES[shownVerdict(proof.verified)]
     return state === 'done' ? t.verified : state === 'failed' ? t.notVerified : t.unverified

@@ -1,6 +1,6 @@
 // What the parts of the live call share: what is called, how far it has come, and the words.
 import type { ReadDocument } from '../../browser/lib/after-call.ts'
-import type { CallOutcome, CallStep, ShownRequest } from '../../browser/lib/paid-call.ts'
+import type { CallOutcome, CallProblem, CallStep, ShownRequest } from '../../browser/lib/paid-call.ts'
 import type { Proof } from '../../browser/lib/proof.ts'
 import type { Language } from '../../routes.ts'
 import type { LiveTexts } from '../../texts/home.ts'
@@ -37,13 +37,17 @@ export interface Progress {
   /** By the line that shows it. */
   readonly steps: Readonly<Partial<Record<StepName, CallStep>>>
   readonly outcome: CallOutcome | undefined
-  /** The line that is under way, or that failed. */
+  /** The line that is under way, or the last one that was. */
   readonly at: StepName | undefined
+  /** The line that failed, and why. */
+  readonly failed?: { readonly at: StepName; readonly problem: CallProblem }
   /** What was fetched, as a document; it comes after the answer. */
   readonly document?: ReadDocument
   /** The receipt, as this browser judged it, and how long that took. */
   readonly proof?: { readonly verified: Proof; readonly ms: number }
 }
+
+export const IDLE: Progress = { steps: {}, outcome: undefined, at: undefined }
 
 /** The request as it will be sent, for the window before anything was. */
 export const plannedRequest = ({ wallet, paid, free }: LiveCallProps): ShownRequest => {

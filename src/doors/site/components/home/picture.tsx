@@ -5,7 +5,9 @@ import type { PageContext } from '../../ports.ts'
 import type { HomeTexts } from '../../texts/home.ts'
 
 const WIDTH = 400
-const HEIGHT = 216
+/** Nothing is drawn above. */
+const TOP = 22
+const HEIGHT = 184
 /** Middles of the agent, of the gateway and of the internet. */
 const AGENT = 52
 const GATE = 200
@@ -31,7 +33,7 @@ export function Picture({ page, texts }: PictureProps): VNode {
   ]
   return (
     <figure class="picture">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.label}>
+      <svg viewBox={`0 ${TOP} ${WIDTH} ${HEIGHT}`} role="img" aria-label={texts.label}>
         <g transform={mirror} fill="none" stroke-linecap="round" stroke-linejoin="round">
           <rect class="picture-node" x={AGENT - 36} y="78" width="72" height="72" rx="14" />
           <path class="picture-ink" d={`M${AGENT - 14} 102l12 12-12 12M${AGENT + 4} 127h13`} />

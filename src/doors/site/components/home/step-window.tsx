@@ -1,5 +1,6 @@
 // What one step of a live call sent or received: the message as it is, and above it what a person wants to know of it.
 import type { ComponentChildren, VNode } from 'preact'
+import { isObject } from '../../../../lib/json.ts'
 import type { ReadDocument } from '../../browser/lib/after-call.ts'
 import type { CallProblem, ShownRequest, ShownResponse } from '../../browser/lib/paid-call.ts'
 import type { LiveTexts } from '../../texts/home.ts'
@@ -24,9 +25,9 @@ export function StepWindow({ name, progress, props }: WindowProps): VNode {
 }
 
 function Content({ name, progress, props }: WindowProps): VNode {
-  const { steps, outcome, at, document } = progress
+  const { steps, outcome, failed, document } = progress
   const { texts: t } = props
-  if (outcome && !outcome.ok && at === name) return <Failure problem={outcome.problem} props={props} />
+  if (failed?.at === name) return <Failure problem={failed.problem} props={props} />
   const step = steps[name]
   if (name === 'receipt' && outcome?.ok && outcome.receipt) {
     const { receipt, settlement } = outcome
@@ -106,7 +107,7 @@ function Failure({
       </p>
       {!isSilent && (
         <p>
-          {t.next}: <Foreign text={problem.detail} />
+          <Foreign text={problem.detail} />
         </p>
       )}
       {problem.retry_after_seconds !== undefined && (
@@ -114,9 +115,7 @@ function Failure({
       )}
       {/^[a-z_]+$/.test(problem.code) && !isSilent && (
         <p>
-          <Link to={problemPage.replace('{code}', problem.code)}>
-            {t.about} (<code>{problem.code}</code>)
-          </Link>
+          <Link to={problemPage.replace('{code}', problem.code)}>{t.about}</Link> <code>{problem.code}</code>
         </p>
       )}
     </div>
@@ -150,13 +149,16 @@ function Result({ body, document, t }: ResultProps): VNode | null {
           ))}
         </article>
       )}
-      <details>
+      <details open={!isFetched(body)}>
         <summary>{t.whole}</summary>
         <Message lines={[JSON.stringify(body, undefined, 2)]} isForeign />
       </details>
     </>
   )
 }
+
+/** A fetched page is read as a document, which comes a moment later; of other answers there is no other form here. */
+const isFetched = (body: unknown) => isObject(body) && isObject(body['response'])
 
 const Request = ({ request: { method, path, headers, body } }: { readonly request: ShownRequest }): VNode => (
   <Message
