@@ -17,6 +17,19 @@ const filters = {
     .optional()
     .meta({ listed: false })
     .describe('Extension keys that must be present, separated by commas, e.g. `bazaar`'),
+  source: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .meta({ listed: false })
+    .describe('Only what this catalogue lists, as `sources` names it; `own` for this gateway'),
+  maxUsdc: z
+    .string()
+    .regex(/^\d{1,9}(?:\.\d{1,6})?$/)
+    .optional()
+    .meta({ listed: false })
+    .describe('Only what costs at most this much USDC, such as `0.01`'),
   limit: z
     .int()
     .min(1)

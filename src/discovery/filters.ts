@@ -1,27 +1,51 @@
 // Filters of lists and searches.
-import type { DiscoveryFilters } from '../../schemas/discovery.ts'
+import type { DiscoveryFilters, SeenTerms } from '../../schemas/discovery.ts'
+import { ASSET_DECIMALS, KNOWN_NETWORKS } from '../core/networks.ts'
 import { networkId } from './accepts.ts'
-import type { Entry } from './entry.ts'
+import type { Merged } from './merge.ts'
 
 /** All that are given must hold, of one and the same way to pay where they speak of payment. */
-export function filterOf(filters: DiscoveryFilters): (entry: Entry) => boolean {
+export function filterOf(filters: DiscoveryFilters): (resource: Pick<Merged, 'entry' | 'claims'>) => boolean {
   const payTo = filters.payTo?.toLowerCase()
   const network = filters.network === undefined ? undefined : networkId(filters.network)
   const wanted = (filters.extensions ?? '')
     .split(',')
     .map((name) => name.trim())
     .filter(Boolean)
-  return (entry) =>
+  const most = filters.maxUsdc === undefined ? undefined : toAtomic(filters.maxUsdc)
+  return ({ entry, claims }) =>
+    (filters.source === undefined || claims.some(({ source }) => source === filters.source)) &&
     (filters.type === undefined || entry.type === filters.type) &&
     wanted.every((name) => entry.extensions !== undefined && Object.hasOwn(entry.extensions, name)) &&
     entry.terms.some(
       (terms) =>
         (payTo === undefined || terms.payTo.toLowerCase() === payTo) &&
         (filters.scheme === undefined || terms.scheme === filters.scheme) &&
-        (network === undefined || terms.network === network),
+        (network === undefined || terms.network === network) &&
+        (most === undefined || (isUsdc(terms) && isAtMost(terms.amount, most))),
     )
 }
 
+/** Whether it is paid with a token that we know to be USDC: amounts of others do not compare. */
+export const isUsdc = ({ network, asset }: Pick<SeenTerms, 'network' | 'asset'>): boolean =>
+  USDC.has(`${network} ${asset.toLowerCase()}`)
+
+const USDC: ReadonlySet<string> = new Set(
+  KNOWN_NETWORKS.map(({ network, asset }) => `${network} ${asset.address.toLowerCase()}`),
+)
+
+function toAtomic(decimal: string): bigint {
+  const [whole = '', part = ''] = decimal.split('.')
+  return BigInt(whole + part.padEnd(ASSET_DECIMALS, '0'))
+}
+
+const isAtMost = (amount: string, most: bigint) => /^\d{1,78}$/.test(amount) && BigInt(amount) <= most
+
 /** The same filters, the same text. */
-export const describeFilters = ({ type, payTo, scheme, network, extensions }: DiscoveryFilters): string =>
-  JSON.stringify([type, payTo, scheme, network, extensions].map((value) => value ?? null))
+export const describeFilters = (filters: DiscoveryFilters): string => {
+  const { type, payTo, scheme, network, extensions, source, maxUsdc } = filters
+  const first = [type, payTo, scheme, network, extensions]
+  // Cursors of before these were there go on.
+  const later = source === undefined && maxUsdc === undefined ? [] : [source, maxUsdc]
+  return JSON.stringify([...first, ...later].map((value) => value ?? null))
+}

@@ -155,7 +155,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       await ready()
       const what = `list ${describeFilters(query)}`
       const matches = filterOf(query)
-      const matching = index.all().filter(({ entry }) => matches(entry))
+      const matching = index.all().filter(matches)
       const start =
         query.cursor === undefined
           ? (query.offset ?? 0)
@@ -179,7 +179,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       await ready()
       const what = `search ${query.query} ${describeFilters(query)}`
       const matches = filterOf(query as DiscoveryFilters)
-      const hits = index.search(query.query).filter(({ found }) => matches(found.entry))
+      const hits = index.search(query.query).filter(({ found }) => matches(found))
       const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, what)
       const found = takeFirst(hits, query.limit + 1, searchPosition, after)
       const page = found.slice(0, query.limit)

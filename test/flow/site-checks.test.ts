@@ -1,5 +1,6 @@
 // The pages on which one checks something before relying on it: a transaction, the gateway, what others sell.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DiscoveryItem, DiscoveryListPage, DiscoverySearchPage } from '../../schemas/discovery.ts'
 import type { MarketService } from '../../schemas/market.ts'
 import { createHealth } from '../../src/app/health.ts'
 import { createCommerce } from '../../src/commerce/index.ts'
@@ -76,6 +77,76 @@ const HEALTH: Parameters<typeof createHealth>[0] = {
   now: Date.now,
 }
 
+const asked: unknown[] = []
+/** A resource that a stranger describes. */
+const foundItem = (over: Partial<DiscoveryItem> = {}): DiscoveryItem => ({
+  resource: "https://api.example/a';touch$IFS/tmp/x;'?q=`id`",
+  type: 'http',
+  x402Version: 2,
+  accepts: [
+    {
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: '10500',
+      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      payTo: HOSTILE,
+    },
+    { scheme: HOSTILE, network: HOSTILE, amount: HOSTILE, asset: HOSTILE, payTo: HOSTILE },
+  ],
+  lastUpdated: '2026-11-01T00:00:00.000Z',
+  description: HOSTILE,
+  serviceName: HOSTILE,
+  tags: [HOSTILE],
+  iconUrl: 'javascript:alert(1)',
+  own: false,
+  method: HOSTILE,
+  sources: [{ source: HOSTILE, fetched_at: NOW, last_updated: NOW, same_terms: false }],
+  fetched_at: NOW,
+  first_seen: NOW,
+  price_history: [],
+  liveness: { state: 'changed', checked_at: NOW, detail: 'terms' },
+  settled: [
+    {
+      network: 'eip155:8453',
+      payTo: '0x1',
+      payers: 3,
+      settlements: 1234,
+      first_settled: NOW,
+      last_settled: NOW,
+      verified: true,
+    },
+  ],
+  ...over,
+})
+const NOW = '2026-11-23T07:00:00.000Z'
+const ABOUT = {
+  x402Version: 2 as const,
+  partialResults: true,
+  sources: [
+    {
+      source: HOSTILE,
+      state: 'failing' as const,
+      detail: HOSTILE,
+      fetched_at: null,
+      age_seconds: null,
+      entries: 0,
+      dropped: 0,
+      dropped_for: {},
+    },
+  ],
+  notice: '',
+}
+const listOf = ({ limit }: { limit: number }): DiscoveryListPage => ({
+  ...ABOUT,
+  items: [foundItem(), foundItem({ resource: 'javascript:alert(1)', type: 'mcp', settled: [] })],
+  pagination: { limit, offset: 0, total: 40, cursor: 'next"><script>' },
+})
+const searchOf = ({ limit }: { limit: number }): DiscoverySearchPage => ({
+  ...ABOUT,
+  resources: [],
+  pagination: { limit, cursor: null },
+})
+
 let gateway: Harness
 beforeAll(async () => {
   const log = createLogger('silent')
@@ -86,6 +157,16 @@ beforeAll(async () => {
   recent.ended('gateway.health', 'rest', undefined, 3)
   gateway = await startRestHarness({
     services: {
+      discovery: {
+        list: async (query) => {
+          asked.push(query)
+          return listOf(query)
+        },
+        search: async (query) => {
+          asked.push(query)
+          return searchOf(query)
+        },
+      },
       recentCalls: recent,
       health: createHealth(HEALTH),
       commerce: createCommerce({
@@ -240,5 +321,48 @@ describe('the state of the gateway', () => {
     const html = await (await get('/status')).text()
     expect(html).toContain('Something is failing')
     expect(html).toMatch(/<a href="\/status"[^>]*>Refresh<\/a>/)
+  })
+})
+
+describe('what can be paid with x402', () => {
+  it('is shown as words of strangers: as text, with what is invisible named and what is long cut', async () => {
+    const html = await (await get('/discovery')).text()
+    expect(html).not.toMatch(/<script>|<img src=x|href="javascript/)
+    expect(html).toContain('U+202E')
+    expect(html).not.toContain('w'.repeat(400))
+    expect(html).toContain('0.0105 USDC')
+    expect(html).toContain('Asked for something else')
+    expect(html).toContain('1,234')
+  })
+
+  it('has a command that a shell reads as one address, whatever the address holds', async () => {
+    const html = await (await get('/discovery')).text()
+    const [, command = ''] = /<code>(curl -i [^<]*)<\/code>/.exec(html) ?? []
+    expect(command).toMatch(/^curl -i 'https:\/\/api\.example\/a%27;touch%24IFS\/tmp\/x;%27\?q=[^']*'$/)
+    expect(html.match(/<code>curl/g)).toHaveLength(1)
+  })
+
+  it('is asked for by its address, and goes on with the same filters', async () => {
+    asked.length = 0
+    const html = await (
+      await get(
+        '/ar/discovery?type=http&network=eip155:8453&max=0.5&source=own&cursor=abc&limit=9999&payTo=x',
+      )
+    ).text()
+    expect(asked).toEqual([
+      { limit: 20, type: 'http', network: 'eip155:8453', maxUsdc: '0.5', source: 'own', cursor: 'abc' },
+    ])
+    expect(html).toContain(
+      'href="/ar/discovery?type=http&amp;network=eip155%3A8453&amp;source=own&amp;max=0.5&amp;cursor=next%22%3E%3Cscript%3E"',
+    )
+    expect(html).toMatch(/<option value="http" selected>/)
+  })
+
+  it('says what to do where nothing fits, and leaves out what is no filter', async () => {
+    asked.length = 0
+    const html = await (await get('/discovery?q=%20tea%20&type=ftp&max=1e9')).text()
+    expect(asked).toEqual([{ query: 'tea', limit: 20 }])
+    expect(html).toContain('Nothing fits')
+    expect(html).toContain('Clear all')
   })
 })

@@ -146,7 +146,8 @@ describe('filters', () => {
   const entryOf = (item: unknown) => {
     const verdict = readEntry(item, 0)
     if (!verdict.ok) throw new Error(verdict.reason)
-    return verdict.entry
+    const claim = { source: 'https://catalogue.example', fetchedAt: 0, lastUpdated: '', sameTerms: true }
+    return { entry: verdict.entry, claims: [claim] }
   }
   const v2 = entryOf(
     itemOf({
@@ -171,6 +172,12 @@ describe('filters', () => {
     [{ extensions: 'bazaar, payment-identifier' }, true, false],
     [{ extensions: 'bazaar,offer-receipt' }, false, false],
     [{ extensions: 'toString' }, false, false],
+    [{ source: 'https://catalogue.example' }, true, true],
+    [{ source: 'own' }, false, false],
+    [{ maxUsdc: '0.001' }, true, true],
+    [{ maxUsdc: '0.000999' }, false, false],
+    // The token of another network is none that is known there, so its amount does not compare.
+    [{ maxUsdc: '5', network: 'eip155:84532' }, false, false],
   ])('%o', (filters, first, second) => {
     expect([filterOf(filters)(v2), filterOf(filters)(v1)]).toEqual([first, second])
   })
