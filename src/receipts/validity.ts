@@ -33,4 +33,4 @@ export function findInvalidity(
  * nothing younger
  */
 export const toMoment = (moment: unknown): number | null =>
-  moment === undefined || moment === null ? null : Date.parse(String(moment)) || 0
+  moment === undefined || moment === null ? null : (typeof moment === 'string' && Date.parse(moment)) || 0

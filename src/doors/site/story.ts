@@ -69,7 +69,7 @@ const TELLERS: readonly Teller[] = [
       ...moneyOf(claims),
       events: [
         done('asked', pick(claims, ['tool', 'method', 'resource', 'request_digest'])),
-        done('paid', pick(claims, ['payer', 'pay_to', 'network', 'asset'])),
+        done('paid', { ...amountFact(claims), ...pick(claims, ['payer', 'pay_to', 'network', 'asset']) }),
         done('settled', pick(claims, ['transaction', 'upstream', 'claim_id'])),
         ...(text(claims['result_sha256']) === undefined
           ? []
@@ -224,6 +224,12 @@ const text = (value: unknown): string | undefined =>
 function atOf({ times }: Json, name: string): { at?: string } {
   const at = isObject(times) ? text(times[name]) : undefined
   return at === undefined ? {} : { at }
+}
+
+/** `0.001 USDC` */
+function amountFact(claims: Json): Record<string, string> {
+  const { amount, unit } = moneyOf(claims)
+  return unit === 'USDC' ? { amount: `${amount} ${unit}` } : {}
 }
 
 const pinned = createNetworks(KNOWN_CHAIN_IDS)

@@ -250,6 +250,32 @@ describe('what cannot be decided', () => {
   })
 })
 
+describe('a document made to break its reader', () => {
+  const odd = { toString: 1, valueOf: 1 }
+  it.each([
+    ['its type', made({ typ: odd })],
+    ['its algorithm', made({ alg: odd })],
+    ['its key id', made({ kid: odd })],
+    ['its issuer', made({}, { iss: odd })],
+    ['its times', made({}, { iat: odd, exp: [], issuedAt: 1e300, validUntil: -1e300 })],
+    ['a moment of its key', good, { ...key, retired_at: odd }],
+    ['its key', good, { ...key, x: odd }],
+    ['a revocation', good, { ...key, revoked_at: odd }],
+    ['its length', `${goodHead}.${'A'.repeat(600_000)}.${goodEnd}`],
+  ])('is judged all the same: %s', async (_what, jws, other: object = key) => {
+    const proof = await verify(jws, {
+      keys: [other],
+      revoked_keys: [{ kid: 'z', revoked_at: odd, reason: odd }],
+    })
+    expect(
+      proof.checks.every(({ detail = {} }) =>
+        Object.values(detail).every((text) => typeof text === 'string'),
+      ),
+    ).toBe(true)
+    expect(typeof proof.verdict).toBe('string')
+  })
+})
+
 describe('readKeys', () => {
   it.each(['', '[]', '{}', '{"keys":{}}', '{"keys":[1]}', '{"keys":[],"revoked_keys":1}', 'null'])(
     'takes no %s',

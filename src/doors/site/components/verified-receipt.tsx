@@ -6,6 +6,7 @@ import { fetchKeys, type Proof, type ProofKind, verifyProof } from '../browser/l
 import type { Language } from '../routes.ts'
 import type { ProofTexts } from '../texts/proof.ts'
 import { Checks, shownVerdict, VerdictLine } from './proof/checks.tsx'
+import { Pairs } from './proof/pairs.tsx'
 import { State } from './state.tsx'
 
 export interface VerifiedReceiptProps {
@@ -14,6 +15,8 @@ export interface VerifiedReceiptProps {
   readonly kind?: ProofKind
   /** The whole answer that it came with, as JSON: its digest is compared, too. */
   readonly answer?: unknown
+  /** Label of the claims, where they are shown, too: from the document that was verified, not from what the server says of it. */
+  readonly claims?: string
   /** `page.api`, `page.baseUrl`, `page.language` */
   readonly api: string
   readonly baseUrl: string
@@ -27,6 +30,7 @@ export function VerifiedReceipt({
   jws,
   kind = 'receipt',
   answer,
+  claims,
   api,
   baseUrl,
   language,
@@ -56,6 +60,12 @@ export function VerifiedReceipt({
             <summary>{texts.checks}</summary>
             <Checks checks={proof.checks} language={language} texts={texts} />
           </details>
+          {claims !== undefined && proof.payload && (
+            <details>
+              <summary>{claims}</summary>
+              <Pairs value={proof.payload} />
+            </details>
+          )}
         </>
       ) : (
         <>

@@ -79,7 +79,7 @@ export const page = definePage<Known | Missing>({
 /** `0.001 USDC paid` */
 function headingOf({ about, amount, unit }: ReceiptStory, t: ReceiptTexts): string {
   if (amount === '' && t.headings[about].includes('{')) return t.about[about]
-  const shown = unit === 'credit' && amount === '1' ? t.oneCredit : `\u2066${amount} ${t.units[unit]}\u2069`
+  const shown = unit === 'credit' && amount === '1' ? t.oneCredit : `${amount} ${t.units[unit]}`
   return t.headings[about].replace('{amount}', shown)
 }
 
@@ -106,6 +106,7 @@ function ReceiptView({ data, page }: { readonly data: Known; readonly page: Page
             component={VerifiedReceipt}
             props={{
               jws,
+              claims: t.claims,
               api: page.api,
               baseUrl: page.baseUrl,
               language: page.language,
@@ -230,7 +231,7 @@ function NotFound({ data, page }: { readonly data: Missing; readonly page: PageC
 
 /** @param baseUrl of this gateway: the receipt is read there, wherever this page was seen */
 const cliLine = (baseUrl: string, id: string): string =>
-  `npx agent-gateway receipts show ${id} --url ${baseUrl} |\n  npx agent-gateway receipts verify - --url ${baseUrl}`
+  `npx agent-gateway receipts show ${id} \\\n  --url ${baseUrl} |\n  npx agent-gateway receipts verify - --url ${baseUrl}`
 
 /** Web Crypto and nothing else; prints whether the signature fits, and what was signed. */
 export const nodeLines = (baseUrl: string, id: string): string => `node --input-type=module -e "

@@ -73,7 +73,9 @@ function View({ data, page }: { readonly data: Data; readonly page: PageContext 
       <div class="beside">
         <div class="stack">
           <section class="notice warns without-script">
-            <p>{t.withoutHow}</p>
+            <p>
+              {t.withoutHow} <Link to="#command">{t.island.command}</Link>
+            </p>
           </section>
           <Island
             name="verifier"
@@ -102,7 +104,7 @@ function View({ data, page }: { readonly data: Data; readonly page: PageContext 
             {t.sameCode} <Link to={data.keys_url}>gateway-egress-key.json</Link> ·{' '}
             <Link to={data.jwks_url}>jwks.json</Link>
           </p>
-          <h2>{t.island.command}</h2>
+          <h2 id="command">{t.island.command}</h2>
           <Code page={page} label="sh" text={data.command} />
         </aside>
       </div>

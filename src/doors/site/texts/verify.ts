@@ -56,8 +56,8 @@ const en = {
   kinds: 'What can be verified',
   kind: 'Document',
   type: 'Type (typ)',
-  without: 'Without a script',
-  withoutHow: 'The signature is checked by your browser, so this page needs JavaScript. These do not:',
+  withoutHow:
+    'The signature is checked by your browser, so this form needs JavaScript. The command line does not:',
   method: 'How it is checked',
   steps: [
     'The document is split into header, payload and signature. It must be written in the one form that gateways sign: RFC 8785, base64url without padding.',
@@ -123,8 +123,7 @@ const ar: typeof en = {
   kinds: 'ما يمكن التحقق منه',
   kind: 'المستند',
   type: 'النوع (typ)',
-  without: 'من دون JavaScript',
-  withoutHow: 'متصفحك هو الذي يفحص التوقيع، فتحتاج هذه الصفحة إلى JavaScript. أما هذه فلا:',
+  withoutHow: 'متصفحك هو الذي يفحص التوقيع، فيحتاج هذا النموذج إلى JavaScript. أما سطر الأوامر فلا:',
   method: 'كيف يُفحص',
   steps: [
     'يُقسم المستند إلى ترويسة ومحتوى وتوقيع. ويجب أن يكون مكتوبًا بالصيغة الوحيدة التي توقّعها البوابات: RFC 8785 و base64url بلا حشو.',

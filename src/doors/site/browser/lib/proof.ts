@@ -194,7 +194,7 @@ function readObject(bytes: Uint8Array): { readonly value: Json; readonly isCanon
 }
 
 function checkKind(kind: ProofKind | undefined, header: Json, expected: ProofKind | undefined): Check {
-  const detail = { typ: String(header['typ'] ?? '') }
+  const detail = { typ: textOf(header['typ']) }
   if (kind === undefined) return { name: 'kind', is: 'unknown', code: 'unknown_type', detail }
   const isWanted = expected === undefined || kind === expected
   return {
@@ -207,7 +207,7 @@ function checkKind(kind: ProofKind | undefined, header: Json, expected: ProofKin
 
 /** RFC 7515, section 4.1.11: whatever a header calls critical and a reader does not know makes the document void. */
 function checkAlgorithm(header: Json): Check {
-  const detail = { alg: String(header['alg'] ?? '') }
+  const detail = { alg: textOf(header['alg']) }
   if (header['alg'] !== 'EdDSA') return { name: 'algorithm', is: 'failed', code: 'wrong_algorithm', detail }
   if ('crit' in header || 'b64' in header)
     return { name: 'algorithm', is: 'failed', code: 'critical_extension', detail }
@@ -220,7 +220,7 @@ interface FoundKey {
 }
 
 function findKey(header: Json, keys: Keys | undefined): FoundKey {
-  const named = String(header['kid'] ?? '')
+  const named = textOf(header['kid'])
   // Offers name their key by a DID URL.
   const kid = named.startsWith('did:') ? named.slice(named.lastIndexOf('#') + 1) : named
   const detail = { kid }
@@ -228,7 +228,7 @@ function findKey(header: Json, keys: Keys | undefined): FoundKey {
   const { revoked_keys: ended = [], keys: published } = keys.document
   const gone = (ended as readonly Json[]).find((key) => key['kid'] === kid)
   if (gone) {
-    const told = { kid, at: String(gone['revoked_at'] ?? ''), reason: String(gone['reason'] ?? '') }
+    const told = { kid, at: textOf(gone['revoked_at']), reason: textOf(gone['reason']) }
     return { check: { name: 'key', is: 'failed', code: 'key_revoked', detail: told } }
   }
   const key = (published as readonly Json[]).find(
@@ -241,7 +241,7 @@ function findKey(header: Json, keys: Keys | undefined): FoundKey {
   if (!key || kid === '') return { check: { name: 'key', is: 'unknown', code: 'unknown_key', detail } }
   const revoked = key['revoked_at']
   if (toMoment(revoked) !== null)
-    return { check: { name: 'key', is: 'failed', code: 'key_revoked', detail: { kid, at: String(revoked) } } }
+    return { check: { name: 'key', is: 'failed', code: 'key_revoked', detail: { kid, at: textOf(revoked) } } }
   const retired = key['retired_at']
   return {
     key,
@@ -264,7 +264,7 @@ async function checkSignature(
   if (!subtle) return { name, is: 'unknown', code: 'no_web_crypto' }
   let imported: CryptoKey
   try {
-    const jwk = { kty: 'OKP', crv: 'Ed25519', x: String(key['x']) }
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: textOf(key['x']) }
     imported = await subtle.importKey('jwk', jwk, { name: 'Ed25519' }, false, ['verify'])
   } catch (thrown) {
     const isUnsupported = thrown instanceof Error && thrown.name === 'NotSupportedError'
@@ -272,7 +272,7 @@ async function checkSignature(
       ? { name, is: 'unknown', code: 'no_ed25519' }
       : { name, is: 'failed', code: 'bad_key' }
   }
-  const isRight = await subtle.verify({ name: 'Ed25519' }, imported, signature, signed)
+  const isRight = await subtle.verify({ name: 'Ed25519' }, imported, signature, signed).catch(() => false)
   return { name, is: isRight ? 'done' : 'failed', code: isRight ? 'good_signature' : 'bad_signature' }
 }
 
@@ -304,6 +304,10 @@ function checkLifetime(payload: Json, now: number): Check | undefined {
   }
 }
 
+/** A member that ought to be a text. Not every object of JSON becomes one by itself: `{"toString":1}` does not. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+
 /** Seconds since the epoch as RFC 3339; undefined for what is no moment. */
 function toText(seconds: unknown): string | undefined {
   if (typeof seconds !== 'number' || !(Math.abs(seconds) < 8.64e12)) return undefined
@@ -312,7 +316,7 @@ function toText(seconds: unknown): string | undefined {
 
 /** A signature says whose keys made it. That the document names the same one is another thing. */
 function checkIssuer(header: Json, payload: Json, keys: Keys | undefined): Check | undefined {
-  const named = String(header['kid'] ?? '')
+  const named = textOf(header['kid'])
   const did = named.startsWith('did:') ? named.slice(0, named.lastIndexOf('#')) : undefined
   const issuer = did ?? payload['iss'] ?? header['iss'] ?? header['jku']
   if (typeof issuer !== 'string' || !keys) return undefined

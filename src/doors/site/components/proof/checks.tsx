@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import type { Check, Proof, Verdict } from '../../browser/lib/proof.ts'
 import type { Language } from '../../routes.ts'
 import type { ProofTexts } from '../../texts/proof.ts'
-import { Foreign, Ltr } from '../foreign.tsx'
+import { Foreign } from '../foreign.tsx'
 import { State, type StateName } from '../state.tsx'
 import { Moment } from './moment.tsx'
 
@@ -61,7 +61,7 @@ interface WordsProps {
   readonly detail: Readonly<Record<string, string>>
 }
 
-/** Names whose texts run from left to right and have a known form; all others are anybody's words. */
+/** Ids, which one compares letter by letter. */
 const PLAIN: ReadonlySet<string> = new Set(['kid', 'digest'])
 const MAX_SHOWN = 200
 
@@ -73,11 +73,7 @@ export const Words = ({ text, detail }: WordsProps): VNode => (
       const value = detail[part] ?? ''
       if (value === '') return null
       if (part === 'at') return <Moment at={value} />
-      return PLAIN.has(part) && value.length <= MAX_SHOWN ? (
-        <Ltr class="mono">{value}</Ltr>
-      ) : (
-        <Foreign text={value} max={MAX_SHOWN} />
-      )
+      return <Foreign text={value} max={MAX_SHOWN} {...(PLAIN.has(part) && { class: 'mono' })} />
     })}
   </>
 )

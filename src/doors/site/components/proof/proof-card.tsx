@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { BEARER_KINDS } from '../../browser/lib/proof.ts'
 import { common } from '../../texts/common.ts'
-import { Ltr } from '../foreign.tsx'
+import { Foreign } from '../foreign.tsx'
 import { Link } from '../link.tsx'
 import { Checks, shownVerdict, VerdictLine } from './checks.tsx'
 import { Pairs } from './pairs.tsx'
@@ -25,6 +25,7 @@ export function ProofCard({ proof, isAlone, ...props }: ProofCardProps): VNode {
   const isSecret = kind !== undefined && BEARER_KINDS.has(kind)
   const id = payload?.['jti']
   const hasPage = kind === 'receipt' && verdict === 'genuine' && typeof id === 'string' && RECEIPT_ID.test(id)
+  const isLinked = !isSecret && jws.length < MAX_LINK && /^[\w.-]+$/.test(jws)
   const t = common[language]
   return (
     <article class="panel stack proof" data-verdict={shownVerdict(proof)} data-kind={kind}>
@@ -33,7 +34,7 @@ export function ProofCard({ proof, isAlone, ...props }: ProofCardProps): VNode {
         {proof.at !== '' && (
           <>
             {' '}
-            · {texts.at} <Ltr class="mono">{proof.at.slice(0, 120)}</Ltr>
+            · {texts.at} <Foreign text={proof.at} max={120} class="mono" />
           </>
         )}
       </p>
@@ -65,9 +66,9 @@ export function ProofCard({ proof, isAlone, ...props }: ProofCardProps): VNode {
           <Pairs value={header} />
         </details>
       )}
-      {(hasPage || (!isSecret && jws.length < MAX_LINK)) && (
+      {(hasPage || isLinked) && (
         <div class="row">
-          {!isSecret && jws.length < MAX_LINK && (
+          {isLinked && (
             <button
               type="button"
               data-copy={`${location.origin}${here}#jws=${jws}`}
