@@ -218,6 +218,13 @@ describe('/verify', () => {
     const linked = await open(link.slice(gateway.url.length))
     await linked.locator('.proof[data-kind=receipt][data-verdict=genuine]').waitFor()
     await linked.context().close()
+
+    // What its holder could act with does not stay in the address.
+    const secret = await open(`/verify#jws=${permit}`)
+    await secret.locator('.proof[data-kind=permit][data-verdict=genuine]').waitFor()
+    await secret.waitForFunction(() => location.hash === '')
+    expect(await secret.locator('.proof [data-copy]').count()).toBe(0)
+    await secret.context().close()
   })
 
   it('runs nothing and breaks nothing, whatever a document says', async () => {
