@@ -4,7 +4,7 @@ import type { Language } from '../routes.ts'
 const en = {
   title: 'Try it',
   lead: 'With real input, on this gateway.',
-  examples: 'Fill in an example',
+  examples: 'Examples',
   clear: 'Empty the form',
   form: 'Form',
   json: 'JSON',
@@ -77,7 +77,7 @@ const en = {
 const ar: typeof en = {
   title: 'جرّبها',
   lead: 'بمدخلات حقيقية، على هذه البوابة.',
-  examples: 'املأ بمثال',
+  examples: 'أمثلة',
   clear: 'أفرغ النموذج',
   form: 'نموذج',
   json: 'JSON',

@@ -7,6 +7,7 @@ import type { FormTexts } from '../../texts/form.ts'
 import { faultAt, type FieldFault, pointerTo, READ_AS } from './read.ts'
 import {
   choicesOf,
+  isAddress,
   isOpen,
   isRequired,
   membersOf,
@@ -106,7 +107,7 @@ interface FieldProps {
 
 function Field({ name, schema: given, value, at, isNeeded, look }: FieldProps): VNode {
   const schema = plain(given)
-  const widget = widgetOf(schema, value)
+  const widget = widgetOf(schema, value, name)
   if (widget === 'group') return <Group {...{ name, schema, value, at, isNeeded, look }} />
   const draw = WIDGETS[widget]
   const description = typeof schema['description'] === 'string' ? schema['description'] : ''
@@ -195,7 +196,7 @@ function FieldFrame({ name, description, bounds, at, isNeeded, isGroup, look, ch
       <p class="hint" id={`${id}-hint`}>
         <English text={description} look={look} />
         {description !== '' && bounds !== undefined && bounds !== '' && ' · '}
-        {bounds}
+        <bdi>{bounds}</bdi>
       </p>
       <p class="fault" id={`${id}-fault`}>
         {fault && (
@@ -240,16 +241,17 @@ const WIDGETS: Readonly<Record<Exclude<Widget, 'group'>, (drawing: Drawing) => C
       name={at}
       defaultValue={textOf(value)}
       placeholder={placeholderOf(schema)}
-      {...(isAddress(at, schema) && { inputMode: 'url' as const })}
+      {...(isAddress(at.slice(at.lastIndexOf('/') + 1), schema) && { inputMode: 'url' as const })}
       dir="auto"
       autocomplete="off"
       autocapitalize="off"
       spellcheck={false}
     />
   ),
-  area: ({ props, at, value }) => (
+  area: ({ props, at, value, isSecret }) => (
     <textarea
       {...props}
+      {...(isSecret && { class: 'secret', autocomplete: 'off' as const })}
       name={at}
       rows={linesIn(textOf(value), 3)}
       defaultValue={textOf(value)}
@@ -380,7 +382,7 @@ function Rows({ id, at, value, t }: RowsProps): VNode {
           />
         </div>
       ))}
-      <button type="button" class="needs-script quiet" onClick={() => setFurther(further + 1)}>
+      <button type="button" class="needs-script minor" onClick={() => setFurther(further + 1)}>
         {t.addRow}
       </button>
     </div>
@@ -397,9 +399,6 @@ function placeholderOf(schema: Schema): string | undefined {
   const usual = schema['default']
   return typeof usual === 'string' || typeof usual === 'number' ? String(usual) : undefined
 }
-
-const isAddress = (at: string, { pattern }: Schema) =>
-  /(?:^|[/_])(?:url|target|origin)$/.test(at) || (typeof pattern === 'string' && pattern.startsWith('^https'))
 
 /** Bounds that somebody may want to know before the gateway says them. */
 function boundsOf(schema: Schema, widget: Widget, t: FormTexts): string {

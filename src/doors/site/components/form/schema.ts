@@ -48,13 +48,21 @@ export const choicesOf = ({ enum: choices }: Schema): string[] | undefined =>
 /** Texts longer than a line. */
 const LONG = 512
 
+/** An address is a line, however long it may be, and what a message holds is more than one. */
+const ADDRESS = /(?:^|_)(?:url|target|origin)$/
+const CONTENT = /^(?:body|html)$/
+
+export const isAddress = (name: string, { pattern }: Schema): boolean =>
+  ADDRESS.test(name) || (typeof pattern === 'string' && pattern.startsWith('^https'))
+
 /** The part that a schema asks for. */
-function usualWidget(given: Schema): Widget {
+function usualWidget(given: Schema, name: string): Widget {
   const schema = plain(given)
   switch (schema['type']) {
     case 'string':
       if (choicesOf(schema)) return 'choice'
-      return typeof schema['maxLength'] === 'number' && schema['maxLength'] > LONG ? 'area' : 'line'
+      if (isAddress(name, schema)) return 'line'
+      return CONTENT.test(name) || Number(schema['maxLength'] ?? 0) > LONG ? 'area' : 'line'
     case 'integer':
     case 'number':
       return 'number'
@@ -80,9 +88,12 @@ function usualObject(schema: Schema): Widget {
   return isSchema(others) && others['type'] === 'string' && !choicesOf(others) ? 'rows' : 'json'
 }
 
-/** The part that shows this value; undefined where nothing is filled in yet. */
-export function widgetOf(schema: Schema, value: unknown): Widget {
-  const usual = usualWidget(schema)
+/**
+ * The part that shows a member.
+ * @param value undefined where nothing is filled in yet
+ */
+export function widgetOf(schema: Schema, value: unknown, name: string): Widget {
+  const usual = usualWidget(schema, name)
   if (value === undefined) return usual
   if (usual === 'line' && typeof value === 'string' && value.includes('\n'))
     return widgetIf('area', schema, value)

@@ -29,7 +29,7 @@ export function Json({ value, look, save, isOpen }: JsonProps): VNode {
         <p class="row">
           {isLong && <span class="muted">{t.cut}</span>}
           {save !== undefined && (
-            <button type="button" class="quiet" onClick={() => save(text)}>
+            <button type="button" class="minor" onClick={() => save(text)}>
               {t.save}
             </button>
           )}

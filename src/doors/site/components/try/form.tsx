@@ -312,10 +312,11 @@ function Bar({ facts, t, view, onFill, onView }: BarProps): VNode | null {
   return (
     <div class="bar">
       <div class="row" role="group" aria-label={t.examples}>
+        <span class="muted small">{t.examples}</span>
         {examples.map(({ title, input }, index) => (
           <button
             type={facts.needsScript === undefined ? 'submit' : 'button'}
-            class={facts.needsScript === undefined ? 'quiet' : 'quiet needs-script'}
+            class={facts.needsScript === undefined ? 'minor' : 'minor needs-script'}
             name="example"
             value={index}
             lang="en"
@@ -327,13 +328,13 @@ function Bar({ facts, t, view, onFill, onView }: BarProps): VNode | null {
             {title}
           </button>
         ))}
-        <button type="button" class="quiet needs-script" onClick={() => onFill({})}>
+        <button type="button" class="minor needs-script" onClick={() => onFill({})}>
           {t.clear}
         </button>
       </div>
       <div class="row needs-script views" role="group" aria-label={t.view}>
         {(['form', 'json'] as const).map((name) => (
-          <button type="button" class="quiet" aria-pressed={view === name} onClick={() => onView(name)}>
+          <button type="button" class="minor" aria-pressed={view === name} onClick={() => onView(name)}>
             {t[name]}
           </button>
         ))}
