@@ -46,7 +46,7 @@ function markInvisible(text: string): (string | VNode)[] {
 const nameOf = (control: string) =>
   `U+${(control.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** An address, an id or an amount: always from left to right, whatever stands around it. */
+/** An address, an id or an amount: always from left to right, whatever stands around it, and whoever wrote it. */
 export const Ltr = ({
   children,
   class: name,
@@ -55,6 +55,6 @@ export const Ltr = ({
   readonly class?: string
 }): VNode => (
   <bdi dir="ltr" class={name}>
-    {children}
+    {markInvisible(children)}
   </bdi>
 )

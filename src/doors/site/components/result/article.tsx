@@ -121,7 +121,11 @@ export function FetchedPage({ value, look }: PartProps): VNode {
           {t.redirect} <Foreign text={location} max={300} />
         </p>
       )}
-      {kind === 'base64' && <p>{say(t.binary, { type, n: count(bytes) })}</p>}
+      {kind === 'base64' && (
+        <p>
+          <Foreign text={say(t.binary, { type, n: count(bytes) })} />
+        </p>
+      )}
       {kind === 'json' && <Value value={content} look={look} />}
       {typeof content === 'string' && kind === 'text' && (
         <div class="quoted">

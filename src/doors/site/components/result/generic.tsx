@@ -168,7 +168,7 @@ function Rows({
   const drawn = columns.slice(0, MAX_COLUMNS)
   return (
     <>
-      <div class="scrolling" role="region" aria-label={drawn.join(', ')} tabIndex={0}>
+      <div class="scrolling" role="region" aria-label={look.t.details} tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -58,7 +58,9 @@ export function Offers({ value, look }: OffersProps): VNode {
                       />
                     </Link>
                     {at === 0 && reason !== undefined && (
-                      <div class="muted small">{say(t.unranked, { reason })}</div>
+                      <div class="muted small">
+                        <Foreign text={say(t.unranked, { reason })} max={120} />
+                      </div>
                     )}
                   </th>
                   <td>
@@ -92,7 +94,9 @@ function Price({ offer, look }: { readonly offer: Members; readonly look: Result
       {before !== undefined && (
         <s class="muted small">
           <Ltr>{before}</Ltr>
-          <span class="visually-hidden">{say(look.t.was, { price: before })}</span>
+          <span class="visually-hidden">
+            <Foreign text={say(look.t.was, { price: before })} />
+          </span>
         </s>
       )}{' '}
     </>

@@ -30,6 +30,13 @@ function Decision({ is, look }: { readonly is: string; readonly look: ResultLook
   )
 }
 
+/** A stable word of the gateway, as far as it is one. */
+const Code = ({ text }: { readonly text: string }): VNode => (
+  <code>
+    <Foreign text={text} max={80} />
+  </code>
+)
+
 /** schemas/email.ts */
 export function EmailVerdict({ value, look }: VerdictProps): VNode {
   const { t } = look
@@ -50,7 +57,7 @@ export function EmailVerdict({ value, look }: VerdictProps): VNode {
         {reasons.length === 0 ? t.noReasons : `${t.reasons}: `}
         {reasons.map((reason) => (
           <>
-            <code>{reason}</code>{' '}
+            <Code text={reason} />{' '}
           </>
         ))}
       </p>
@@ -119,7 +126,7 @@ export function Score({ value, look }: VerdictProps): VNode {
           .map(([name, dimension]) => (
             <li>
               <label>
-                <span dir="ltr">{name.replaceAll('_', ' ')}</span>{' '}
+                <Ltr>{name.replaceAll('_', ' ').slice(0, 40)}</Ltr>{' '}
                 <meter
                   min={0}
                   max={100}
@@ -157,7 +164,7 @@ function Findings({
           const remedy = textAt(finding, 'remediation')
           return (
             <li>
-              <code>{textAt(finding, 'id') ?? textAt(finding, 'code') ?? ''}</code>{' '}
+              <Code text={textAt(finding, 'id') ?? textAt(finding, 'code') ?? ''} />{' '}
               <Foreign text={textAt(finding, 'finding') ?? textAt(finding, 'message') ?? ''} max={500} />{' '}
               {place !== undefined && (
                 <span class="muted small">

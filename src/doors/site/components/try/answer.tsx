@@ -63,7 +63,7 @@ interface RefusalProps {
 
 /** A problem document (RFC 9457): what is wrong, where, and a request that works. */
 function Refusal({ body, t, look, onRepair }: RefusalProps): VNode {
-  const code = textAt(body, 'code')
+  const code = /^[a-z_]{1,60}$/.exec(textAt(body, 'code') ?? '')?.[0]
   const retry = numberAt(body, 'retry_after_seconds')
   const example = recordAt(body, 'repair')['example']
   const title = textAt(body, 'title')
@@ -99,7 +99,7 @@ function Refusal({ body, t, look, onRepair }: RefusalProps): VNode {
             {t.useRepair}
           </button>
         )}
-        {code !== undefined && /^[a-z_]{1,60}$/.test(code) && (
+        {code !== undefined && (
           <Link to={look.href(`/problems/${code}`)}>
             {t.explain.split('{code}')[0]}
             <code>{code}</code>
