@@ -39,9 +39,10 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const guard = createGuard(parts)
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
-  const rest = createRestDoor(parts, createSite(parts))
+  const site = createSite(parts)
+  const rest = createRestDoor(parts, site)
   const edge = createEdgeDoor(parts)
-  const market = createMarketDoor(parts)
+  const market = createMarketDoor({ ...parts, site })
 
   function doorFor(path: string): HttpHandler {
     if (isMcp(path)) return mcp.http

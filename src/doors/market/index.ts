@@ -21,6 +21,7 @@ import { readBytes } from '../http/body.ts'
 import { rateHeaders, sendBytes, sendEmpty } from '../http/reply.ts'
 import { OPEN, preflightHeaders } from '../http/cors.ts'
 import { allowSilence } from '../http/silence.ts'
+import type { SitePages } from '../http/site-pages.ts'
 import type { DoorParts } from '../parts.ts'
 import {
   paidHeaders,
@@ -58,7 +59,7 @@ export const isSellerDocument = (path: string): boolean => /^\/p\/[a-z0-9-]{1,40
 
 /** @returns undefined where the tool is not served */
 export function createMarketDoor(
-  given: Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>,
+  given: Pick<DoorParts, 'registry' | 'calls' | 'addresses'> & { readonly site: Pick<SitePages, 'price'> },
 ): HttpHandler | undefined {
   const parts = { ...given, spell: createSpeller(given.registry, routeName) }
   const tool = parts.registry.find(TOOL)?.tool

@@ -2,21 +2,15 @@
 // without any is one Map lookup in front of it, to the same handler.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler } from 'express'
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { must } from '../../lib/must.ts'
 import { type HttpContext, type HttpHandler } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { documentResources } from './documents.ts'
 import { dispatch, type Exchange, type Resource } from '../http/resource.ts'
+import type { SitePages } from '../http/site-pages.ts'
 import { toolResources } from './tools.ts'
-
-/** Pages for people, at addresses of their own or beside what programs find there. */
-export interface SitePages {
-  readonly resources: readonly Resource[]
-  /** Shows a refusal as a page; false where a problem document is right. */
-  refuse(error: GatewayError, exchange: Exchange): Promise<boolean>
-}
 
 export interface RestDoor {
   /** Every other path: tools, documents, pages. */
@@ -26,7 +20,10 @@ export interface RestDoor {
 /** Opens the routes of every tool and the documents. A path without a route is 404, a method without one 405 with `Allow`. */
 export function createRestDoor(parts: DoorParts, site: SitePages): RestDoor {
   const { addresses } = parts
-  const resources = withPages([...toolResources(parts), ...documentResources(parts)], site.resources)
+  const resources = withPages(
+    [...toolResources({ ...parts, site }), ...documentResources(parts)],
+    site.resources,
+  )
   const exact = new Map<string, Resource>()
   for (const resource of resources) {
     if (exact.has(resource.path)) throw new Error(`two resources claim ${resource.path}`)
@@ -54,8 +51,15 @@ export function createRestDoor(parts: DoorParts, site: SitePages): RestDoor {
     site.refuse(missing, exchange).then((isShown) => isShown || next(missing), next)
   })
   const refuse: ErrorRequestHandler = (thrown, req, res, _next) =>
-    sendProblem(res, refusalOf(thrown), contextOf(req), addresses)
+    answerRefusal(refusalOf(thrown), { req, res, context: contextOf(req), params: NO_PARAMS })
   app.use(refuse)
+
+  /** What no tool answered: in words to a person, as a problem document to a program. */
+  async function answerRefusal(thrown: unknown, exchange: Exchange): Promise<void> {
+    const error = toGatewayError(thrown)
+    if (await site.refuse(error, exchange)) return
+    sendProblem(exchange.res, thrown, exchange.context, addresses)
+  }
 
   /** What is at an address without parameters is also at the address with a slash behind it. */
   function withoutSlash(path: string, method: string | undefined): Resource | undefined {
@@ -76,7 +80,7 @@ export function createRestDoor(parts: DoorParts, site: SitePages): RestDoor {
       try {
         await dispatch(resource, { req, res, context, params: NO_PARAMS })
       } catch (thrown) {
-        sendProblem(res, thrown, context, addresses)
+        await answerRefusal(thrown, { req, res, context, params: NO_PARAMS })
       }
     },
   }

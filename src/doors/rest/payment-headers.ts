@@ -7,9 +7,10 @@ import { paymentFactsOf, type PresentedPayment, type PresentedSignIn } from '../
 import { type Speller, spellProblem } from '../../core/tool-words.ts'
 import { isObject } from '../../lib/json.ts'
 import { Secret } from '../../lib/secret.ts'
-import { problemHeaders, problemOf, sendJson, sendText } from '../http/reply.ts'
+import { problemHeaders, problemOf, sendJson } from '../http/reply.ts'
 import type { Exchange } from '../http/resource.ts'
-import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page.ts'
+import type { SitePages } from '../http/site-pages.ts'
+import type { Addresses } from '../../core/config.ts'
 
 const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
 
@@ -69,31 +70,36 @@ function settlementHeaders(req: IncomingMessage, settlement: SettleResponse): Re
   }
 }
 
+export interface RefusalParts {
+  readonly addresses: Addresses
+  /** Writes the tools' names in a sentence as routes. */
+  readonly spell: Speller
+  readonly site: Pick<SitePages, 'price'>
+}
+
 /**
  * A problem document; where it asks for a payment, also what v2 and v1 buyers and people need to make one.
- * @param parts.spell writes the tools' names in a sentence as routes
  * @param others headers that every answer of this address has
  */
-export function sendRefusal(
-  parts: PaymentPageParts & { readonly spell: Speller },
-  { req, res, context }: Exchange,
+export async function sendRefusal(
+  { addresses, spell, site }: RefusalParts,
+  exchange: Exchange,
   error: GatewayError,
   others: Readonly<Record<string, string>>,
-): void {
-  const problem = spellProblem(problemOf(error, context, parts.addresses), parts.spell)
+): Promise<void> {
+  const { req, res, context } = exchange
+  const problem = spellProblem(problemOf(error, context, addresses), spell)
   const headers = { ...problemHeaders(error, context.requestId), ...others }
   const { challenge, settlement } = paymentFactsOf(error)
   if (settlement) Object.assign(headers, settlementHeaders(req, settlement))
   if (!challenge) return sendJson(res, error.status, problem, headers)
 
   if (challenge.quote !== undefined) headers['x-gateway-quote'] = challenge.quote
-  if (isBrowser(req))
-    return sendText(res, error.status, paymentPage(parts, challenge, problem), {
-      ...headers,
-      // The policy of a page is long, and what catalogues read is nothing for people.
-      'payment-required': challenge.brief,
-      ...PAGE_HEADERS,
-    })
+  if (isBrowser(req)) {
+    // The policy of a page is long, and what catalogues read is nothing for people.
+    const brief = { ...headers, 'payment-required': challenge.brief }
+    if (await site.price({ problem, challenge, headers: brief }, exchange)) return
+  }
   headers['payment-required'] = challenge.header
   const body = {
     ...problem,

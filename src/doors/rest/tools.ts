@@ -15,6 +15,7 @@ import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 import { rateHeaders, sendJsonInTurns, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from '../http/resource.ts'
+import type { SitePages } from '../http/site-pages.ts'
 import { inputCollector } from './input.ts'
 import {
   extensionHeaders,
@@ -25,7 +26,11 @@ import {
   sendRefusal,
 } from './payment-headers.ts'
 
-type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'> & { readonly spell: Speller }
+type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses'> & {
+  readonly spell: Speller
+  /** Shows prices to people. */
+  readonly site: Pick<SitePages, 'price'>
+}
 
 /** One resource per path; two tools may share a path with different methods. */
 export function toolResources(given: Omit<ToolParts, 'spell'>): Resource[] {

@@ -1,6 +1,7 @@
 // The site as resources of the HTTP door. Everything that draws pages is loaded with the first request for one.
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { Exchange, Handler, Resource } from '../http/resource.ts'
+import type { ShownPrice, SitePages } from '../http/site-pages.ts'
 import type { SiteParts } from './ports.ts'
 import {
   FORM_SUFFIXES,
@@ -13,15 +14,8 @@ import {
 } from './routes.ts'
 import type { SiteServer } from './serve.tsx'
 
-export interface Site {
-  /** Pages and their files. */
-  readonly resources: readonly Resource[]
-  /** Shows a refusal as a page; false where the client is a program, and gets a problem document. */
-  refuse(error: GatewayError, exchange: Exchange): Promise<boolean>
-}
-
 /** Makes the addresses of the site; nothing of it is loaded yet. */
-export function createSite(parts: SiteParts): Site {
+export function createSite(parts: SiteParts): SitePages {
   let opened: Promise<SiteServer> | undefined
   function open(): Promise<SiteServer> {
     opened ??= import('./serve.tsx').then(({ openSite }) => openSite(parts))
@@ -30,12 +24,23 @@ export function createSite(parts: SiteParts): Site {
     return opened
   }
 
+  /** The site where it opens; a page is no reason that an answer fails. */
+  const openForRefusal = ({ context }: Exchange): Promise<SiteServer | undefined> =>
+    open().catch((err: unknown) => {
+      parts.log.error({ err, request_id: context.requestId }, 'the site does not open')
+      return undefined
+    })
+
   async function refuse(error: GatewayError, exchange: Exchange): Promise<boolean> {
     if (!isBrowser(exchange) || exchange.res.headersSent) return false
-    const server = await open().catch((err: unknown) => {
-      parts.log.error({ err, request_id: exchange.context.requestId }, 'the site does not open')
-    })
+    const server = await openForRefusal(exchange)
     await server?.refusal(error, exchange)
+    return server !== undefined
+  }
+
+  async function price(shown: ShownPrice, exchange: Exchange): Promise<boolean> {
+    const server = await openForRefusal(exchange)
+    server?.price(shown, exchange)
     return server !== undefined
   }
 
@@ -95,7 +100,7 @@ export function createSite(parts: SiteParts): Site {
     path,
     methods: { GET: async (exchange) => (await open()).siteFile(path, exchange) },
   }))
-  return { resources: [...pages, file, ...named, testPayment, badge], refuse }
+  return { resources: [...pages, file, ...named, testPayment, badge], refuse, price }
 }
 
 /** The first language has no prefix; the others' first pages have no slash behind theirs. */

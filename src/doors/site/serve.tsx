@@ -7,12 +7,15 @@ import { fixDocument, type FixedDocument, isFromEverybody, sendPublicText } from
 import { problemHeaders, problemOf, sendText } from '../http/reply.ts'
 import { mediaTypeOf } from '../http/request.ts'
 import type { Exchange } from '../http/resource.ts'
+import type { ShownPrice } from '../http/site-pages.ts'
 import { openAssets } from './assets.ts'
 import { pageHeaders } from './headers.ts'
 import { chooseForm, type Form } from './negotiation.ts'
 import { markdownOf } from './markdown-form.ts'
+import { nearestPages } from './nearest.ts'
 import { ErrorView } from './pages/error.tsx'
 import { PAGES } from './pages/index.ts'
+import { PriceView } from './pages/price.tsx'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
 import { renderPage } from './render.tsx'
 import {
@@ -35,6 +38,8 @@ export interface SiteServer {
   file(exchange: Exchange): Promise<void>
   /** Answers with one of the files at addresses of their own. */
   siteFile(name: SiteFile, exchange: Exchange): Promise<void>
+  /** Shows a price to a person who opened an address that is sold to programs. */
+  price(shown: ShownPrice, exchange: Exchange): void
   /** Shows a refusal to a person. */
   refusal(error: GatewayError, exchange: Exchange): Promise<void>
 }
@@ -176,15 +181,34 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       await (await made).send(req, res, { 'x-request-id': context.requestId })
     },
 
-    async refusal(error, { req, res, context }) {
-      const problem: Problem = problemOf(error, context, addresses)
-      const language = languageOf(context.path)
+    price({ problem, challenge, headers: others }, { req, res, context }) {
       const { html } = renderPage({
-        page: contextOf('error', language, ''),
+        page: contextOf('error', languageOf(context.path, req), ''),
         title: problem.title,
         description: undefined,
         isIndexed: false,
-        content: (page) => <ErrorView problem={problem} page={page} />,
+        content: (page) => (
+          <PriceView problem={problem} challenge={challenge} registry={site.registry} page={page} />
+        ),
+      })
+      // Proxies read the head of a 402 into a small buffer: of the page's own headers only what guards it is said.
+      const { 'permissions-policy': _policy, 'cross-origin-resource-policy': _resource, ...guards } = headers
+      sendText(res, problem.status, req.method === 'HEAD' ? '' : html, {
+        ...others,
+        ...guards,
+        'content-type': TYPES.html,
+      })
+    },
+
+    async refusal(error, { req, res, context }) {
+      const problem: Problem = problemOf(error, context, addresses)
+      const near = problem.status === 404 ? await nearestPages(context.path, site) : []
+      const { html } = renderPage({
+        page: contextOf('error', languageOf(context.path, req), ''),
+        title: problem.title,
+        description: undefined,
+        isIndexed: false,
+        content: (page) => <ErrorView problem={problem} near={near} page={page} />,
       })
       sendText(res, error.status, req.method === 'HEAD' ? '' : html, {
         ...problemHeaders(error, context.requestId),
@@ -234,9 +258,13 @@ const withSandbox = (text: string, { isSandbox, language }: Pick<PageContext, 'i
 
 const mediaOf = (form: Form) => TYPES[form].replace(/;.*/, '')
 
-/** The language that a path begins with. */
-const languageOf = (path: string): Language =>
-  LANGUAGES.find((language) => path === `/${language}` || path.startsWith(`/${language}/`)) ?? LANGUAGES[0]
+/** The language that a path begins with; an address for programs has none, and what the visitor reads first is taken. */
+function languageOf(path: string, req: Exchange['req']): Language {
+  const named = LANGUAGES.find((language) => path === `/${language}` || path.startsWith(`/${language}/`))
+  if (named || isPage(path)) return named ?? LANGUAGES[0]
+  const [first = ''] = (req.headers['accept-language'] ?? '').toLowerCase().split(/[-,;]/, 1)
+  return LANGUAGES.find((language) => language === first.trim()) ?? LANGUAGES[0]
+}
 
 /** Path of the page without its language. */
 const pathOf = ({ path }: { readonly path: string }, language: Language): string =>
