@@ -24,7 +24,8 @@ export interface CreditCharge {
 }
 
 export interface WatchedCharge extends CreditCharge {
-  readonly reference: string | undefined
+  /** @returns the attempt that took the credits; undefined where none did */
+  findReference(): string | undefined
   /** Says what is missing after a run that ended well; undefined when nothing is. */
   findMissing(): string | undefined
 }
@@ -41,9 +42,8 @@ export function createCreditCharge(
   let waiver: string | undefined
   return {
     credits,
-    get reference() {
-      return reference
-    },
+    // A method: V8 keeps what a getter in a literal closes over, here the whole call, until it next collects everything.
+    findReference: () => reference,
     taken(count, by) {
       if (reference !== undefined || waiver !== undefined) throw gatewayFault('a charge is taken once')
       if (count !== credits) throw gatewayFault(`${count} credits were taken, and the price is ${credits}`)

@@ -126,10 +126,11 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const missing = charge.findMissing()
     if (missing !== undefined) throw gatewayFault(missing)
     // The attempt was made and is on record, so what it cost stands: the caller is told where to look it up.
-    const extras = charge.reference === undefined ? {} : { attempt_id: charge.reference }
+    const reference = charge.findReference()
+    const extras = reference === undefined ? {} : { attempt_id: reference }
     return {
       output: check(tool, made, extras),
-      price: charge.reference === undefined ? 'free' : creditWords(price.credits),
+      price: reference === undefined ? 'free' : creditWords(price.credits),
     }
   }
 

@@ -22,16 +22,15 @@ export const createBody = (declared: number): Body =>
  */
 function createWholeBody(declared: number): Body {
   const whole = Buffer.allocUnsafeSlow(declared)
-  let size = 0
-  return {
-    get size() {
-      return size
+  // The size is no getter: V8 keeps what a getter in a literal closes over until it next collects everything.
+  const body = {
+    size: 0,
+    add(chunk: Buffer) {
+      body.size += chunk.copy(whole, body.size)
     },
-    add(chunk) {
-      size += chunk.copy(whole, size)
-    },
-    take: () => whole.subarray(0, size),
+    take: () => whole.subarray(0, body.size),
   }
+  return body
 }
 
 /** A body in pieces of a byte each, a Buffer for every one, would be a hundred times its size: small pieces are put together. */
