@@ -78,7 +78,7 @@ export function Inspector(props: InspectorProps): VNode {
         }}
       >
         <div
-          class={isOver ? 'field drop is-over' : 'field drop'}
+          class={isOver ? 'field paste is-over' : 'field paste'}
           onDragOver={(event) => {
             event.preventDefault()
             setOver(true)

@@ -108,7 +108,7 @@ export function Report({ tested, language, t }: ReportProps): VNode {
             ))}
           </ol>
         </section>
-        <section class="stack report-text" aria-labelledby="text">
+        <section class="stack report-text" aria-labelledby="text" tabIndex={0}>
           <h2 id="text">{t.text}</h2>
           {inspect.redactions.length > 0 && <p class="small muted">{t.hiddenHelp}</p>}
           {located?.documents.map((document, index) => (
@@ -284,9 +284,9 @@ function FindingView({ finding, number, hasSpot, language, t }: FindingProps): V
           ))}
         {isLimit && <span class="muted">{t.limit}</span>}
         {spec !== null && (
-          <Link to={spec} isForeign>
-            {t.spec}
-          </Link>
+          <span class="muted">
+            {t.spec} <Ltr>{spec}</Ltr>
+          </span>
         )}
       </p>
     </li>

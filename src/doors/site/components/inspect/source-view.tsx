@@ -40,8 +40,6 @@ export function SourceView({ document, marks, masks, weightOf, t }: SourceViewPr
       <ol
         class="source-lines"
         dir="ltr"
-        tabIndex={0}
-        role="group"
         aria-label={place === '' ? t.pasted : `${t.decoded} ${place.slice(0, 80)}`}
       >
         {lines.map((pieces) => (
