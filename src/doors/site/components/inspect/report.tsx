@@ -96,7 +96,7 @@ export function Report({ tested, language, t }: ReportProps): VNode {
             {t.findings} <span class="muted">{findings.length}</span>
           </h2>
           {findings.length === 0 && <p>{t.none}</p>}
-          <ol class="findings">
+          <ol class="report-findings">
             {findings.map((finding, at) => (
               <FindingView
                 finding={finding}
