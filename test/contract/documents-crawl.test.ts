@@ -45,8 +45,17 @@ const ENTRANCES: Readonly<Record<string, string>> = {
   '/skills/index.json': 'application/json',
 }
 
+/** Blocks of code: of HTML, of Markdown, and of the JSON form of a tool's page. */
+const CALLS = /<pre[^>]*>[^]*?<\/pre>|^(`{3,}).*\n[^]*?^\1$|"code":"(?:[^"\\]|\\.)*"/gm
+
+/** The other forms of a tool's page: one tool's stand for all, since they are made by the same lines. */
+const isFormOfMany = (path: string) =>
+  /^\/(?:ar\/)?tools\/.+\.(?:md|json)$/.test(path) && !/web\.fetch|gateway_execute/.test(path)
+
 /** Own addresses in a text; `<…>` and `{…}` mark a template, which names no address of its own. */
-function findAddresses(text: string, baseUrl: string): string[] {
+function findAddresses(given: string, baseUrl: string): string[] {
+  // The calls that a tool's page shows are no links: some take a POST, some an id of the reader's. test/long runs them as they stand.
+  const text = given.replaceAll(CALLS, '')
   const found = text
     .split(baseUrl)
     .slice(1)
@@ -144,7 +153,7 @@ describe('addresses', () => {
         ? text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
         : text
       for (const named of findAddresses(words, gateway.baseUrl))
-        if (!namedBy.has(named)) namedBy.set(named, path)
+        if (!namedBy.has(named) && !isFormOfMany(named)) namedBy.set(named, path)
     }
     expect(dead).toEqual([])
     // Proof that the walk found its way: pages, schemas and problem types are named only inside other documents.
@@ -237,10 +246,9 @@ describe('claims', () => {
       )
       expect(page.includes('Payment-Signature')).toBe(amount !== '0.000000')
       for (const key of Object.keys(example as Json)) expect(page).toContain(`&quot;${key}&quot;: `)
-      expect(page).toContain('<h2>Shape of the answer</h2>')
+      expect(page).toContain('Shape of the answer')
       expect(page).toContain('&quot;receipt&quot;: ')
-      for (const limitation of limitations as string[])
-        expect(page).toContain(limitation.replaceAll("'", '&#39;').split('`')[0])
+      for (const limitation of limitations as string[]) expect(page).toContain(limitation.split('`')[0])
     }
   })
 

@@ -11,7 +11,7 @@ import type { Handler, Resource } from '../http/resource.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
 import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
-import { capabilityPage, PAGE_CSP, type PageParts, SITE_CSS } from './pages.ts'
+import { SITE_CSS } from './pages.ts'
 
 const MAX_AGE = 'public, max-age=300'
 const TEXT = 'text/plain; charset=utf-8'
@@ -57,18 +57,6 @@ export function documentResources(parts: DoorParts): Resource[] {
     ),
     changing('/.well-known/security.txt', TEXT, async () => securityText(parts)),
     ...registry.tools.map((entry) => json(`/schemas/${entry.portableName}.json`, schemaDocument(entry))),
-    ...pageResources(parts, capabilities),
-  ]
-}
-
-function pageResources(
-  parts: PageParts,
-  capabilities: readonly Readonly<Record<string, unknown>>[],
-): Resource[] {
-  return [
-    ...capabilities.map((entry) =>
-      page(`/capabilities/${String(entry['id'])}`, capabilityPage(parts, entry)),
-    ),
     fixed('/site.css', 'text/css; charset=utf-8', SITE_CSS),
   ]
 }
@@ -99,17 +87,4 @@ function changing(path: string, type: string, make: () => Promise<string>): Reso
       isForEverybody: true,
     }),
   )
-}
-
-function page(path: string, text: string): Resource {
-  const headers = {
-    'content-security-policy': PAGE_CSP,
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-  }
-  return {
-    path,
-    methods: { GET: documentOf(fixDocument(text, { type: 'text/html; charset=utf-8', headers })) },
-  }
 }

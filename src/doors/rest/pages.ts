@@ -1,11 +1,8 @@
 // Plain pages for people, generated from the registry and the catalogue.
-import { sampleOf } from '../../documents/sample.ts'
 import type { DoorParts } from '../parts.ts'
-import { html, type Markup, prose } from './html.ts'
+import { html, type Markup } from './html.ts'
 
 export type PageParts = Pick<DoorParts, 'registry' | 'config' | 'addresses' | 'documents'>
-
-type Json = Readonly<Record<string, unknown>>
 
 /** Path prefix of the base URL, so that links work behind a proxy that mounts the gateway below `/`. */
 const prefixOf = ({ addresses }: Pick<PageParts, 'addresses'>) =>
@@ -33,66 +30,6 @@ export function layout(parts: Pick<PageParts, 'addresses' | 'config'>, title: st
       </body>
     </html> `.markup
 }
-
-/** @param descriptor an entry of the catalogue */
-export function capabilityPage(parts: PageParts, descriptor: Json): string {
-  const pricing = descriptor['pricing'] as Json
-  const mappings = descriptor['mappings'] as Readonly<Record<'mcp' | 'a2a', Json>>
-  const name = String(descriptor['name'])
-  const id = String(descriptor['id'])
-  const isPaid = pricing['amount_atomic'] !== '0'
-  return layout(
-    parts,
-    `${name}: Agent Gateway`,
-    html`<h1>${name}</h1>
-      <p>${prose(String(descriptor['description']))}</p>
-      <h2>When to use it</h2>
-      <p>${prose(String(descriptor['when_to_use']))}</p>
-      <h2>What you get</h2>
-      <p>${prose(String(pricing['delivered']))}</p>
-      <h2>Price</h2>
-      <p>${priceSentence(pricing)}</p>
-      ${isPaid && html`<p>${prose(HOW_IT_IS_PAID)}</p>`}
-      <h2>Limits</h2>
-      <ul>
-        ${(descriptor['limitations'] as readonly string[]).map((text) => html`<li>${prose(text)}</li> `)}
-      </ul>
-      <p>${prose(String(descriptor['latency_note']))}</p>
-      <h2>Try it</h2>
-      <pre>
-curl -s ${String(descriptor['execute_url'])} -H 'content-type: application/json' -d @- &lt;&lt;'JSON'
-${JSON.stringify(descriptor['example'], undefined, 2)}
-JSON</pre>
-      ${isPaid && html`<p>${prose(TRY_PAID)}</p>`}
-      ${
-        id !== mappings.mcp['tool'] &&
-        html`<p>
-          A labelled sample, free:
-          <code>${JSON.stringify({ capability: id, intent: 'demo' })}</code>
-        </p>`
-      }
-      <h2>Shape of the answer</h2>
-      <pre>${JSON.stringify(sampleOf(descriptor['output_schema'] as Json), undefined, 2)}</pre>
-      <p>
-        MCP tool <code>${String(mappings.mcp['tool'])}</code>, A2A skill
-        <code>${String(mappings.a2a['skill'])}</code>.
-        <a href="${prefixOf(parts)}/v1/capabilities/${id}">Full description as JSON</a>
-      </p>`,
-  )
-}
-
-const HOW_IT_IS_PAID =
-  'Paid with x402 (v2, and v1 for older buyers): the payer must be funded, no account is needed. The answer to a request ' +
-  'without a payment is a 402 with the exact price and a signed quote for 300 seconds; nothing is done or charged then. What ' +
-  'fails is not charged, and every paid answer has a signed receipt.'
-const TRY_PAID =
-  'This answers 402 with the price. An x402 client signs it and sends the identical request again with Payment-Signature; ' +
-  'with "testnet": true it is paid with test money.'
-
-const priceSentence = ({ amount_atomic, amount, currency, unit }: Json) =>
-  amount_atomic === '0'
-    ? 'Free: no payment and no account.'
-    : `${String(amount)} ${String(currency)} for one ${String(unit)}.`
 
 export const PAGE_CSP =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

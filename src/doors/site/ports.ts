@@ -40,12 +40,14 @@ export interface Page<D> {
   View(props: { readonly data: D; readonly page: PageContext }): VNode
   /** Its Markdown, where it was Markdown first; else it is made of what `View` draws. */
   toMarkdown?(data: D, page: PageContext): string
-  /** It is the same until the process ends: it is rendered once for each language and form. */
-  readonly isFixed?: boolean
+  /** It is the same until the process ends: it is rendered once for each language and form. `by path`: unless a query asks for more. */
+  readonly isFixed?: boolean | 'by path'
   /** Status of a page that shows an outcome; 200 otherwise. */
   status?(data: D): number
   /** Whoever knows its address may see it, and search engines are not to tell. */
   readonly isUnlisted?: boolean
+  /** Where it stands under several addresses, the one that counts: a path without language and query. */
+  path?(data: D): string | undefined
   /** The widest layout: tables and pictures rather than text. */
   readonly isWide?: boolean
 }

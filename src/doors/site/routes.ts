@@ -13,6 +13,7 @@ export const ROUTES = {
   home: { path: '/', takesForm: true },
   catalogue: { path: '/catalogue' },
   tool: { path: '/tools/{name}', takesForm: true },
+  capability: { path: '/capabilities/{id}' },
   marketplace: { path: '/marketplace' },
   sell: { path: '/marketplace/sell', usually: 'json' },
   figures: { path: '/marketplace/figures', usually: 'json' },

@@ -17,6 +17,7 @@ import { ErrorView } from './pages/error.tsx'
 import { PAGES } from './pages/index.ts'
 import { PriceView } from './pages/price.tsx'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
+import { createKeptPages } from './kept-pages.ts'
 import { renderPage } from './render.tsx'
 import {
   addressInForm,
@@ -45,14 +46,14 @@ export interface SiteServer {
 }
 
 const MAX_FORM_BYTES = 64 * 1024
-/** Pages of up to two languages and three forms; those asked for longest ago go. */
-const MAX_KEPT = 256
 
 const TYPES: Readonly<Record<Form, string>> = {
   html: 'text/html; charset=utf-8',
   markdown: 'text/markdown; charset=utf-8',
   json: 'application/json',
 }
+
+const PROBLEM = 'application/problem+json'
 
 /** @throws {Error} where the site was not built */
 export async function openSite(site: SiteParts): Promise<SiteServer> {
@@ -64,7 +65,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
   const isSameOrigin = base.origin === new URL(addresses.siteUrl).origin
   const api = (isSameOrigin ? base.pathname : addresses.baseUrl).replace(/\/$/, '')
   const headers = pageHeaders(addresses)
-  const kept = new Map<string, FixedDocument>()
+  const kept = createKeptPages()
   const siteFiles = new Map<SiteFile, Promise<FixedDocument>>()
 
   function contextOf(
@@ -120,8 +121,8 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const form = asked?.form ?? chooseForm(req.headers.accept, route.usually ?? 'html')
       const path = pathOf({ path: asked?.path ?? context.path }, language)
       const key = `${form} ${language} ${path}`
-      const known = kept.get(key)
-      if (known && req.method !== 'POST') return known.send(req, res, { 'x-request-id': context.requestId })
+      const known = req.method === 'POST' ? undefined : kept.find(key, context.query)
+      if (known) return known.send(req, res, { 'x-request-id': context.requestId })
 
       const { page } = await PAGES[name]()
       const disconnect = watchDisconnect(res)
@@ -136,8 +137,8 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       if (data === undefined)
         throw new GatewayError('not_found', `See ${addresses.siteUrl}/ for what there is.`)
       const isAnswer = req.method === 'POST'
-      const query = page.isFixed || isAnswer || context.query === '' ? '' : `?${context.query}`
-      const drawn = contextOf(name, language, path + query)
+      const query = page.isFixed === true || isAnswer || context.query === '' ? '' : `?${context.query}`
+      const drawn = contextOf(name, language, (page.path?.(data) ?? path) + query)
       const text = await draw(page, data, drawn, form)
       const shared = {
         vary: 'accept',
@@ -146,16 +147,19 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
         ...headers,
       }
       const all = { 'content-type': TYPES[form], ...shared }
-      if (page.isFixed && !isAnswer) {
+      const status = page.status?.(data) ?? 200
+      const isForAnyQuery = page.isFixed === true
+      const isKept = isForAnyQuery || (page.isFixed === 'by path' && context.query === '')
+      if (isKept && !isAnswer && status === 200) {
         const document = fixDocument(text, { type: TYPES[form], headers: shared })
-        kept.delete(kept.size >= MAX_KEPT ? (kept.keys().next().value ?? '') : '')
-        kept.set(key, document)
+        kept.keep(key, { document, bytes: text.length, isForAnyQuery })
         return document.send(req, res, { 'x-request-id': context.requestId })
       }
-      const status = page.status?.(data) ?? 200
       if (status !== 200 || isAnswer)
         return sendText(res, status, text, {
           ...all,
+          // What is not there is the same problem for a program as anywhere else.
+          ...(form === 'json' && status === 404 && { 'content-type': PROBLEM }),
           'cache-control': 'no-store',
           'x-request-id': context.requestId,
         })

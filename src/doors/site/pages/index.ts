@@ -6,6 +6,7 @@ export const PAGES: Readonly<Record<PageName, () => Promise<{ readonly page: Any
   home: () => import('./home.tsx'),
   catalogue: () => import('./catalogue.tsx'),
   tool: () => import('./tool.tsx'),
+  capability: () => import('./capability.tsx'),
   marketplace: () => import('./marketplace.tsx'),
   sell: () => import('./sell.tsx'),
   figures: () => import('./figures.tsx'),
