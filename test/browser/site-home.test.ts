@@ -3,7 +3,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
 import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
-import { type Form, layoutShift, overflow, pathIn, visit } from '../support/site-browser.ts'
+import {
+  accessibilityFaults,
+  type Form,
+  layoutShift,
+  overflow,
+  pathIn,
+  visit,
+} from '../support/site-browser.ts'
 
 let gateway: DefaultGateway
 let browser: Browser
@@ -53,6 +60,7 @@ describe('the paid call of the first page', () => {
 
       expect(await layoutShift(page)).toBeLessThan(0.02)
       expect(await overflow(page)).toBe(0)
+      expect(await accessibilityFaults(page)).toEqual([])
       // A browser reports every 402, and this one was asked for.
       expect(complaints.filter((words) => !words.includes('402'))).toEqual([])
       await close()
