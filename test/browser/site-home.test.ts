@@ -67,6 +67,20 @@ describe('the paid call of the first page', () => {
     },
   )
 
+  it('pays once for two quick clicks', async () => {
+    const { page, close } = await open()
+    let paid = 0
+    page.on('request', (request) => (paid += request.url().endsWith('/site/test-payment') ? 1 : 0))
+    await page.evaluate(`(() => {
+      const button = document.querySelector('.live-head > button')
+      button.click()
+      button.click()
+    })()`)
+    await isOver(page)
+    expect(paid).toBe(1)
+    await close()
+  })
+
   it('is made with the keyboard alone, and every step can be looked at again', async () => {
     const { page, close } = await open()
     await page.locator('.live-head > button').focus()

@@ -6,7 +6,7 @@ import type { LiveTexts } from '../../texts/home.ts'
 import { shownVerdict } from '../proof/checks.tsx'
 import { State, type StateName } from '../state.tsx'
 import { IDLE, type LiveCallProps, type Progress, type StepName } from './live.ts'
-import { runFree, runPaid } from './run-call.ts'
+import { oneAtATime, runFree, runPaid } from './run-call.ts'
 import { StepWindow } from './step-window.tsx'
 
 const WITH_PAYMENT: readonly StepName[] = ['asked', 'priced', 'paid', 'answered', 'receipt']
@@ -18,6 +18,7 @@ export function LiveCall(props: LiveCallProps): VNode {
   const lines = wallet === undefined ? WITHOUT_PAYMENT : WITH_PAYMENT
   const [progress, setProgress] = useState(IDLE)
   const [isRunning, setRunning] = useState(false)
+  const [once] = useState(oneAtATime)
   const [chosen, choose] = useState<StepName | undefined>(undefined)
   const { steps, at, failed } = progress
   const last = at && steps[at] ? at : lines.findLast((name) => steps[name] !== undefined)
@@ -26,13 +27,13 @@ export function LiveCall(props: LiveCallProps): VNode {
   // Who hears the page is told of the receipt too, though the result stays what is shown.
   const told = failed?.at ?? (progress.proof ? 'receipt' : latest)
 
-  async function run(): Promise<void> {
-    if (isRunning) return
-    setRunning(true)
-    choose(undefined)
-    await (wallet === undefined ? runFree(props, setProgress) : runPaid(props, setProgress))
-    setRunning(false)
-  }
+  const run = () =>
+    once(async () => {
+      setRunning(true)
+      choose(undefined)
+      await (wallet === undefined ? runFree(props, setProgress) : runPaid(props, setProgress))
+      setRunning(false)
+    })
 
   const about = (wallet === undefined ? t.aboutFree : t.aboutPaid).replace('{amount}', amount)
   const first = (wallet === undefined ? t.runFree : t.runPaid).replace('{amount}', amount)

@@ -48,3 +48,17 @@ export async function runFree({ api, paid, free }: LiveCallProps, tell: Tell): P
   // A price is the end that was wanted, and the call path knows it as a refusal.
   if (!price.ok && !now.steps.priced) go({ failed: { at: 'priced', problem: price.problem } })
 }
+
+/** Lets one run at a time through: the second of two quick clicks comes before anything is drawn anew, and would pay once more. */
+export function oneAtATime(): (run: () => Promise<void>) => Promise<void> {
+  let isRunning = false
+  return async (run) => {
+    if (isRunning) return
+    isRunning = true
+    try {
+      await run()
+    } finally {
+      isRunning = false
+    }
+  }
+}
