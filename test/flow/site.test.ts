@@ -100,6 +100,45 @@ describe('the forms of a page', () => {
   })
 })
 
+describe('the head of a page', () => {
+  it('says where it is, in which languages and forms, and what a link to it shows', async () => {
+    const html = await (await get('/ar/docs?q=x', browser)).text()
+    const tags = [
+      `<link rel="canonical" href="${gateway.baseUrl}/ar/docs"/>`,
+      `<link rel="alternate" hreflang="en" href="${gateway.baseUrl}/docs?q=x"/>`,
+      `<link rel="alternate" hreflang="x-default" href="${gateway.baseUrl}/docs?q=x"/>`,
+      '<link rel="alternate" type="text/markdown" href="/ar/docs.md?q=x"/>',
+      `<meta property="og:url" content="${gateway.baseUrl}/ar/docs"/>`,
+      '<meta name="robots" content="noindex"/>',
+    ]
+    for (const tag of tags) expect(html).toContain(tag)
+    const [, image = ''] = /property="og:image" content="([^"]+preview-docs-ar[^"]+\.png)"/.exec(html) ?? []
+    const picture = Buffer.from(await (await fetch(image)).arrayBuffer())
+    expect([picture.readUInt32BE(16), picture.readUInt32BE(20)]).toEqual([1200, 630])
+  })
+
+  it('gives systems the icon of the site, and telephones what they keep of it', async () => {
+    const icon = await get('/favicon.ico')
+    expect(icon.headers.get('content-type')).toBe('image/png')
+    expect(Buffer.from(await icon.arrayBuffer()).readUInt32BE(16)).toBe(32)
+    const manifest = (await (await get('/site.webmanifest')).json()) as {
+      icons: { src: string; sizes: string }[]
+    }
+    for (const { src, sizes } of manifest.icons) {
+      const bytes = Buffer.from(await (await get(src)).arrayBuffer())
+      expect(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`).toBe(sizes)
+    }
+  })
+
+  it('is listed in the map of the site, in every language', async () => {
+    const map = await (await get('/sitemap.xml')).text()
+    for (const path of ['/', '/ar', '/ar/docs/mcp', '/tools/gateway_execute'])
+      expect(map).toContain(`<loc>${gateway.baseUrl}${path}</loc>`)
+    // Nobody should find the test money of a sandbox.
+    expect(await (await get('/robots.txt')).text()).not.toContain('Sitemap')
+  })
+})
+
 describe('a refusal', () => {
   it('is a page for a browser and a problem document for a program', async () => {
     const [page, problem] = await Promise.all([get('/nowhere', browser), get('/nowhere')])

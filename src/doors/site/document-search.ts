@@ -17,12 +17,14 @@ export interface DocumentHit {
 
 interface Section extends Omit<DocumentHit, 'sentence'> {
   readonly texts: readonly string[]
+  /** Commands and programs: they are searched, and are no sentences. */
+  readonly code: string
 }
 
 const MOST_HITS = 12
 const MAX_QUERY = 200
 const MAX_SENTENCE = 240
-const WEIGHTS = { title: 8, heading: 6, text: 2 } as const
+const WEIGHTS = { title: 8, heading: 6, text: 2, code: 1 } as const
 
 interface Searcher {
   readonly sections: readonly Section[]
@@ -44,7 +46,7 @@ export async function searchDocuments(library: Library, query: string): Promise<
     .flatMap(({ at }) => {
       const section = sections[at]
       if (!section) return []
-      const { texts, ...place } = section
+      const { texts, code: _code, ...place } = section
       return [{ ...place, sentence: sentenceOf(texts, words) }]
     })
 }
@@ -64,19 +66,27 @@ function sectionsOf(
   { slug, title }: { readonly slug: string; readonly title: string },
   nodes: readonly MarkdownNode[],
 ): Section[] {
-  const sections: { heading: string | undefined; texts: string[] }[] = [{ heading: undefined, texts: [] }]
+  const sections: { heading: string | undefined; texts: string[]; code: string }[] = []
+  const begin = (heading: string | undefined) => {
+    const begun = { heading, texts: [] as string[], code: '' }
+    sections.push(begun)
+    return begun
+  }
+  let section = begin(undefined)
   for (const node of nodes) {
     if (typeof node === 'string' || (node.tag === 'h' && node.level === 1)) continue
-    if (node.tag === 'h') sections.push({ heading: textOf(node), texts: [] })
-    else sections.at(-1)?.texts.push(...blocksOf(node))
+    if (node.tag === 'h') section = begin(textOf(node))
+    else if (node.tag === 'pre') section.code += `${textOf(node)}\n`
+    else section.texts.push(...blocksOf(node))
   }
   return sections
-    .filter(({ heading, texts }) => heading !== undefined || texts.length > 0)
-    .map(({ heading, texts }) => ({
+    .filter(({ heading, texts, code }) => heading !== undefined || texts.length > 0 || code !== '')
+    .map(({ heading, texts, code }) => ({
       path: heading === undefined ? `/docs/${slug}` : `/docs/${slug}#${headingId(heading)}`,
       title,
       heading,
       texts,
+      code,
     }))
 }
 
@@ -89,7 +99,7 @@ function blocksOf(node: MarkdownNode): string[] {
   return [textOf(node)]
 }
 
-function weigh({ title, heading = '', texts }: Section): ReadonlyMap<string, number> {
+function weigh({ title, heading = '', texts, code }: Section): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   const add = (text: string, weight: number) => {
     for (const word of wordsOf(text)) if (!weights.has(word)) weights.set(word, weight)
@@ -97,6 +107,7 @@ function weigh({ title, heading = '', texts }: Section): ReadonlyMap<string, num
   add(heading, WEIGHTS.heading)
   add(title, WEIGHTS.title)
   for (const text of texts) add(text, WEIGHTS.text)
+  add(code, WEIGHTS.code)
   return weights
 }
 

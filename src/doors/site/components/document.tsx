@@ -3,6 +3,7 @@ import type { VNode } from 'preact'
 import { type DocumentEntry, linkFrom, type Shelf, SHELF_NAMES } from '../documents.ts'
 import type { PageContext } from '../ports.ts'
 import { docsTexts } from '../texts/docs.ts'
+import { guideWords } from '../texts/guides.ts'
 import { Code } from './code.tsx'
 import { Link } from './link.tsx'
 import { type MarkdownTree, wordsOf } from './markdown/node.ts'
@@ -71,6 +72,17 @@ export function Document({ page, tree, source, entries, current }: DocumentProps
 export const english = ({ language }: Pick<PageContext, 'language'>) =>
   language === 'en' ? {} : ({ lang: 'en', dir: 'ltr' } as const)
 
+interface GuideTitleProps {
+  readonly guide: Pick<DocumentEntry, 'slug' | 'title'>
+  readonly page: Pick<PageContext, 'language'>
+}
+
+/** The title of a guide in the page's language, where it has one. */
+export function GuideTitle({ guide: { slug, title }, page }: GuideTitleProps): VNode {
+  const words = guideWords(page.language, slug)
+  return words ? <>{words.title}</> : <span {...english(page)}>{title}</span>
+}
+
 function ownAddress(page: PageContext, to: string | undefined): string {
   if (to === undefined) return ''
   const [path = '', fragment] = to.split('#', 2)
@@ -101,7 +113,7 @@ function Guides({ page, entries, current }: GuidesProps): VNode {
               .map((entry) => (
                 <li>
                   <Link to={page.href(`/docs/${entry.slug}`)} current={entry === current}>
-                    <span {...english(page)}>{entry.title}</span>
+                    <GuideTitle guide={entry} page={page} />
                   </Link>
                 </li>
               ))}
@@ -146,10 +158,12 @@ const Contents = ({
   readonly contents: readonly Heading[]
   readonly page: PageContext
 }): VNode => (
-  <ul {...english(page)}>
+  <ul>
     {contents.map(({ id, words, level }) => (
       <li class={level === 3 ? 'deeper' : undefined}>
-        <Link to={`#${id}`}>{words}</Link>
+        <Link to={`#${id}`}>
+          <span {...english(page)}>{words}</span>
+        </Link>
       </li>
     ))}
   </ul>
@@ -165,7 +179,7 @@ function Neighbours({ page, before, after }: NeighboursProps): VNode {
   const t = docsTexts[page.language]
   const neighbour = (entry: Entry, words: string, name: string) => (
     <Link to={page.href(`/docs/${entry.slug}`)} class={name}>
-      <span class="small muted">{words}</span> <span {...english(page)}>{entry.title}</span>
+      <span class="small muted">{words}</span> <GuideTitle guide={entry} page={page} />
     </Link>
   )
   return (

@@ -1,11 +1,12 @@
 // The index of the documentation: by who reads, and by words.
 import type { VNode } from 'preact'
-import { english } from '../components/document.tsx'
+import { english, GuideTitle } from '../components/document.tsx'
 import { Link } from '../components/link.tsx'
-import { openLibrary, SHELF_NAMES } from '../documents.ts'
+import { type DocumentEntry, openLibrary, SHELF_NAMES } from '../documents.ts'
 import { type DocumentHit, searchDocuments } from '../document-search.ts'
 import { definePage, type PageContext } from '../ports.ts'
 import { docsTexts } from '../texts/docs.ts'
+import { guideWords } from '../texts/guides.ts'
 
 export const page = definePage({
   isWide: true,
@@ -51,10 +52,12 @@ export const page = definePage({
                   .filter(
                     (guide) => guide.shelf === shelf && (shelf !== 'examples' || guide.slug === 'examples'),
                   )
-                  .map(({ slug, title, summary }) => (
-                    <li {...english(page)}>
-                      <Link to={page.href(`/docs/${slug}`)}>{title}</Link>
-                      {summary !== '' && <span class="muted small">{summary}</span>}
+                  .map((guide) => (
+                    <li>
+                      <Link to={page.href(`/docs/${guide.slug}`)}>
+                        <GuideTitle guide={guide} page={page} />
+                      </Link>
+                      <Summary guide={guide} page={page} />
                     </li>
                   ))}
               </ul>
@@ -81,6 +84,23 @@ export const page = definePage({
   },
 })
 
+interface SummaryProps {
+  readonly guide: DocumentEntry
+  readonly page: PageContext
+}
+
+/** What a guide is read for. */
+function Summary({ guide: { slug, summary }, page }: SummaryProps): VNode | undefined {
+  const words = guideWords(page.language, slug)
+  if (words) return <span class="muted small">{words.summary}</span>
+  if (summary === '') return undefined
+  return (
+    <span class="muted small">
+      <span {...english(page)}>{summary}</span>
+    </span>
+  )
+}
+
 interface HitsProps {
   readonly query: string
   readonly hits: readonly DocumentHit[]
@@ -102,9 +122,13 @@ function Hits({ query, hits, page }: HitsProps): VNode {
       </p>
       <ol>
         {hits.map(({ path, title, heading, sentence }) => (
-          <li {...english(page)}>
-            <Link to={page.href(path)}>{heading === undefined ? title : `${title}: ${heading}`}</Link>
-            <span class="small">{sentence}</span>
+          <li>
+            <Link to={page.href(path)}>
+              <span {...english(page)}>{heading === undefined ? title : `${title}: ${heading}`}</span>
+            </Link>
+            <span class="small">
+              <span {...english(page)}>{sentence}</span>
+            </span>
           </li>
         ))}
       </ol>

@@ -1,7 +1,7 @@
 // What one code means: where `type` of a problem document leads.
 import type { VNode } from 'preact'
 import { Code, Prose } from '../components/code.tsx'
-import { english } from '../components/document.tsx'
+import { english, GuideTitle } from '../components/document.tsx'
 import { Link } from '../components/link.tsx'
 import { openLibrary } from '../documents.ts'
 import { isCode, problemOf, type ToolLink } from '../problems.ts'
@@ -15,7 +15,7 @@ export const page = definePage({
     const { guide, ...problem } = problemOf(code, site.registry, site.addresses.baseUrl)
     const { entries } = await openLibrary()
     const title = entries.find(({ slug }) => slug === guide)?.title ?? guide
-    return { ...problem, guide: { title, path: `/docs/${guide}` } }
+    return { ...problem, guide: { slug: guide, title, path: `/docs/${guide}` } }
   },
   title: ({ title }) => title,
   description: ({ what_to_do }) => what_to_do,
@@ -43,7 +43,7 @@ export const page = definePage({
           <p>
             {t.readMore}:{' '}
             <Link to={page.href(guide.path)}>
-              <span {...english(page)}>{guide.title}</span>
+              <GuideTitle guide={guide} page={page} />
             </Link>
           </p>
         </section>
@@ -53,8 +53,11 @@ export const page = definePage({
         ) : (
           <ul class="problem-tools">
             {answered_by.map((tool) => (
-              <li {...english(page)}>
-                <Link to={page.href(tool.path)}>{tool.title}</Link> <code class="muted">{tool.name}</code>
+              <li>
+                <Link to={page.href(tool.path)}>
+                  <span {...english(page)}>{tool.title}</span>
+                </Link>{' '}
+                <code class="muted">{tool.name}</code>
               </li>
             ))}
           </ul>

@@ -164,7 +164,9 @@ function Toolset({ name, words, text, tools, page }: ToolsetProps): VNode {
   const t = referenceTexts[page.language]
   return (
     <section class="stack reference-set" id={name}>
-      <h2 {...english(page)}>{name}</h2>
+      <h2>
+        <span {...english(page)}>{name}</span>
+      </h2>
       <p>
         <span {...english(page)}>{words}</span> · <Link to={page.href(text)}>{t.asText}</Link>
       </p>
@@ -181,23 +183,29 @@ function Toolset({ name, words, text, tools, page }: ToolsetProps): VNode {
           </thead>
           <tbody>
             {tools.map((tool) => (
-              <tr {...english(page)}>
+              <tr>
                 <th scope="row">
-                  <Link to={page.href(tool.path)}>{tool.title}</Link>
+                  <Link to={page.href(tool.path)}>
+                    <span {...english(page)}>{tool.title}</span>
+                  </Link>
                 </th>
                 <td>
                   {tool.routes.map(({ method, path }) => (
-                    <code class="reference-route">
+                    <code class="reference-route" dir="ltr">
                       {method} {path}
                     </code>
                   ))}
                 </td>
                 <td class="small">
                   {tool.mcp !== null && <code class="reference-route">{tool.mcp}</code>}
-                  {tool.a2a.length > 0 && <span class="muted">{tool.a2a.join(', ')}</span>}
+                  {tool.a2a.length > 0 && <Ltr class="muted">{tool.a2a.join(', ')}</Ltr>}
                 </td>
-                <td class="small">{WHO[tool.caller]}</td>
-                <td class="small">{tool.price}</td>
+                <td class="small">
+                  <span {...english(page)}>{WHO[tool.caller]}</span>
+                </td>
+                <td class="small">
+                  <span {...english(page)}>{tool.price}</span>
+                </td>
               </tr>
             ))}
           </tbody>
