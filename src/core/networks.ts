@@ -87,6 +87,23 @@ export const KNOWN_NETWORKS: readonly PaymentNetwork[] = [
   usdc(43114, 'avalanche', 'Avalanche', true, '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'),
 ]
 
+/** The network of a token that we know to be USDC; amounts of others do not compare. @param network CAIP-2 or v1 name */
+export const networkOfUsdc = (network: string, asset: string): PaymentNetwork | undefined =>
+  KNOWN_NETWORKS.find(
+    (known) =>
+      (known.network === network || known.v1Name === network) &&
+      known.asset.address.toLowerCase() === asset.toLowerCase(),
+  )
+
+/** `10500` -> `0.0105`. @returns undefined for what is no amount in smallest units */
+export function toDecimalUsdc(atomic: string): string | undefined {
+  if (!/^\d{1,78}$/.test(atomic)) return undefined
+  const digits = atomic.padStart(ASSET_DECIMALS + 1, '0')
+  const part = digits.slice(-ASSET_DECIMALS).replace(/0+$/, '')
+  const whole = digits.slice(0, -ASSET_DECIMALS).replace(/^0+(?=\d)/, '')
+  return part === '' ? whole : `${whole}.${part}`
+}
+
 /** Chains that USDC is pinned on. */
 export const KNOWN_CHAIN_IDS: readonly number[] = KNOWN_NETWORKS.map(({ chainId }) => chainId)
 

@@ -1,6 +1,6 @@
 // Filters of lists and searches.
-import type { DiscoveryFilters, SeenTerms } from '../../schemas/discovery.ts'
-import { ASSET_DECIMALS, KNOWN_NETWORKS } from '../core/networks.ts'
+import type { DiscoveryFilters } from '../../schemas/discovery.ts'
+import { ASSET_DECIMALS, networkOfUsdc } from '../core/networks.ts'
 import { networkId } from './accepts.ts'
 import type { Merged } from './merge.ts'
 
@@ -22,17 +22,10 @@ export function filterOf(filters: DiscoveryFilters): (resource: Pick<Merged, 'en
         (payTo === undefined || terms.payTo.toLowerCase() === payTo) &&
         (filters.scheme === undefined || terms.scheme === filters.scheme) &&
         (network === undefined || terms.network === network) &&
-        (most === undefined || (isUsdc(terms) && isAtMost(terms.amount, most))),
+        (most === undefined ||
+          (networkOfUsdc(terms.network, terms.asset) !== undefined && isAtMost(terms.amount, most))),
     )
 }
-
-/** Whether it is paid with a token that we know to be USDC: amounts of others do not compare. */
-export const isUsdc = ({ network, asset }: Pick<SeenTerms, 'network' | 'asset'>): boolean =>
-  USDC.has(`${network} ${asset.toLowerCase()}`)
-
-const USDC: ReadonlySet<string> = new Set(
-  KNOWN_NETWORKS.map(({ network, asset }) => `${network} ${asset.address.toLowerCase()}`),
-)
 
 function toAtomic(decimal: string): bigint {
   const [whole = '', part = ''] = decimal.split('.')

@@ -6,9 +6,8 @@ import type {
   DiscoverySearchPage,
   DiscoverySourceState,
 } from '../../../schemas/discovery.ts'
-import { ASSET_DECIMALS, KNOWN_NETWORKS } from '../../core/networks.ts'
+import { KNOWN_NETWORKS, networkOfUsdc, toDecimalUsdc } from '../../core/networks.ts'
 import { memberOf } from '../../discovery/data.ts'
-import { isUsdc } from '../../discovery/filters.ts'
 import type { PageRequest } from './ports.ts'
 
 export interface Offer {
@@ -165,21 +164,10 @@ function offerOf(accept: DiscoveryItem['accepts'][number]): Offer {
     network: known?.network ?? given,
     network_name: known?.name ?? null,
     amount,
-    usdc:
-      known && isUsdc({ network: known.network, asset }) && /^\d{1,78}$/.test(amount)
-        ? toDecimal(amount)
-        : null,
+    usdc: (networkOfUsdc(given, asset) && toDecimalUsdc(amount)) ?? null,
     asset,
     pay_to: textOf('payTo'),
   }
-}
-
-/** `10500` -> `0.0105` */
-function toDecimal(atomic: string): string {
-  const digits = atomic.padStart(ASSET_DECIMALS + 1, '0')
-  const whole = digits.slice(0, -ASSET_DECIMALS)
-  const part = digits.slice(-ASSET_DECIMALS).replace(/0+$/, '')
-  return part === '' ? whole : `${whole}.${part}`
 }
 
 type ToolsByPath = ReadonlyMap<string, { readonly name: string; readonly title: string }>

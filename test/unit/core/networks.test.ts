@@ -1,6 +1,6 @@
 // The networks that payments are taken on: pinned ones, and those whose asset the operator named and the chain describes.
 import { describe, expect, it } from 'vitest'
-import { createNetworks } from '../../../src/core/networks.ts'
+import { createNetworks, networkOfUsdc, toDecimalUsdc } from '../../../src/core/networks.ts'
 
 const IOTEX = { chainId: 4689, address: '0x176211869cA2b568f2A7D4EE941E073a821EE1ff', revenue: true }
 
@@ -39,5 +39,33 @@ describe('networks', () => {
     networks.report('eip155:8453', { ok: true, name: 'USD Coin', version: '2' })
     expect(networks.hindrance('eip155:8453')).toBeUndefined()
     expect(networks.find('base')).toBe(pinned)
+  })
+})
+
+describe('USDC', () => {
+  const BASE = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+  it.each([
+    ['eip155:8453', BASE, 'Base'],
+    ['base', BASE.toLowerCase(), 'Base'],
+    ['eip155:84532', BASE, undefined],
+    ['eip155:8453', '0x0', undefined],
+    ['', '', undefined],
+  ])('on %s at %s is that of %s', (network, asset, name) => {
+    expect(networkOfUsdc(network, asset)?.name).toBe(name)
+  })
+
+  it.each([
+    ['0', '0'],
+    ['1', '0.000001'],
+    ['10500', '0.0105'],
+    ['1000000', '1'],
+    ['0001000000', '1'],
+    ['123456789', '123.456789'],
+    ['1e6', undefined],
+    ['-1', undefined],
+    ['', undefined],
+    ['1'.repeat(79), undefined],
+  ])('of %s smallest units is %s', (atomic, decimal) => {
+    expect(toDecimalUsdc(atomic)).toBe(decimal)
   })
 })

@@ -126,6 +126,24 @@ describe('a place', () => {
     expect(lettersAt(pasted, '')).toBeUndefined()
   })
 
+  it('in what is nested more deeply than anything is the header that holds it', () => {
+    const deep = Buffer.from(`${'['.repeat(20_000)}${']'.repeat(20_000)}`).toString('base64')
+    const pasted = paste(`GET https://a.example/ HTTP/1.1\nX-Payment: ${deep}\n\n`)
+    expect(lettersAt(pasted, '/headers/X-Payment#/0/0')).toBe(deep)
+  })
+
+  it('among a hundred in one large body costs one reading of it', () => {
+    const body = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ at })))
+    const pasted = paste(`POST https://a.example/ HTTP/1.1\n\n${body}`)
+    const started = performance.now()
+    const { spots } = locate(
+      pasted,
+      Array.from({ length: 200 }, (_, at) => `/body#/${at}/at`),
+    )
+    expect(spots.every((spot) => spot !== undefined)).toBe(true)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
   it('of every report on every protocol is found, but for those of the whole body', () => {
     const lost: string[] = []
     for (const [name, source] of Object.entries(SAMPLES)) {

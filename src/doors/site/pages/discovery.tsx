@@ -309,8 +309,7 @@ function Sources({ data, page }: PartProps): VNode {
         <>
           <p class="small muted">{t.sourcesNote}</p>
           <Scrolling label={t.sources}>
-            <table>
-              <caption class="visually-hidden">{t.sources}</caption>
+            <table aria-label={t.sources}>
               <thead>
                 <tr>
                   <th scope="col">{t.source}</th>

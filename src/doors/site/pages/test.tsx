@@ -44,7 +44,7 @@ export const page = definePage<TestData>({
     if (form) return { ...nothing, ...(await test(request, form.get('transaction') ?? '')) }
     if (isSample(sample))
       return { ...nothing, ...(await test(request, transactionSample(sample, site.now()))) }
-    return { ...nothing, status: badges.badge === null && query.has('badge') && site ? 404 : 200 }
+    return { ...nothing, status: badges.badge === null && query.has('badge') ? 404 : 200 }
   },
   title: (_data, { language }) => inspectTexts[language].title,
   description: (_data, { language }) => inspectTexts[language].description,
@@ -69,7 +69,7 @@ export const page = definePage<TestData>({
             text,
             tested,
             refusal: refusal && { ...refusal, title: refusal.title || t.faults.failed },
-            action: page.href('/test'),
+            action: `${page.href('/test')}#result`,
             api: page.api,
             problem: page.href('/problems/code').replace(/code$/, '{code}'),
             language: page.language,
@@ -171,6 +171,7 @@ function BadgeSection({ data, page }: { readonly data: TestData; readonly page: 
           <button type="submit">{t.show}</button>
         </form>
       )}
+      {badge === null && data.status === 404 && <p class="notice warns">{t.missing}</p>}
       {badge && (
         <div class="stack">
           <p class="row">

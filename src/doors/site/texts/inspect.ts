@@ -98,6 +98,7 @@ const en = {
     show: 'Show the badge',
     none: 'No service is on the marketplace yet.',
     sell: 'Offer one',
+    missing: 'No service of this name is sold here. Choose one of those above.',
     preview: 'As it looks',
     alt: 'Payment challenge, scored by {host}',
     unseen:
@@ -203,6 +204,7 @@ const ar: typeof en = {
     show: 'اعرض الشارة',
     none: 'لا توجد خدمة في السوق بعد.',
     sell: 'اعرض خدمتك',
+    missing: 'لا تُباع هنا خدمة بهذا الاسم. اختر واحدة مما سبق.',
     preview: 'هكذا تبدو',
     alt: 'طلب الدفع، قيّمته {host}',
     unseen: 'لم نفحص هذه الخدمة بعد. تقول الشارة ذلك، وتتبع الدرجة حالما توجد.',

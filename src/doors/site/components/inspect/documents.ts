@@ -1,6 +1,6 @@
 // Places of a report, found in the text: `/headers/PAYMENT-SIGNATURE#/accepted/amount` is a member of what that header's value encodes.
 // What is encoded becomes a document of its own, laid out to be read, so that a finding can be shown where it stands.
-import { nodeAt, type Range, readJsonRanges } from './json-ranges.ts'
+import { type JsonNode, nodeAt, type Range, readJsonRanges } from './json-ranges.ts'
 import { type Part, partOf, type Pasted } from './pasted.ts'
 
 export interface SourceDocument {
@@ -27,13 +27,19 @@ export interface Located {
 export function locate(pasted: Pasted, places: readonly string[]): Located {
   const documents: SourceDocument[] = [{ place: '', text: pasted.text }]
   const opened = new Map<string, number>()
+  const roots = new Map<string, JsonNode | undefined>()
+  /** Many places lie in one text, which is read once. */
+  const rootOf = (text: string) => {
+    if (!roots.has(text)) roots.set(text, readJsonRanges(text))
+    return roots.get(text)
+  }
 
   /** The part at a pointer into what the text of another part encodes. */
   function enter(outer: Found, at: string, pointer: string): Found | undefined {
     const { part, document } = outer
     if (part.says === undefined) return undefined
     if (part.isVerbatim) {
-      const root = readJsonRanges(part.says)
+      const root = rootOf(part.says)
       const inner = root && partOf(part.says, nodeAt(root, pointer))
       if (!inner) return undefined
       const { from } = part.value
@@ -45,13 +51,13 @@ export function locate(pasted: Pasted, places: readonly string[]): Located {
     }
     let index = opened.get(at)
     if (index === undefined) {
-      const decoded = decode(part.says)
-      if (decoded === undefined) return undefined
-      index = documents.push({ place: at, text: JSON.stringify(decoded, undefined, 2) }) - 1
+      const unfolded = unfold(part.says)
+      if (unfolded === undefined) return undefined
+      index = documents.push({ place: at, text: unfolded }) - 1
       opened.set(at, index)
     }
     const { text } = documents[index] ?? { text: '' }
-    const root = readJsonRanges(text)
+    const root = rootOf(text)
     const inner = root && partOf(text, nodeAt(root, pointer))
     return inner && { document: index, part: inner }
   }
@@ -83,6 +89,17 @@ interface Found {
 
 /** The bracket that opens a list or object without a name. */
 const firstOf = ({ from }: Range): Range => ({ from, to: from + 1 })
+
+/** What a text encodes, laid out to be read. */
+function unfold(text: string): string | undefined {
+  try {
+    const decoded = decode(text)
+    return decoded === undefined ? undefined : JSON.stringify(decoded, undefined, 2)
+  } catch {
+    // It is nested more deeply than can be written down.
+    return undefined
+  }
+}
 
 const MAX_ENCODED_CHARS = 64 * 1024
 

@@ -1,6 +1,7 @@
 // What the tests say of a transaction: what it is, its score and where each point went, drawn beside the text itself.
 import type { VNode } from 'preact'
 import type { DimensionName, InspectResult, TestReport } from '../../../../../schemas/commerce.ts'
+import { networkOfUsdc, toDecimalUsdc } from '../../../../core/networks.ts'
 import type { Language } from '../../routes.ts'
 import type { InspectTexts } from '../../texts/inspect.ts'
 import { English } from '../english.tsx'
@@ -177,9 +178,7 @@ function Dimensions({ test, t }: { readonly test: TestReport; readonly t: Inspec
         <thead>
           <tr>
             <th scope="col">{t.dimension}</th>
-            <th scope="col" colSpan={2}>
-              {t.score}
-            </th>
+            <th scope="col">{t.score}</th>
             <th scope="col" class="number">
               {t.weight}
             </th>
@@ -191,9 +190,15 @@ function Dimensions({ test, t }: { readonly test: TestReport; readonly t: Inspec
             return (
               <tr>
                 <th scope="row">{t.dimensions[name]}</th>
-                <td class="dimension-bar">{applicable && <Scale score={score} />}</td>
-                <td class="number">
-                  {applicable ? <Ltr>{String(score)}</Ltr> : <span class="muted">{t.notApplicable}</span>}
+                <td>
+                  {applicable ? (
+                    <span class="dimension-score">
+                      <Scale score={score} />
+                      <Ltr>{String(score)}</Ltr>
+                    </span>
+                  ) : (
+                    <span class="muted">{t.notApplicable}</span>
+                  )}
                 </td>
                 <td class="number">
                   <Ltr>{String(weight)}</Ltr>
@@ -209,12 +214,16 @@ function Dimensions({ test, t }: { readonly test: TestReport; readonly t: Inspec
 
 function Facts({ tested, t }: { readonly tested: Tested; readonly t: InspectTexts }): VNode {
   const { transaction, stage, transport } = tested.inspect
-  const { amount, currency, asset } = transaction
+  const { amount, currency, asset, network } = transaction
+  const usdc = networkOfUsdc(network ?? '', asset ?? '') && toDecimalUsdc(amount ?? '')
   const rows: readonly (readonly [string, string | null])[] = [
     [t.facts.stage, stage],
     [t.facts.transport, transport],
-    [t.facts.amount, amount === null ? null : `${amount} ${currency ?? asset ?? ''}`.trim()],
-    [t.facts.network, transaction.network],
+    [
+      t.facts.amount,
+      usdc === undefined ? amount && `${amount} ${currency ?? asset ?? ''}`.trim() : `${usdc} USDC`,
+    ],
+    [t.facts.network, network],
     [t.facts.payee, transaction.payee],
     [t.facts.payer, transaction.payer],
     [t.facts.resource, transaction.resource],
@@ -228,7 +237,9 @@ function Facts({ tested, t }: { readonly tested: Tested; readonly t: InspectText
           <dt>{name}</dt>
           <dd class="mono">
             <Foreign text={value ?? ''} max={200} />
-            {name === t.facts.amount && <span class="muted small"> {t.facts.smallest}</span>}
+            {name === t.facts.amount && usdc === undefined && (
+              <span class="muted small"> {t.facts.smallest}</span>
+            )}
           </dd>
         </>
       ))}

@@ -65,11 +65,13 @@ export function Board(props: BoardProps): VNode {
   return (
     <div class="stack board">
       <div class={isGood ? 'notice board-word' : 'notice fails board-word'} role="status">
-        <State is={isGood ? 'done' : 'failed'} page={page} words={isGood ? t.ok : t.degraded} />
-        <span class="small muted">
+        <p>
+          <State is={isGood ? 'done' : 'failed'} page={page} words={isGood ? t.ok : t.degraded} />
+        </p>
+        <p class="small muted">
           <WithTime text={t.updated} time={status.checked_at.slice(11, 19)} /> {isLive ? t.live : ''}{' '}
           {!isLive && <Link to={address}>{t.refresh}</Link>}
-        </span>
+        </p>
       </div>
       {isStale && <p class="notice warns">{t.stale}</p>}
       {status.mode === 'sandbox' && <p class="muted">{t.sandbox}</p>}
@@ -115,8 +117,7 @@ function Table({ caption, heads, numbers = [], rows }: TableProps): VNode {
   const classOf = (at: number) => (numbers.includes(at) ? 'number' : undefined)
   return (
     <Scrolling label={caption}>
-      <table>
-        <caption class="visually-hidden">{caption}</caption>
+      <table aria-label={caption}>
         <thead>
           <tr>
             {heads.map((head, at) => (
