@@ -1,9 +1,6 @@
 // The first page: what this is, a paid call that happens while one watches, the lines that connect a client, and what is behind it.
 import type { VNode } from 'preact'
 import { type Problem, toProblem } from '../../../core/errors.ts'
-import type { Price as ToolPrice } from '../../../core/price.ts'
-import { priceWords } from '../../../documents/protocols.ts'
-import { formatAtomic } from '../../../../schemas/money.ts'
 import { WEB_FETCH } from '../../../../schemas/web-fetch.ts'
 import { SANDBOX_HOST } from '../../../egress/target.ts'
 import { must } from '../../../lib/must.ts'
@@ -20,6 +17,7 @@ import { connectionsTo } from '../connections.ts'
 import { definePage, type PageContext, type PageRequest } from '../ports.ts'
 import { home, type HomeTexts } from '../texts/home.ts'
 import { proof } from '../texts/proof.ts'
+import { priceFacts } from '../tool-facts.ts'
 
 /** What there is, its page, and the tool whose price stands beside it. */
 const BEHIND = [
@@ -138,19 +136,6 @@ async function runFreeSample({ site, visitor }: PageRequest): Promise<SampleAnsw
   if (result.ok) return { output: result.output }
   return {
     problem: toProblem(result.error, { requestId: visitor.requestId, baseUrl: site.addresses.baseUrl }),
-  }
-}
-
-function priceFacts(price: ToolPrice): PriceFacts {
-  const words = priceWords(price)
-  if (price.kind === 'free') return { kind: 'free', words }
-  if (price.kind === 'credits') return { kind: 'credits', words, credits: price.credits }
-  return {
-    kind: 'x402',
-    words,
-    amount: formatAtomic(price.amountAtomic),
-    ...(price.upToAtomic !== undefined && { up_to: formatAtomic(price.upToAtomic) }),
-    ...(price.setBy !== undefined && { set_by: price.setBy }),
   }
 }
 
@@ -295,6 +280,9 @@ function Behind({ data, page }: PartProps): VNode {
           ))}
         </tbody>
       </table>
+      <p>
+        <Link to={page.href('/catalogue')}>{t.all}</Link>
+      </p>
     </>
   )
 }

@@ -71,6 +71,7 @@ const en = {
     what: 'What',
     why: 'What it is for',
     price: 'Price',
+    all: 'Everything, with search: the catalogue',
     rows: {
       credentials: [
         'Stored credentials',
@@ -189,6 +190,7 @@ const ar: typeof en = {
     what: 'القدرة',
     why: 'فائدتها',
     price: 'السعر',
+    all: 'كل القدرات مع البحث: الدليل',
     rows: {
       credentials: [
         'بيانات اعتماد محفوظة',
