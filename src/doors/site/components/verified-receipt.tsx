@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { checkContents } from '../browser/lib/contents.ts'
-import { fetchKeys, type Proof, type ProofKind, verifyProof } from '../browser/lib/proof.ts'
+import { fetchKeys, type Proof, type ProofKind, readEnvironment, verifyProof } from '../browser/lib/proof.ts'
 import type { Language } from '../routes.ts'
 import type { ProofTexts } from '../texts/proof.ts'
 import { Checks, shownVerdict, VerdictLine } from './proof/checks.tsx'
@@ -46,34 +46,28 @@ export function VerifiedReceipt({
     return () => ended.abort()
   }, [jws, kind, answer, api, baseUrl])
 
+  // What stands here while it is verified takes the room of the usual verdict, so that nothing moves.
+  const environment = proof ? proof.checks.find(({ name }) => name === 'environment') : readEnvironment(jws)
   return (
-    <div class="verified" role="status" data-verdict={proof && shownVerdict(proof)}>
-      {proof ? (
-        <>
+    <div class="verified" data-verdict={proof && shownVerdict(proof)}>
+      <div class="verdict-slot needs-script" role="status" data-size={texts.verdicts.genuine}>
+        {proof ? (
           <VerdictLine proof={proof} language={language} texts={texts} />
-          {proof.checks
-            .filter(({ name, is }) => name === 'environment' && is === 'waiting')
-            .map(({ code }) => (
-              <p class="small saffron">◆ {texts.codes[code]}</p>
-            ))}
-          <details>
-            <summary>{texts.checks}</summary>
-            <Checks checks={proof.checks} language={language} texts={texts} />
-          </details>
-          {claims !== undefined && proof.payload && (
-            <details>
-              <summary>{claims}</summary>
-              <Pairs value={proof.payload} />
-            </details>
-          )}
-        </>
-      ) : (
-        <>
-          <span class="needs-script">
-            <State is="waiting" page={{ language }} words={texts.working} />
-          </span>
-          <span class="without-script">{texts.noScript}</span>
-        </>
+        ) : (
+          <State is="waiting" page={{ language }} words={texts.working} />
+        )}
+      </div>
+      <p class="without-script">{texts.noScript}</p>
+      {environment?.is === 'waiting' && <p class="small saffron">◆ {texts.codes[environment.code]}</p>}
+      <details class="needs-script">
+        <summary>{texts.checks}</summary>
+        {proof && <Checks checks={proof.checks} language={language} texts={texts} />}
+      </details>
+      {claims !== undefined && (
+        <details class="needs-script">
+          <summary>{claims}</summary>
+          {proof?.payload && <Pairs value={proof.payload} />}
+        </details>
       )}
     </div>
   )

@@ -333,6 +333,12 @@ function checkIssuer(header: Json, payload: Json, keys: Keys | undefined): Check
   }
 }
 
+/** The document's own word on where it comes from, before anything is verified. */
+export function readEnvironment(jws: string): Check | undefined {
+  const { payload } = readJws(jws)
+  return payload && checkEnvironment(payload)
+}
+
 function checkEnvironment(payload: Json): Check | undefined {
   const environment = payload['environment']
   if (environment === 'sandbox' || environment === 'test')
