@@ -1,5 +1,5 @@
 // What a body costs by its size, measured with the flags the server runs with; bench/commerce.ts starts it.
-// `node --max-semi-space-size=8 --no-parallel-scavenge bench/commerce-large.ts`
+// `node --max-semi-space-size=4 --no-parallel-scavenge bench/commerce-large.ts`
 import type { Transaction } from '../schemas/commerce.ts'
 import { SAMPLES } from '../test/data/commerce/samples.ts'
 import { wire } from '../test/support/commerce.ts'

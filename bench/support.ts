@@ -13,7 +13,7 @@ export interface ServerProcess {
 }
 
 /** What `npm start` gives Node. */
-export const START_FLAGS = ['--max-semi-space-size=8', '--no-parallel-scavenge']
+export const START_FLAGS = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
 /** Starts `node <flags> <file>`; the server is up when it prints `listening on <url>` on stdout or stderr. */
 export async function startServer(

