@@ -53,6 +53,32 @@ describe('a free tool', () => {
     await close()
   })
 
+  it('may be cancelled, and called again', async () => {
+    const { page, close } = await open('gateway_execute')
+    let isSlow = true
+    await page.route('**/v1/execute', async (route) => {
+      if (!isSlow) await route.continue()
+    })
+    await submit(page).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await answer(page).getByText('Whether the gateway had done the work by then is not known.').waitFor()
+    isSlow = false
+    await submit(page).click()
+    await answer(page).locator('.markdown').waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      answer(page)
+        .locator('details', { hasText: 'The whole answer as JSON' })
+        .last()
+        .evaluate((element) => {
+          element.setAttribute('open', '')
+          element.querySelector('button')?.click()
+        }),
+    ])
+    expect(file.suggestedFilename()).toBe('answer.json')
+    await close()
+  })
+
   it('shows the line for a shell, which runs as pasted', async () => {
     const { page, close } = await open('gateway.discovery.search')
     await submit(page).click()

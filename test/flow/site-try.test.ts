@@ -152,6 +152,24 @@ describe('a tool tried without a script', () => {
     }
   })
 
+  it('is asked for a yes before it moves money', async () => {
+    const form = { 'json:/paymentPayload': '{"x402Version":2}', 'json:/paymentRequirements': '{}' }
+    const first = await answerTo('/tools/gateway.facilitator.settle', form)
+    expect(first.code).toBeUndefined()
+    expect(first.text).toContain('Do this for real?')
+    const second = await answerTo('/tools/gateway.facilitator.settle', { ...form, confirm: 'yes' })
+    expect(second.text).not.toContain('Do this for real?')
+  })
+
+  it('takes no member that its schema does not know, by whatever name', async () => {
+    const { code, text } = await answerTo('/tools/gateway.capabilities.get', {
+      '/id': 'extract-preview',
+      'rest:': '{"__proto__":{"id":"feed-digest"},"constructor":1}',
+    })
+    expect(code).toBe('input_unknown_property')
+    expect(text).toContain('__proto__')
+  })
+
   it('has no form for what passes HTTP messages on', async () => {
     const html = await (
       await fetch(`${gateway.baseUrl}/tools/gateway.edge.forward`, { headers: browser })

@@ -89,6 +89,10 @@ export async function tryTool(
     const detail = facts.needsScript === 'token' ? words.noScriptToken : words.noScriptSecret
     return { input, faults, answer: answerOf(400, { title: words.refused, detail }) }
   }
+  if (facts.isDestructive && form.get('confirm') !== 'yes') {
+    const { confirm, confirmText } = tryTexts[request.language]
+    return { input, faults, answer: answerOf(400, { title: confirm, detail: confirmText }) }
+  }
   const answer = await callTool(request, entry, facts, input)
   return { input, faults: faultsOf(answer.body), answer }
 }

@@ -224,6 +224,9 @@ const SHOWN = [
   'payment-response',
   'x-gateway-quote',
   'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'idempotent-replayed',
   'x-request-id',
 ]
 

@@ -47,6 +47,8 @@ interface Filling {
 }
 
 interface Run {
+  /** What was sent: a price is paid for this, whatever the form says by then. */
+  readonly input: Record<string, unknown>
   readonly request: ToolRequest
   readonly steps: readonly CallStep[]
   readonly outcome?: CallOutcome
@@ -69,6 +71,8 @@ export function TryForm(props: TryFormProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null)
   const answer = useRef<HTMLHeadingElement>(null)
   const ending = useRef<AbortController>(undefined)
+  /** Waits for a yes. */
+  const waiting = useRef<Record<string, unknown>>(undefined)
 
   // Whoever leaves the page wants no answer any more.
   useEffect(() => () => ending.current?.abort(), [])
@@ -119,8 +123,10 @@ export function TryForm(props: TryFormProps): VNode {
       setSaid(t.needsToken)
       return token.current?.focus()
     }
-    if (facts.isDestructive) dialog.current?.showModal()
-    else void call(input, false)
+    if (facts.isDestructive) {
+      waiting.current = input
+      dialog.current?.showModal()
+    } else void call(input, false)
   }
 
   async function call(input: Record<string, unknown>, isPaying: boolean): Promise<void> {
@@ -133,10 +139,10 @@ export function TryForm(props: TryFormProps): VNode {
     setRunning(true)
     setFaults([])
     setSaid(t.sending)
-    setRun({ request, steps: [] })
+    setRun({ input, request, steps: [] })
     const bearer = token.current?.value.trim()
+    const steps: CallStep[] = []
     try {
-      const steps: CallStep[] = []
       const outcome = await callPaid(
         {
           api: props.api,
@@ -150,10 +156,10 @@ export function TryForm(props: TryFormProps): VNode {
         },
         (step) => {
           steps.push(step)
-          setRun({ request, steps: [...steps] })
+          setRun({ input, request, steps: [...steps] })
         },
       )
-      setRun({ request, steps, outcome })
+      setRun({ input, request, steps, outcome })
       setSaid(
         outcome.ok
           ? say(t.done, { n: Math.round(performance.now() - started) })
@@ -164,7 +170,7 @@ export function TryForm(props: TryFormProps): VNode {
       if (found.length === 0) answer.current?.focus()
     } catch {
       const end = ended.signal.reason === 'time' ? say(t.timedOut, { n: facts.maxSeconds }) : t.cancelled
-      setRun({ request, steps: [], end })
+      setRun({ input, request, steps, end })
       setSaid(end)
     } finally {
       clearTimeout(limit)
@@ -173,9 +179,8 @@ export function TryForm(props: TryFormProps): VNode {
     }
   }
 
-  function again(isPaying: boolean): void {
-    const input = ending.current ? undefined : read()
-    if (input) void call(input, isPaying)
+  const start = (input: Record<string, unknown> | undefined, isPaying: boolean) => {
+    if (input && !ending.current) void call(input, isPaying)
   }
 
   const isLive = facts.needsScript === undefined
@@ -237,6 +242,13 @@ export function TryForm(props: TryFormProps): VNode {
             {facts.needsScript === 'token' ? t.noScriptToken : t.noScriptSecret}
           </p>
         )}
+        {isLive && facts.isDestructive && (
+          <p class="without-script">
+            <label>
+              <input type="checkbox" name="confirm" value="yes" /> {t.confirmText} {t.confirmYes}
+            </label>
+          </p>
+        )}
         <p class="row">
           <button type="submit" class={isLive ? 'primary' : 'primary needs-script'} aria-disabled={isRunning}>
             {isRunning ? t.sending : facts.isPaid ? t.price : t.send}
@@ -251,7 +263,7 @@ export function TryForm(props: TryFormProps): VNode {
           {said}
         </p>
       </form>
-      <Confirm reference={dialog} t={t} onYes={() => again(false)} />
+      <Confirm reference={dialog} t={t} onYes={() => start(waiting.current, false)} />
       <section class="try-answer stack" aria-labelledby={`${ID}-answer`} hidden={run === undefined}>
         <h3 id={`${ID}-answer`} ref={answer} tabIndex={-1}>
           {t.result}
@@ -276,7 +288,7 @@ export function TryForm(props: TryFormProps): VNode {
               <Outcome
                 outcome={run.outcome}
                 props={props}
-                onPay={() => again(true)}
+                onPay={() => start(run.input, true)}
                 isRunning={isRunning}
                 onRepair={fill}
               />
