@@ -123,7 +123,7 @@ export function Inspector(props: InspectorProps): VNode {
             <span class="small muted">{t.samples}</span>
             {samples.map(({ title, href }) => (
               <Link to={href} class="sample">
-                <Ltr>{title}</Ltr>
+                {title}
               </Link>
             ))}
           </span>
