@@ -113,7 +113,10 @@ async function makeStatus(site: SiteParts): Promise<Status> {
     signing_key: { kid: signer.kid, since: signing ? toTimestamp(signing.notBefore) : null },
     facilitators: report.facilitators.map(({ kinds, settlers, ...facilitator }) => ({
       ...facilitator,
-      networks: [...new Set(kinds.map(({ network }) => network))].toSorted(),
+      // Version 1 of x402 has names of its own for the same networks.
+      networks: [
+        ...new Set(kinds.map(({ network }) => network).filter((name) => name.includes(':'))),
+      ].toSorted(),
       needs_attention: settlers?.some(({ state }) => state !== 'ok' && state !== 'unknown') ?? false,
     })),
     chains: report.chains,

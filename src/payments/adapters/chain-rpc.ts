@@ -1,10 +1,12 @@
 // Keeps a node that is known to be of the right chain: it is asked for its id at first use, once a minute and after every
 // failure. Questions that come within a millisecond travel in one HTTP request.
 import { createBatcher } from '../../lib/batcher.ts'
+import { isObject } from '../../lib/json.ts'
 import { must } from '../../lib/must.ts'
-import { ChainError } from '../chain-ports.ts'
+import { ChainError, type ChainState } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
+import { readQuantity } from './usdc-abi.ts'
 
 export interface ChainRpcOptions {
   readonly network: PaymentNetwork
@@ -28,7 +30,7 @@ export interface ChainRpc {
   ask(calls: readonly RpcCall[], isDecisive?: boolean): Promise<readonly RpcReply[]>
   /** @throws {ChainError} before anything is sent: no node, or one of another chain */
   submit(method: string, params: readonly unknown[]): Promise<Submission>
-  state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
+  state(): ChainState
   close(): Promise<void>
 }
 
@@ -69,6 +71,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
   let connecting: Promise<Node> | undefined
   let last: { ok: boolean; at: number; detail: string } | undefined
   let waiting: Question[] = []
+  let latestBlock: bigint | undefined
 
   const observe = (error?: ChainError, detail: string = error ? WORDS[error.reason] : 'answers') => {
     last = { ok: error === undefined, at: now(), detail }
@@ -115,7 +118,9 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
       }
       if (last?.ok === false) options.onReturn?.()
       observe()
-      return check ? replies.slice(1) : replies
+      const answers = check ? replies.slice(1) : replies
+      latestBlock = latestIn(calls, answers) ?? latestBlock
+      return answers
     } catch (thrown) {
       current.checkedAt = undefined
       const error = thrown instanceof ChainError ? thrown : new ChainError('malformed', network)
@@ -182,13 +187,24 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     },
     state() {
       if (!last) return { state: 'unknown', detail: 'not asked yet', age_ms: null }
-      return { state: last.ok ? 'ok' : 'failing', detail: last.detail, age_ms: now() - last.at }
+      const state = last.ok ? ('ok' as const) : ('failing' as const)
+      const block = latestBlock === undefined ? {} : { latest_block: String(latestBlock) }
+      return { state, detail: last.detail, age_ms: now() - last.at, ...block }
     },
     async close() {
       await connecting?.catch(() => {})
       await node?.rpc.close()
     },
   }
+}
+
+/** Number of the newest block, where these calls asked for it. */
+function latestIn(calls: readonly RpcCall[], replies: readonly RpcReply[]): bigint | undefined {
+  const at = calls.findIndex(
+    ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest',
+  )
+  const reply = at < 0 ? undefined : replies[at]
+  return reply?.ok && isObject(reply.result) ? readQuantity(reply.result['number']) : undefined
 }
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] }

@@ -39,7 +39,6 @@ export interface ChainOptions extends ChainRpcOptions {
 export function createChain(options: ChainOptions): Chain {
   const { network, settlementGas = SETTLEMENT_GAS } = options
   const rpc = createChainRpc(options)
-  let latestBlock: string | undefined
   // Another chain says `unused` or `over by its clock` of a payment that is neither on this one.
   const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
   const asset = network.asset.address
@@ -152,11 +151,9 @@ export function createChain(options: ChainOptions): Chain {
     },
     async head() {
       const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
-      const head = demand(block, readBlock)
-      latestBlock = String(head.number)
-      return head
+      return demand(block, readBlock)
     },
-    state: () => ({ ...rpc.state(), ...(latestBlock !== undefined && { latest_block: latestBlock }) }),
+    state: rpc.state,
     close: rpc.close,
   }
 }

@@ -47,6 +47,22 @@ const height = { method: 'eth_blockNumber', params: [] }
 const reply = (id: unknown, result: unknown) => ({ jsonrpc: '2.0', id, result })
 
 describe('a node', () => {
+  it('is known by the newest block that anybody asked it for, and no other answer changes that', async () => {
+    const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
+    node.on('eth_getBlockByNumber', () => ({ result: { number: '0x2a' } }))
+    const rpc = open()
+    await rpc.ask([height])
+    expect(rpc.state()).not.toHaveProperty('latest_block')
+    await rpc.ask([height, block('latest')])
+    expect(rpc.state()).toMatchObject({ state: 'ok', latest_block: '42' })
+    node.on('eth_getBlockByNumber', () => ({ result: { number: '0x1' } }))
+    await rpc.ask([block('0x1')])
+    expect(rpc.state()).toMatchObject({ latest_block: '42' })
+    node.on('eth_getBlockByNumber', () => ({ result: null }))
+    await rpc.ask([block('latest')])
+    expect(rpc.state()).toMatchObject({ latest_block: '42' })
+  })
+
   it.each<[string, string, (body: string, respond: (status: number, text: string) => void) => void]>([
     ['answers HTML', 'malformed', (_body, respond) => respond(200, '<html>')],
     ['answers nothing', 'malformed', (_body, respond) => respond(200, '')],

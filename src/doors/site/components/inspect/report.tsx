@@ -266,7 +266,11 @@ function FindingView({ finding, number, hasSpot, language, t }: FindingProps): V
           {number}
         </span>
         <strong>{t.weights[weight]}</strong>
-        {lost > 0 && <Ltr>{t.points.replace('{n}', String(lost))}</Ltr>}
+        {lost > 0 && (
+          <span>
+            <Ltr>{`−${lost}`}</Ltr> {t.points}
+          </span>
+        )}
         <span class="finding-codes">
           {codes.map((code) => (
             <code>{code}</code>
