@@ -17,13 +17,16 @@ export interface ConcentrationParts {
   readonly now: () => number
 }
 
-const FRESH_MS = 30_000
+/** Few payers are counted in no time. */
+const MANY_PAYERS = 1_000
+const FRESH_MS = 1_000
+const FRESH_OF_MANY_MS = 30_000
 const MAX_KEPT = 2_000
 const DAY_MS = 24 * 3600 * 1000
 const WINDOW_DAYS = 30
 
 export function createConcentration({ store, now }: ConcentrationParts) {
-  const kept = new Map<string, { readonly at: number; readonly found: Promise<MarketConcentration> }>()
+  const kept = new Map<string, { until: number; readonly found: Promise<MarketConcentration> }>()
 
   async function look({ network, ...of }: ConcentrationQuery): Promise<MarketConcentration> {
     const shares = await store.sumPayerShares({ ...of, environment: environmentOf(network) })
@@ -40,13 +43,17 @@ export function createConcentration({ store, now }: ConcentrationParts) {
     async of(query: ConcentrationQuery): Promise<MarketConcentration> {
       const key = `${query.network} ${query.sellerId}/${query.serviceId ?? ''}`
       const known = kept.get(key)
-      if (known && now() - known.at < FRESH_MS) return known.found
+      if (known && now() < known.until) return known.found
       const found = look(query)
       kept.delete(key)
-      kept.set(key, { at: now(), found })
+      const entry = { until: Number.POSITIVE_INFINITY, found }
+      kept.set(key, entry)
       keepNewest(kept, MAX_KEPT)
-      // What failed once is tried again.
-      found.catch(() => kept.delete(key))
+      found.then(
+        ({ payers }) => (entry.until = now() + (payers < MANY_PAYERS ? FRESH_MS : FRESH_OF_MANY_MS)),
+        // What failed once is tried again.
+        () => (entry.until = 0),
+      )
       return found
     },
 

@@ -18,7 +18,7 @@ export interface Marketplace {
   get(query: DetailQuery): Promise<MarketDetail>
   /** What is sold now, most payers first: at most 2,000. The same value until something of it changes. */
   sold(): Promise<readonly MarketService[]>
-  /** How what was paid spreads over payers: as it was within the last half minute. */
+  /** How what was paid spreads over payers: as it was a second ago, or half a minute where they are many. */
   concentration(query: ConcentrationQuery): Promise<MarketConcentration>
   /** The last 30 days of all services of a seller together, oldest first; days without anything are left out. */
   sellerDays(sellerId: string, network: MarketNetwork): Promise<readonly SellerDay[]>

@@ -38,16 +38,28 @@ describe('concentration', () => {
     expect((await concentration.of(OF)).largest_payer_share).toBeNull()
   })
 
-  it('is looked up once for all who ask within half a minute, of each service apart', async () => {
+  it('is looked up once for all who ask within a second, of each service apart', async () => {
     const { world, concentration } = createWorld()
     await Promise.all([concentration.of(OF), concentration.of(OF)])
     expect(world.looks).toBe(1)
     await concentration.of({ ...OF, serviceId: null })
     await concentration.of({ ...OF, network: 'eip155:84532' })
     expect(world.looks).toBe(3)
-    world.time = 30_000
+    world.time = 1000
     await concentration.of(OF)
     expect(world.looks).toBe(4)
+  })
+
+  it('of many payers is looked up twice a minute', async () => {
+    const { world, concentration } = createWorld()
+    world.shares = { ...SHARES, payers: 100_000 }
+    await concentration.of(OF)
+    world.time = 29_999
+    await concentration.of(OF)
+    expect(world.looks).toBe(1)
+    world.time = 30_000
+    await concentration.of(OF)
+    expect(world.looks).toBe(2)
   })
 
   it('is asked for again where the store was away', async () => {

@@ -1,6 +1,6 @@
 // How to sell: the way itself where a script runs, and the same requests for a terminal. For programs it is what it always was: steps as JSON.
 import { SELLING_RULES, sellingDocument, sellingSteps } from '../../../documents/market.ts'
-import { Code } from '../components/code.tsx'
+import { Code, Prose } from '../components/code.tsx'
 import { English } from '../components/english.tsx'
 import { Island } from '../components/island.tsx'
 import { Link } from '../components/link.tsx'
@@ -61,9 +61,11 @@ export const page = definePage({
           ))}
         </ol>
         <h2>{t.rules}</h2>
-        <ul class="stack">
+        <ul class="stack" {...(page.language !== 'en' && { lang: 'en', dir: 'ltr' as const })}>
           {SELLING_RULES.map((rule) => (
-            <English text={rule} page={page} as="li" />
+            <li>
+              <Prose text={rule} />
+            </li>
           ))}
         </ul>
       </>

@@ -154,7 +154,7 @@ function Profile({ data, page }: PartProps): VNode {
           <dt>{t.hosts}</dt>
           <dd>
             {data.proven_hosts.length === 0 && <State is="waiting" page={page} words={t.noHosts} />}
-            <ul class="plain">
+            <ul class="plain wraps">
               {data.proven_hosts.map(({ host, method, proven_at }) => (
                 <li>
                   <State is="done" page={page} words={host} />{' '}
@@ -307,13 +307,13 @@ function Payouts({ data, page }: PartProps): VNode {
             <tbody>
               {data.payouts.map((payout) => (
                 <tr>
-                  <td>
+                  <td class="nowrap">
                     <Ltr>{payout.paid_at === null ? '–' : timeOf(payout.paid_at)}</Ltr>
                   </td>
                   <td class="number">
                     <Ltr>{`${usdc(payout.amount_atomic)} USDC`}</Ltr>
                   </td>
-                  <td>
+                  <td class="nowrap">
                     <Ltr class="mono">{payout.transaction ?? '–'}</Ltr>
                   </td>
                 </tr>

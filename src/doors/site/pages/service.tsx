@@ -5,6 +5,7 @@ import { Foreign, Ltr } from '../components/foreign.tsx'
 import { Link } from '../components/link.tsx'
 import { waysToBuy } from '../components/market/buying.ts'
 import { PaidCalls, Ratings, Sources } from '../components/market/evidence.tsx'
+import { Filled } from '../components/market/filled.tsx'
 import { Figure } from '../components/market/figure.tsx'
 import { count, dateOf, duration, fill, percent, usdc } from '../components/market/format.ts'
 import { excludedCalls } from '../components/market/listed.ts'
@@ -89,7 +90,7 @@ function Head({ data: { service }, page }: PartProps): VNode {
       <p class="lead">
         <Foreign text={service.description} />
       </p>
-      <p class="row">
+      <p class="row wraps">
         {service.words_of_seller ? (
           service.proof && <State is="done" page={page} words={`${t.proven}: ${service.proof.host}`} />
         ) : (
@@ -127,16 +128,23 @@ function Buy({ data, page }: PartProps): VNode {
       <div class="stack">
         <h2 id="buy">{t.howToBuy}</h2>
         <p class="figure-number">
-          {fill(service.routes.length > 1 ? t.from : t.perCall, { n: usdc(service.price.amount_atomic) })}
+          <Filled
+            text={service.routes.length > 1 ? t.from : t.perCall}
+            values={{ n: `${usdc(service.price.amount_atomic)} USDC` }}
+          />
         </p>
-        <p class="small muted">{fill(t.fee, { n: usdc(service.allocation.platform_fee_atomic) })}</p>
+        <p class="small muted">
+          <Filled text={t.fee} values={{ n: `${usdc(service.allocation.platform_fee_atomic)} USDC` }} />
+        </p>
         <dl class="pairs">
           <dt>{t.endpoint}</dt>
           <dd>
             <Ltr class="mono">{service.endpoint}</Ltr>
           </dd>
           <dt>{t.limit}</dt>
-          <dd>{fill(t.perMinute, { n: count(service.max_requests_per_minute) })}</dd>
+          <dd>
+            <Filled text={t.perMinute} values={{ n: count(service.max_requests_per_minute) }} />
+          </dd>
           {service.refund_policy !== null && (
             <>
               <dt>{t.refundPolicy}</dt>
@@ -269,7 +277,10 @@ function Numbers({ data, page }: PartProps): VNode {
             {excludedKinds.map(([kind, { payers, calls, volume_atomic }]) => (
               <li>
                 {t.excludedKinds[kind as keyof typeof excluded]}:{' '}
-                {fill(t.payersCalls, { p: count(payers), c: count(calls), v: usdc(volume_atomic) })}
+                <Filled
+                  text={t.payersCalls}
+                  values={{ p: count(payers), c: count(calls), v: `${usdc(volume_atomic)} USDC` }}
+                />
               </li>
             ))}
           </ul>

@@ -42,13 +42,13 @@ export function PaidCalls({ detail, page, source }: EvidenceProps): VNode {
                 <td class="nowrap">
                   <Ltr>{call.settled_at === null ? '–' : timeOf(call.settled_at)}</Ltr>
                 </td>
-                <td>
-                  <Foreign text={call.route} max={80} class="mono" />
+                <td class="nowrap">
+                  <Foreign text={call.route} max={60} class="mono" />
                 </td>
                 <td class="number">
                   <Ltr>{usdc(call.amount_atomic)}</Ltr>
                 </td>
-                <td>
+                <td class="nowrap">
                   <Ltr class="mono">{call.transaction ?? '–'}</Ltr>
                 </td>
                 <td>{call.excluded === null ? t.countsYes : t.excludedKinds[call.excluded]}</td>
@@ -113,10 +113,10 @@ export function Sources({ detail, page }: EvidenceProps): VNode {
         <tbody>
           {Object.entries(detail.computed_from).map(([figure, addresses]) => (
             <tr>
-              <th scope="row">
+              <th scope="row" class="nowrap">
                 <code dir="ltr">{figure}</code>
               </th>
-              <td>
+              <td class="nowrap">
                 {addresses.map((address) => (
                   <Link to={address} isForeign class="block">
                     <Ltr class="mono">{address.replace(page.baseUrl, '')}</Ltr>

@@ -6,7 +6,8 @@ import { marketTexts } from '../../texts/market.ts'
 import { Code } from '../code.tsx'
 import { Foreign, Ltr } from '../foreign.tsx'
 import { SchemaTable } from '../schema-table.tsx'
-import { duration, fill, usdc } from './format.ts'
+import { Filled } from './filled.tsx'
+import { duration, usdc } from './format.ts'
 
 interface RoutesProps {
   readonly service: MarketService
@@ -21,7 +22,10 @@ export const Routes = ({ service, page }: RoutesProps): VNode => (
         <summary>
           <Foreign text={`${route.method} ${route.path}`} max={120} class="mono" />
           <span class="tag money">
-            {fill(marketTexts[page.language].perCall, { n: usdc(route.price_atomic) })}
+            <Filled
+              text={marketTexts[page.language].perCall}
+              values={{ n: `${usdc(route.price_atomic)} USDC` }}
+            />
           </span>
         </summary>
         <Route route={route} page={page} isForeign={service.words_of_seller} />

@@ -5,6 +5,7 @@ import { marketTexts } from '../../texts/market.ts'
 import { Foreign, Ltr } from '../foreign.tsx'
 import { Link } from '../link.tsx'
 import { State } from '../state.tsx'
+import { Filled } from './filled.tsx'
 import { count, duration, fill, percent, usdc } from './format.ts'
 import { excludedCalls, type ListedService } from './listed.ts'
 
@@ -41,8 +42,7 @@ function Service({
   const address = page.href(`/marketplace/${seller}/${service.service_id}${suffix}`)
   const Heading = level === 3 ? 'h3' : 'h2'
   const excluded = excludedCalls(stats)
-  const isOnePayer =
-    (concentration?.largest_payer_share ?? 0) >= ONE_PAYER && (concentration?.payers ?? 0) > 1
+  const isOnePayer = (concentration?.largest_payer_share ?? 0) >= ONE_PAYER
   return (
     <article class="service">
       <div class="service-words">
@@ -58,7 +58,12 @@ function Service({
           </Link>
           {' · '}
           <Ltr>{service.allowed_methods.join(', ')}</Ltr>
-          {service.routes > 1 && ` · ${fill(t.routes.many, { n: service.routes })}`}
+          {service.routes > 1 && (
+            <>
+              {' · '}
+              <Filled text={t.routes.many} values={{ n: String(service.routes) }} />
+            </>
+          )}
         </p>
         <p class="service-about">
           <Foreign text={service.description} max={220} />
@@ -74,7 +79,10 @@ function Service({
       </div>
       <div class="service-figures">
         <p class="service-price">
-          {fill(service.routes > 1 ? t.from : t.perCall, { n: usdc(service.price.amount_atomic) })}
+          <Filled
+            text={service.routes > 1 ? t.from : t.perCall}
+            values={{ n: `${usdc(service.price.amount_atomic)} USDC` }}
+          />
         </p>
         <Figures service={service} page={page} />
       </div>

@@ -90,7 +90,7 @@ export function SubmitStep({
             )}
           </>
         )}
-        {listing?.state_reason && (
+        {listing?.state_reason && !isPending && (
           <p>
             <Foreign text={listing.state_reason} max={500} />
           </p>
