@@ -11,7 +11,6 @@ import type { Handler, Resource } from '../http/resource.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
 import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
-import { SITE_CSS } from './pages.ts'
 
 const MAX_AGE = 'public, max-age=300'
 const TEXT = 'text/plain; charset=utf-8'
@@ -57,7 +56,6 @@ export function documentResources(parts: DoorParts): Resource[] {
     ),
     changing('/.well-known/security.txt', TEXT, async () => securityText(parts)),
     ...registry.tools.map((entry) => json(`/schemas/${entry.portableName}.json`, schemaDocument(entry))),
-    fixed('/site.css', 'text/css; charset=utf-8', SITE_CSS),
   ]
 }
 

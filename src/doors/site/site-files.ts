@@ -47,14 +47,16 @@ const webManifest = (assets: Assets, root: string) => ({
 })
 
 /** Every page that does not depend on who sells or pays, in every language (sitemaps.org, with Google's links between languages). */
-async function siteMap({ registry, addresses }: SiteParts): Promise<string> {
+async function siteMap({ registry, addresses, documents }: SiteParts): Promise<string> {
   const { entries } = await openLibrary()
+  const capabilities = documents.catalogue()['tools'] as readonly { readonly id: string }[]
   const paths = [
     ...Object.values(ROUTES)
       .map(({ path }) => path)
       .filter((path) => !path.includes('{')),
     ...entries.map(({ slug }) => `/docs/${slug}`),
     ...registry.tools.map(({ portableName }) => `/tools/${portableName}`),
+    ...capabilities.map(({ id }) => `/capabilities/${id}`),
   ]
   const { siteUrl } = addresses
   const addressIn = (path: string, language: string) =>

@@ -2,13 +2,14 @@
 import type { VNode } from 'preact'
 import { common } from '../texts/common.ts'
 import type { PageContext } from '../ports.ts'
+import { highlight } from './highlight.tsx'
 
 interface CodeProps {
   readonly text: string
   readonly page: Pick<PageContext, 'language'>
   /** Said to who hears the page, and shown above: `curl`, `claude_desktop_config.json`. */
   readonly label?: string
-  /** As behind the fence of a block in Markdown: `sh`, `ts`. */
+  /** As behind the fence of a block in Markdown: `sh`, `ts`. Of our own code alone. */
   readonly language?: string
 }
 
@@ -22,7 +23,7 @@ export function Code({ text, page, label, language }: CodeProps): VNode {
         {t.copy}
       </button>
       <pre tabIndex={0} role="region" aria-label={label ?? t.copy}>
-        <code class={language ? `language-${language}` : undefined}>{text}</code>
+        <code class={language ? `language-${language}` : undefined}>{highlight(text, language)}</code>
       </pre>
     </figure>
   )

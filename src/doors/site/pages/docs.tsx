@@ -8,11 +8,14 @@ import { definePage, type PageContext } from '../ports.ts'
 import { docsTexts } from '../texts/docs.ts'
 import { guideWords } from '../texts/guides.ts'
 
+/** Characters that are searched for and shown again. */
+const MAX_QUERY = 200
+
 export const page = definePage({
   isWide: true,
   async load({ query }) {
     const library = await openLibrary()
-    const words = query.get('q')?.trim() ?? ''
+    const words = query.get('q')?.trim().slice(0, MAX_QUERY) ?? ''
     return {
       query: words,
       hits: words === '' ? [] : await searchDocuments(library, words),
