@@ -1,7 +1,7 @@
 // The verifier of the pages beside the one of the command line: the same documents, the same verdicts. Both fail closed.
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readKeys, verifyProof } from '../../../src/doors/site/browser/lib/proof.ts'
+import { fetchKeys, readKeys, verifyProof } from '../../../src/doors/site/browser/lib/proof.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { JWS_TYPES, type KeyDocument, verifyJws } from '../../../src/receipts/types.ts'
 
@@ -273,6 +273,40 @@ describe('a document made to break its reader', () => {
       ),
     ).toBe(true)
     expect(typeof proof.verdict).toBe('string')
+  })
+})
+
+describe('fetchKeys', () => {
+  const asked: (RequestInit | undefined)[] = []
+  async function answered(answer: () => Response): Promise<unknown> {
+    const { fetch } = globalThis
+    try {
+      globalThis.fetch = async (_url, init) => {
+        asked.push(init)
+        return answer()
+      }
+      return await fetchKeys({ api: '', baseUrl })
+    } finally {
+      globalThis.fetch = fetch
+    }
+  }
+
+  it('asks anew each time, as nobody', async () => {
+    expect(await answered(() => Response.json(published))).toEqual({ document: published, baseUrl })
+    expect(asked.at(-1)).toMatchObject({ credentials: 'omit', cache: 'no-cache' })
+  })
+
+  it.each([
+    ['an error', () => Response.json(published, { status: 503 })],
+    ['a page', () => new Response('<html>')],
+    [
+      'no answer',
+      () => {
+        throw new TypeError('failed')
+      },
+    ],
+  ])('takes %s for no keys', async (_what, answer) => {
+    expect(await answered(answer)).toBeUndefined()
   })
 })
 

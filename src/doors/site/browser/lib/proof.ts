@@ -81,7 +81,12 @@ export async function fetchKeys(
   signal?: AbortSignal,
 ): Promise<Keys | undefined> {
   try {
-    const response = await fetch(`${api}${KEYS_PATH}`, { credentials: 'omit', ...(signal && { signal }) })
+    // A key may have been revoked a moment ago.
+    const response = await fetch(`${api}${KEYS_PATH}`, {
+      credentials: 'omit',
+      cache: 'no-cache',
+      ...(signal && { signal }),
+    })
     const document = response.ok ? readKeys(await response.text()) : undefined
     return document && { document, baseUrl }
   } catch {

@@ -32,7 +32,8 @@ export function Timeline({ events, environment, network, page, texts }: Timeline
               <State is={is} page={page} words={title} />
               {at !== undefined && (
                 <span class="muted small">
-                  {after > 0 && <Ltr class="offset">{`+${duration(after)}`}</Ltr>} <Moment at={at} isExact />
+                  {after > 0 && <Ltr class="offset">{`+${duration(after)}`}</Ltr>}{' '}
+                  <Moment at={at} isExact={!at.endsWith('.000Z')} />
                 </span>
               )}
             </p>
