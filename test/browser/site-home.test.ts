@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
 import { type DefaultGateway, startDefaultGateway } from '../support/default-gateway.ts'
+import { finish } from '../support/process.ts'
 import {
   accessibilityFaults,
   type Form,
@@ -145,7 +146,7 @@ describe('the paid call of the first page', () => {
 })
 
 describe('the lines that connect', () => {
-  it('are chosen with the arrow keys and copied with a button', async () => {
+  it('are chosen with the arrow keys, copied with a button, and run as they were copied', async () => {
     const { page, close } = await open()
     await page.locator('#connect ~ div input[data-tab]').first().focus()
     for (let times = 0; times < 8; times++) await page.keyboard.press('ArrowRight')
@@ -154,6 +155,8 @@ describe('the lines that connect', () => {
     await lines.getByRole('button', { name: 'Copy' }).first().click()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied).toContain(`curl -sS ${gateway.url.replace('localhost', '127.0.0.1')}/v1/execute`)
+    const { stdout } = await finish('sh', ['-c', copied])
+    expect(stdout).toContain('Sencha, first harvest')
     await close()
   })
 })
