@@ -18,6 +18,7 @@ import { isRecord, say } from '../result/read.ts'
 import { VerifiedReceipt } from '../verified-receipt.tsx'
 import { Answer } from './answer.tsx'
 import type { TryFacts } from './facts.ts'
+import { Bar, Confirm, ID, JsonInput } from './form-parts.tsx'
 import { curlOf, faultsOf, missingInPath, requestOf, type ToolRequest } from './request.ts'
 import { Steps } from './steps.tsx'
 
@@ -55,8 +56,6 @@ interface Run {
   /** Why there is no outcome, in words. */
   readonly end?: string
 }
-
-const ID = 'try'
 
 export function TryForm(props: TryFormProps): VNode {
   const { facts, t, form: formTexts, language } = props
@@ -308,103 +307,6 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
-
-interface BarProps {
-  readonly facts: TryFacts
-  readonly t: TryTexts
-  readonly view: 'form' | 'json'
-  readonly onFill: (input: Record<string, unknown>) => void
-  readonly onView: (view: 'form' | 'json') => void
-}
-
-/** Examples to fill in, which work without a script too, and the two views of the input. */
-function Bar({ facts, t, view, onFill, onView }: BarProps): VNode | null {
-  const { examples, schema } = facts
-  if (membersOf(schema).length === 0) return null
-  return (
-    <div class="bar">
-      <div class="row" role="group" aria-label={t.examples}>
-        <span class="muted small">{t.examples}</span>
-        {examples.map(({ title, input }, index) => (
-          <button
-            type={facts.needsScript === undefined ? 'submit' : 'button'}
-            class={facts.needsScript === undefined ? 'minor' : 'minor needs-script'}
-            name="example"
-            value={index}
-            lang="en"
-            onClick={(event) => {
-              event.preventDefault()
-              onFill(input)
-            }}
-          >
-            {title}
-          </button>
-        ))}
-        <button type="button" class="minor needs-script" onClick={() => onFill({})}>
-          {t.clear}
-        </button>
-      </div>
-      <div class="row needs-script views" role="group" aria-label={t.view}>
-        {(['form', 'json'] as const).map((name) => (
-          <button type="button" class="minor" aria-pressed={view === name} onClick={() => onView(name)}>
-            {t[name]}
-          </button>
-        ))}
-      </div>
-    </div>
-  )
-}
-
-interface JsonInputProps {
-  readonly input: Record<string, unknown>
-  readonly faults: readonly FieldFault[]
-  readonly t: TryTexts
-}
-
-function JsonInput({ input, faults, t }: JsonInputProps): VNode {
-  const text = JSON.stringify(input, undefined, 2)
-  return (
-    <div class="field">
-      <label for={`${ID}-json`}>{t.jsonInput}</label>
-      <textarea
-        id={`${ID}-json`}
-        rows={Math.min(24, Math.max(6, text.split('\n').length + 1))}
-        defaultValue={text}
-        dir="ltr"
-        spellcheck={false}
-        aria-describedby={`${ID}-json-fault`}
-        {...(faults.length > 0 && { 'aria-invalid': 'true' as const })}
-      />
-      <p class="fault" id={`${ID}-json-fault`}>
-        {faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join(' · ')}
-      </p>
-    </div>
-  )
-}
-
-interface ConfirmProps {
-  readonly reference: { current: HTMLDialogElement | null }
-  readonly t: TryTexts
-  readonly onYes: () => void
-}
-
-/** What changes something is asked for once more. */
-const Confirm = ({ reference, t, onYes }: ConfirmProps): VNode => (
-  <dialog ref={reference} class="panel" aria-labelledby={`${ID}-confirm`}>
-    <form method="dialog" class="stack">
-      <h3 id={`${ID}-confirm`}>{t.confirm}</h3>
-      <p>{t.confirmText}</p>
-      <p class="row">
-        <button type="submit" autofocus>
-          {t.confirmNo}
-        </button>
-        <button type="submit" class="primary" onClick={onYes}>
-          {t.confirmYes}
-        </button>
-      </p>
-    </form>
-  </dialog>
-)
 
 interface OutcomeProps {
   readonly outcome: CallOutcome
