@@ -5,6 +5,7 @@ import { BarChart } from '../components/chart.tsx'
 import { Foreign, Ltr } from '../components/foreign.tsx'
 import { Link } from '../components/link.tsx'
 import { count, dateOf, fill, lastDays, percent, timeOf, usdc } from '../components/market/format.ts'
+import { Filled } from '../components/market/filled.tsx'
 import { Figure } from '../components/market/figure.tsx'
 import { excludedCalls, listServices } from '../components/market/listed.ts'
 import { askedNetwork, otherNetwork, usualNetwork } from '../components/market/network.ts'
@@ -159,10 +160,13 @@ function Profile({ data, page }: PartProps): VNode {
                 <li>
                   <State is="done" page={page} words={host} />{' '}
                   <span class="small muted">
-                    {fill(t.hostProven, {
-                      m: method === 'dns' ? t.methods.dns : t.methods.well_known,
-                      d: dateOf(proven_at),
-                    })}
+                    <Filled
+                      text={t.hostProven.replace(
+                        '{m}',
+                        method === 'dns' ? t.methods.dns : t.methods.well_known,
+                      )}
+                      values={{ d: dateOf(proven_at) }}
+                    />
                   </span>
                 </li>
               ))}
