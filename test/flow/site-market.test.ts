@@ -114,3 +114,14 @@ describe('/marketplace', () => {
     expect(text).toMatch(/<option[^>]*selected[^>]*>الأقل سعرًا/)
   })
 })
+
+describe('/sell', () => {
+  it.each([
+    ['/sell', '/marketplace/sell'],
+    ['/ar/sell', '/ar/marketplace/sell'],
+  ])('%s leads to %s', async (path, to) => {
+    const answer = await fetch(gateway.baseUrl + path, { redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([308, to])
+    expect((await fetch(gateway.baseUrl + path, { headers: { accept: 'text/html' } })).status).toBe(200)
+  })
+})

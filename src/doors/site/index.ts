@@ -1,5 +1,6 @@
 // The site as resources of the HTTP door. Everything that draws pages is loaded with the first request for one.
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
+import { sendText } from '../http/reply.ts'
 import type { Exchange, Handler, Resource } from '../http/resource.ts'
 import type { ShownPrice, SitePages } from '../http/site-pages.ts'
 import type { SiteParts } from './ports.ts'
@@ -100,7 +101,19 @@ export function createSite(parts: SiteParts): SitePages {
     path,
     methods: { GET: async (exchange) => (await open()).siteFile(path, exchange) },
   }))
-  return { resources: [...pages, file, ...named, testPayment, badge], refuse, price }
+  const root = new URL(parts.addresses.siteUrl).pathname.replace(/\/$/, '')
+  // What people type: the page itself has the address that programs know.
+  const sell = LANGUAGES.map((language): Resource => ({
+    path: inLanguage('/sell', language),
+    methods: {
+      GET: ({ res, context }) =>
+        sendText(res, 308, '', {
+          location: root + inLanguage('/marketplace/sell', language),
+          'x-request-id': context.requestId,
+        }),
+    },
+  }))
+  return { resources: [...pages, file, ...named, testPayment, badge, ...sell], refuse, price }
 }
 
 /** The first language has no prefix; the others' first pages have no slash behind theirs. */
