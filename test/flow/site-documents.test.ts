@@ -65,7 +65,9 @@ describe('the documents', () => {
 
   it('name this gateway in commands, and their own machine to operators', async () => {
     expect(await textOf('/docs/mcp')).toContain(`agent-gateway ${gateway.baseUrl}/mcp`)
-    expect(await textOf('/docs/mcp')).not.toContain('127.0.0.1:8402')
+    for (const guide of ['mcp', 'frameworks', 'payments', 'example-ai-sdk'])
+      expect(await textOf(`/docs/${guide}`)).not.toMatch(/(?:127\.0\.0\.1|localhost):8402/)
+    expect(await textOf('/docs/configuration')).toMatch(/8402/)
   })
 
   it('say in Arabic that they are English, with a frame in Arabic', async () => {

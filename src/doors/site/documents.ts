@@ -1,6 +1,7 @@
 // The written documents as pages: which there are, who reads them, and where a link of one leads on the site.
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import type { Addresses } from '../../core/config.ts'
 import { SHELVES } from '../../documents/shelves.ts'
 import { BUILT } from './assets.ts'
 
@@ -85,11 +86,19 @@ export function linkFrom(
 }
 
 /** Where the documents say the address of a gateway that runs where it was installed. */
-const WRITTEN_ADDRESS = 'http://127.0.0.1:8402'
+const WRITTEN_ADDRESS = /http:\/\/(?:127\.0\.0\.1|localhost):8402(\/mcp\b)?/g
 
 /** Commands and programs of a document, which work as they stand at this gateway; what operators read names their own machine. */
-export const withAddress = (text: string, { shelf }: { readonly shelf: Shelf }, baseUrl: string): string =>
-  shelf === 'operate' || shelf === 'security' ? text : text.replaceAll(WRITTEN_ADDRESS, baseUrl)
+export const withAddress = (
+  text: string,
+  { shelf }: { readonly shelf: Shelf },
+  { baseUrl, mcpUrl }: Pick<Addresses, 'baseUrl' | 'mcpUrl'>,
+): string =>
+  shelf === 'operate' || shelf === 'security'
+    ? text
+    : text.replaceAll(WRITTEN_ADDRESS, (_written, mcp: string | undefined) =>
+        mcp === undefined ? baseUrl : mcpUrl,
+      )
 
 /** A document for who reads it elsewhere: its links are whole addresses. */
 export const withWholeLinks = (

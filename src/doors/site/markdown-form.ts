@@ -16,9 +16,20 @@ type Node = Element | string
  * @param address of the page, which its links are relative to
  */
 export function markdownOf(html: string, address: string): string {
-  const text = blocksOf(parse(html), { address }).join('\n\n')
+  const text = withoutEmptySections(blocksOf(parse(html), { address })).join('\n\n')
   return `${text}\n`
 }
+
+/** A section of controls alone has nothing to read. */
+const withoutEmptySections = (blocks: readonly string[]): readonly string[] =>
+  blocks.filter((block, at) => {
+    const level = levelOf(block)
+    if (level === undefined || level === 1) return true
+    const next = blocks[at + 1]
+    return next !== undefined && (levelOf(next) ?? Infinity) > level
+  })
+
+const levelOf = (block: string): number | undefined => /^(#{1,6}) /.exec(block)?.[1]?.length
 
 const VOID = new Set(['br', 'hr', 'img', 'input', 'link', 'meta', 'wbr', 'source'])
 

@@ -7,7 +7,7 @@ const of = (html: string) => markdownOf(html, 'https://gw.example/ar/docs/mcp?q=
 
 describe('what a page says', () => {
   it.each([
-    ['headings', '<h1>One</h1><h2 id="two">Two</h2>', '# One\n\n## Two'],
+    ['headings', '<h1>One</h1><h2 id="two">Two</h2><p>a</p>', '# One\n\n## Two\n\na'],
     ['paragraphs and breaks', '<p>a <b>b</b> <em>c</em></p><p>d<br>e</p>', 'a **b** *c*\n\nd\\\ne'],
     ['lists', '<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>', '- a\n\n- b\n\n  - c'],
     ['numbered lists', '<ol><li>a</li><li><p>b</p></li></ol>', '1. a\n2. b'],
@@ -45,6 +45,11 @@ describe('what a page says', () => {
       'the name of a section once',
       '<section aria-label="a"><figcaption>a</figcaption><p>b</p></section>',
       '**a**\n\nb',
+    ],
+    [
+      'sections that say something',
+      '<h1>A</h1><h2>Try it</h2><form>x</form><h2>B</h2><h3>C</h3><p>c</p><h2>End</h2><form>x</form>',
+      '# A\n\n## B\n\n### C\n\nc',
     ],
     ['neighbours apart', '<div><span>a</span><span>b</span></div>', 'a b'],
   ])('keeps %s', (_, html, expected) => {

@@ -11,7 +11,7 @@ export const page = definePage({
     const { entries: guides, read } = await openLibrary()
     const entry = guides.find(({ slug }) => slug === params['guide'])
     if (!entry) return undefined
-    const markdown = withAddress(await read(entry.slug), entry, site.addresses.baseUrl)
+    const markdown = withAddress(await read(entry.slug), entry, site.addresses)
     return { ...entry, markdown, guides }
   },
   toMarkdown: ({ markdown, source, guides }, { siteUrl }) =>
