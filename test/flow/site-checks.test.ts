@@ -217,6 +217,14 @@ describe('the page that tests a transaction', () => {
     expect(report).toContain('[hidden: authorization]')
   })
 
+  it('hides proofs in what it unfolds, too', async () => {
+    const page = await (await get('/test?sample=x402')).text()
+    const [, unfolded = ''] = /Decoded from([^]*)/.exec(page.replaceAll(/data-props="[^"]*"/g, '')) ?? []
+    expect(unfolded).toContain('validBefore')
+    expect(unfolded).toContain('[hidden: signature]')
+    expect(unfolded).not.toContain('5e71c0a49b3fd286')
+  })
+
   it('has a report for programs at the same address', async () => {
     const json = (await (await send(PAYMENT, { accept: 'application/json' })).json()) as Record<string, never>
     expect(json).toMatchObject({ tested: { test: { protocol: 'mcp' }, inspect: { forwarded: false } } })

@@ -24,7 +24,7 @@ export function curlToHttp(text: string): string | undefined {
     else if (WITH_VALUE.has(option)) value()
     else if (!word.startsWith('-')) address ??= word
   }
-  if (address === undefined) return undefined
+  if (address === undefined || address === '') return undefined
   const target = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`
   const hasType = fields.some((field) => /^content-type:/i.test(field))
   if (data.length > 0 && !hasType)
