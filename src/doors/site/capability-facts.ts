@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import type { CatalogueRow } from './components/catalogue.tsx'
 import type { PriceFacts } from './components/price.tsx'
 import type { SiteParts } from './ports.ts'
-import { priceFacts, sentencesOf } from './tool-facts.ts'
+import { beginningOf, priceFacts } from './tool-facts.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -72,7 +72,7 @@ export const capabilityRows = (
         kind: 'capability',
         name: id,
         title: name,
-        summary: sentencesOf(description)[0] ?? description,
+        summary: beginningOf(description),
         path: `/capabilities/${id}`,
         caller: tool.caller,
         price,

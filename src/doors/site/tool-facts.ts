@@ -21,7 +21,7 @@ export interface ToolRow {
   readonly caller: CallerKind
   readonly price: PriceFacts
   readonly doors: readonly string[]
-  /** The first sentence of its summary. */
+  /** How its summary begins. */
   readonly summary: string
 }
 
@@ -100,7 +100,7 @@ export const toolRow = ({ tool, portableName }: RegisteredTool): ToolRow => ({
   caller: tool.caller,
   price: priceFacts(tool.price),
   doors: tool.doors,
-  summary: firstSentence(tool.summary),
+  summary: beginningOf(tool.brief ?? tool.summary),
 })
 
 /** Everything that the page of a tool says. */
@@ -150,14 +150,26 @@ const errorFacts = (code: ErrorCode, ofPrice: ReadonlySet<ErrorCode>): ErrorFact
 })
 
 /** The sentences of a text of ours: each begins with a capital letter or with code. */
-export const sentencesOf = (text: string): readonly string[] => text.split(/(?<=[.:])\s+(?=[A-Z`])/)
+export const sentencesOf = (text: string): readonly string[] => text.split(/(?<=\.)\s+(?=[A-Z`{])/)
 
-const firstSentence = (text: string): string => sentencesOf(text)[0] ?? text
+/** The beginning of a text: one sentence, or as many as say something. */
+export function beginningOf(text: string): string {
+  const sentences = sentencesOf(text)
+  const enough = sentences.findIndex(
+    (_, at) => sentences.slice(0, at + 1).join(' ').length >= LEAST_BEGINNING,
+  )
+  return sentences.slice(0, enough + 1).join(' ') || text
+}
+
+const LEAST_BEGINNING = 40
+/** A longer one tells what a tool does. */
+const MAX_LIMITATION = 200
 
 /** The sentences that say what a tool does not do, or needs first: a summary always says so, because a model decides by it. */
 export const limitationsOf = (summary: string): readonly string[] =>
   sentencesOf(summary)
     .slice(1)
+    .filter((sentence) => sentence.length < MAX_LIMITATION && !sentence.startsWith('No account'))
     .filter((sentence) =>
       /\b(?:no|not|never|nothing|none|only|without|refuse[sd]?|untrusted)\b/i.test(sentence),
     )

@@ -50,7 +50,7 @@ export function Catalogue({ list, page }: { readonly list: CatalogueList; readon
   const count = results.length + (isAll ? 0 : goals.length)
   return (
     <div class="stack">
-      <p role="status" class={isAll ? 'visually-hidden' : 'found'}>
+      <p role="status" class={isAll ? 'visually-hidden' : undefined}>
         {foundWords(count, page, t)} {!isAll && <Link to={page.href('/catalogue')}>{t.clear}</Link>}
       </p>
       {count === 0 && <Nothing list={list} page={page} t={t} />}
@@ -92,7 +92,7 @@ function Groups({
   return (
     <>
       {hasJumps && (
-        <ul class="jump">
+        <ul class="shelf-jump">
           {capabilities.length > 0 && (
             <li>
               <Link to="#capabilities">{t.capabilities}</Link>
@@ -111,7 +111,7 @@ function Groups({
         </ul>
       )}
       {capabilities.length > 0 && (
-        <section class="group" aria-labelledby="capabilities">
+        <section class="shelf-group" aria-labelledby="capabilities">
           <h2 id="capabilities">{t.capabilities}</h2>
           <p class="muted">{t.capabilitiesHint}</p>
           <Shelf rows={capabilities} {...part} />
@@ -119,7 +119,7 @@ function Groups({
       )}
       {goals.length > 0 && <Goals goals={goals} {...part} />}
       {toolsets.map(({ toolset, name, words, theirs }) => (
-        <section class="group" aria-labelledby={toolset}>
+        <section class="shelf-group" aria-labelledby={toolset}>
           <h2 id={toolset}>{name}</h2>
           <p class="muted">{words}</p>
           <Shelf rows={theirs} {...part} />
@@ -158,7 +158,7 @@ function Shelf({ rows, page, t, isMixed }: ShelfProps): VNode | null {
 
 function Goals({ goals, page, t }: PartProps & { readonly goals: readonly CatalogueGoal[] }): VNode {
   return (
-    <section class="group" aria-labelledby="goals">
+    <section class="shelf-group" aria-labelledby="goals">
       <h2 id="goals">{t.byGoal}</h2>
       <p class="muted">{t.byGoalHint}</p>
       <ul class="shelf">

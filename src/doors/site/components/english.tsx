@@ -23,3 +23,7 @@ export function English({ text, page, as, class: name }: EnglishProps): VNode {
     </Around>
   )
 }
+
+/** What says of an element whose words are all of the registry that they are English. */
+export const inEnglish = ({ language }: Pick<PageContext, 'language'>): { lang?: 'en'; dir?: 'ltr' } =>
+  language === 'en' ? {} : { lang: 'en', dir: 'ltr' }

@@ -51,7 +51,9 @@ interface PriceProps {
 /** What a call costs, as a tag. */
 export function Price({ price, page, isExplained }: PriceProps): VNode {
   const t = priceTexts[page.language]
-  const tag = <span class={price.kind === 'free' ? 'tag' : 'tag money'}>{priceText(price, page)}</span>
+  const tag = (
+    <span class={price.kind === 'free' ? 'tag' : 'tag money'}>{withAmounts(priceText(price, page))}</span>
+  )
   if (!isExplained || price.kind === 'free') return tag
   const isCredits = price.kind === 'credits'
   return (
@@ -63,3 +65,7 @@ export function Price({ price, page, isExplained }: PriceProps): VNode {
     </>
   )
 }
+
+/** An amount and its currency stay in this order in either direction. */
+const withAmounts = (words: string): (string | VNode)[] =>
+  words.split(/(\d[\d.]* USDC)/).map((part, at) => (at % 2 === 1 ? <bdi dir="ltr">{part}</bdi> : part))

@@ -2,8 +2,8 @@
 import type { VNode } from 'preact'
 import { hasPlaceholder, snippetsOf } from '../../../documents/snippets.ts'
 import { sampleOf } from '../../../documents/sample.ts'
-import { Code } from '../components/code.tsx'
-import { English } from '../components/english.tsx'
+import { Code, Prose } from '../components/code.tsx'
+import { English, inEnglish } from '../components/english.tsx'
 import { Link } from '../components/link.tsx'
 import { Price, type PriceFacts } from '../components/price.tsx'
 import { SchemaTable } from '../components/schema-table.tsx'
@@ -138,12 +138,27 @@ function CapabilityView({
         </p>
         <English text={data.description} page={page} as="p" class="lead" />
       </header>
-      <div class="beside">
+      <div class="tool-columns">
         <div class="stack">
           <section class="stack" aria-labelledby="try">
             <h2 id="try">{t.tryIt}</h2>
             <TryIt facts={data.try_it.facts} state={data.try_it.state} page={page} />
           </section>
+        </div>
+        <aside class="stack">
+          <ToolExamples example={data.example_call} page={page} path={`/capabilities/${data.id}`} />
+          {data.sample_input && (
+            <div class="stack">
+              <h3>{t.freeSample}</h3>
+              <Code
+                page={page}
+                label="curl"
+                text={`curl -sS ${data.execute_url} \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(data.sample_input)}'`}
+              />
+            </div>
+          )}
+        </aside>
+        <div class="stack">
           <section class="stack" aria-labelledby="use">
             <h2 id="use">{t.whenToUse}</h2>
             <English text={data.when_to_use} page={page} as="p" />
@@ -168,10 +183,10 @@ function CapabilityView({
           </section>
           <section class="stack" aria-labelledby="limits">
             <h2 id="limits">{t.limits}</h2>
-            <ul>
+            <ul {...inEnglish(page)}>
               {data.limitations.map((words) => (
                 <li>
-                  <English text={words} page={page} />
+                  <Prose text={words} />
                 </li>
               ))}
             </ul>
@@ -197,19 +212,6 @@ function CapabilityView({
             <ErrorTable errors={data.errors} page={page} />
           </section>
         </div>
-        <aside class="stack">
-          <ToolExamples example={data.example_call} page={page} path={`/capabilities/${data.id}`} />
-          {data.sample_input && (
-            <div class="stack">
-              <h3>{t.freeSample}</h3>
-              <Code
-                page={page}
-                label="curl"
-                text={`curl -sS ${data.execute_url} \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(data.sample_input)}'`}
-              />
-            </div>
-          )}
-        </aside>
       </div>
     </>
   )

@@ -3,11 +3,11 @@ import type { VNode } from 'preact'
 import { hasPlaceholder, snippetsOf, TOKEN_VARIABLES } from '../../../documents/snippets.ts'
 import { isAlwaysPaid } from '../../../core/price.ts'
 import type { AnyTool, RegisteredTool, Registry } from '../../../core/registry.ts'
-import { English } from '../components/english.tsx'
+import { English, inEnglish } from '../components/english.tsx'
 import { Link } from '../components/link.tsx'
 import { Price } from '../components/price.tsx'
 import { SchemaTable } from '../components/schema-table.tsx'
-import { Code } from '../components/code.tsx'
+import { Code, Prose } from '../components/code.tsx'
 import { ErrorTable } from '../components/tool/errors.tsx'
 import { type ShownExample, ToolExamples } from '../components/tool/examples.tsx'
 import { Facts } from '../components/tool/facts.tsx'
@@ -155,20 +155,25 @@ function ToolView({ data, page }: { readonly data: ToolData; readonly page: Page
         </p>
         <English text={data.summary} page={page} as="p" class="lead" />
       </header>
-      <div class="beside">
+      <div class="tool-columns">
         <div class="stack">
           <section class="stack" aria-labelledby="try">
             <h2 id="try">{t.tryIt}</h2>
             <TryIt facts={data.try_it.facts} state={data.try_it.state} page={page} />
           </section>
+        </div>
+        <aside class="stack">
+          <ToolExamples example={data.example} page={page} path={`/tools/${data.name}`} />
+        </aside>
+        <div class="stack">
           {phrases.length + goals.length > 0 && (
             <section class="stack" aria-labelledby="use">
               <h2 id="use">{t.whenToUse}</h2>
               {phrases.length > 0 && (
-                <ul class="said">
+                <ul class="tool-said">
                   {phrases.map((said) => (
                     <li>
-                      <English text={said} page={page} />
+                      <bdi lang={/[\u0600-\u06ff]/.test(said) ? 'ar' : 'en'}>{said}</bdi>
                     </li>
                   ))}
                 </ul>
@@ -176,7 +181,7 @@ function ToolView({ data, page }: { readonly data: ToolData; readonly page: Page
               {goals.length > 0 && (
                 <>
                   <h3>{t.goals}</h3>
-                  <ul>
+                  <ul {...inEnglish(page)}>
                     {goals.map(({ name, description, url }) => (
                       <li>
                         <Link to={url}>
@@ -193,18 +198,20 @@ function ToolView({ data, page }: { readonly data: ToolData; readonly page: Page
           {(limitations.length > 0 || data.caller !== 'anyone') && (
             <section class="stack" aria-labelledby="not">
               <h2 id="not">{t.whenNot}</h2>
-              <ul>
-                {data.caller !== 'anyone' && (
-                  <li>
-                    {t.without} {priceTexts[page.language].who[data.caller]}
-                  </li>
-                )}
-                {limitations.map((words) => (
-                  <li>
-                    <English text={words} page={page} />
-                  </li>
-                ))}
-              </ul>
+              {data.caller !== 'anyone' && (
+                <p>
+                  {t.needs} {priceTexts[page.language].who[data.caller]}
+                </p>
+              )}
+              {limitations.length > 0 && (
+                <ul {...inEnglish(page)}>
+                  {limitations.map((words) => (
+                    <li>
+                      <Prose text={words} />
+                    </li>
+                  ))}
+                </ul>
+              )}
             </section>
           )}
           <section class="stack" aria-labelledby="facts">
@@ -245,9 +252,6 @@ function ToolView({ data, page }: { readonly data: ToolData; readonly page: Page
             </section>
           )}
         </div>
-        <aside class="stack">
-          <ToolExamples example={data.example} page={page} path={`/tools/${data.name}`} />
-        </aside>
       </div>
     </>
   )

@@ -49,7 +49,7 @@ function Rows({ errors, page, label }: ErrorTableProps & { readonly label: strin
   if (errors.length === 0) return null
   const t = toolTexts[page.language]
   return (
-    <table class="errors">
+    <table class="tool-errors">
       <caption class="visually-hidden">{label}</caption>
       <thead>
         <tr>

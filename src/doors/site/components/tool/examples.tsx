@@ -33,13 +33,13 @@ export function ToolExamples({ example, page, path }: ToolExamplesProps): VNode 
       <h2 id="examples">{t.examples}</h2>
       {titles.length > 1 && (
         <nav aria-label={t.examples}>
-          <ul class="choices">
+          <ul class="tool-choices">
             {titles.map((title, index) => (
               <li>
                 <Link
                   to={page.href(`${path}?example=${index + 1}#examples`)}
                   current={index === at}
-                  class="choice"
+                  class="tool-choice"
                 >
                   <English text={title} page={page} />
                 </Link>
@@ -50,7 +50,7 @@ export function ToolExamples({ example, page, path }: ToolExamplesProps): VNode 
       )}
       <Examples snippets={example.snippets} page={page} />
       {(example.has_placeholder || variable !== null || example.is_paid) && (
-        <ul class="notes">
+        <ul class="tool-notes">
           {example.has_placeholder && <li>{t.placeholder}</li>}
           {variable !== null && (
             <li>
