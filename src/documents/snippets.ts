@@ -303,6 +303,6 @@ function a2aSnippets(baseUrl: string, skill: string, input: Json, token: string 
 
 /** Whether an example has to be filled in before it does anything: ids of nothing, and words that say so. */
 export const hasPlaceholder = (input: unknown): boolean =>
-  /replace-with-|_0{20,}|"eyJ\.\.\."|"0x00"|\backme\b|acme-weather|clm_0{10,}/.test(
+  /replace-with-|_0{20,}|"eyJ\.\.\."|"0x00"|"0x0{30,}|\backme\b|acme-weather|clm_0{10,}/.test(
     JSON.stringify(input) ?? '',
   )

@@ -32,8 +32,10 @@ async function blocksOf(path: string): Promise<Readonly<Record<string, readonly 
     [...aside.matchAll(/<section aria-label="([^"]+)">(.*?)<\/section>/gs)].map(
       ([, name = '', inner = '']) => [
         name,
-        [...inner.matchAll(/<code>(.*?)<\/code>/gs)].map(([, code = '']) =>
-          code.replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity),
+        [...inner.matchAll(/<code[^>]*>(.*?)<\/code>/gs)].map(([, code = '']) =>
+          code
+            .replaceAll(/<[^>]+>/g, '')
+            .replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity),
         ),
       ],
     ),

@@ -65,7 +65,9 @@ describe('every tool', () => {
         const code = Object.values(snippets).flatMap((blocks) => blocks.map(({ code }) => code))
         const token = TOKEN_VARIABLES[tool.caller]
         for (const text of code) {
-          expect(text).not.toMatch(/undefined(?!, 2\))|\[object|agw_(?:sk|cap|ek)_|[?&](?:capability|key|token)=/)
+          expect(text).not.toMatch(
+            /undefined(?!, 2\))|\[object|agw_(?:sk|cap|ek)_|[?&](?:capability|key|token)=/,
+          )
           expect(text.includes('Bearer')).toBe(token !== undefined)
           if (token !== undefined) expect(text).toContain(token)
           // What is filled in has a name that says so, or is free of braces of a template.

@@ -10,7 +10,7 @@ const ORDER: readonly SnippetLanguage[] = ['curl', 'typescript', 'python', 'mcp'
 
 interface ExamplesProps {
   readonly snippets: Snippets
-  readonly page: Pick<PageContext, 'language'>
+  readonly page: Pick<PageContext, 'language' | 'needScript'>
   /** One word, different from that of every other group of the page. */
   readonly name?: string
 }
@@ -18,6 +18,7 @@ interface ExamplesProps {
 /** A tab for each way that there is. */
 export function Examples({ snippets, page, name = 'call' }: ExamplesProps): VNode {
   const t = toolTexts[page.language]
+  page.needScript('tabs.js')
   const tabs = ORDER.flatMap((language) => {
     const theirs = snippets[language]
     return theirs
@@ -40,6 +41,7 @@ function Blocks({ of, language, page }: BlocksProps): VNode {
       {of.map(({ code, runs_in }) => (
         <Code
           text={code}
+          language={runs_in}
           page={page}
           label={of.length > 1 ? `${t.languages[language]}, ${t.runsIn[runs_in]}` : t.languages[language]}
         />

@@ -201,7 +201,12 @@ function CapabilityView({
             <SchemaTable schema={data.output_schema} page={page} label={t.output} kind="output" />
             <details>
               <summary>{t.sample}</summary>
-              <Code text={JSON.stringify(data.sample_output, undefined, 2)} page={page} label="JSON" />
+              <Code
+                text={JSON.stringify(data.sample_output, undefined, 2)}
+                page={page}
+                label="JSON"
+                language="json"
+              />
             </details>
             <p class="small">
               <Link to={data.schema_url}>{t.capabilityJson}</Link>

@@ -227,7 +227,12 @@ function ToolView({ data, page }: { readonly data: ToolData; readonly page: Page
             <SchemaTable schema={data.output_schema} page={page} label={t.output} kind="output" />
             <details>
               <summary>{t.sample}</summary>
-              <Code text={JSON.stringify(data.sample_output, undefined, 2)} page={page} label="JSON" />
+              <Code
+                text={JSON.stringify(data.sample_output, undefined, 2)}
+                page={page}
+                label="JSON"
+                language="json"
+              />
             </details>
             <p class="small">
               <Link to={data.schema_url}>{t.schema}</Link>
