@@ -2,7 +2,6 @@
 import type { VNode } from 'preact'
 import type { PageContext } from '../ports.ts'
 import { formTexts } from '../texts/form.ts'
-import { proof } from '../texts/proof.ts'
 import { resultTexts } from '../texts/result.ts'
 import { tryTexts } from '../texts/try.ts'
 import { Island } from './island.tsx'
@@ -48,7 +47,6 @@ export function TryIt({ facts, state, page }: TryItProps): VNode {
     t,
     form: formTexts[language],
     result: resultTexts[language],
-    proof: proof[language],
   }
   return (
     <>

@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { callPaid, type CallOutcome, type CallStep } from '../../browser/lib/paid-call.ts'
 import type { Language } from '../../routes.ts'
 import type { FormTexts } from '../../texts/form.ts'
-import type { ProofTexts } from '../../texts/proof.ts'
 import type { ResultTexts } from '../../texts/result.ts'
 import type { TryTexts } from '../../texts/try.ts'
 import { Code } from '../code.tsx'
@@ -15,10 +14,10 @@ import { Link } from '../link.tsx'
 import { LazyMarkdown } from '../result/lazy-markdown.tsx'
 import type { ResultLook } from '../result/look.ts'
 import { isRecord, say } from '../result/read.ts'
-import { VerifiedReceipt } from '../verified-receipt.tsx'
 import { Answer } from './answer.tsx'
 import type { TryFacts } from './facts.ts'
 import { Bar, Confirm, ID, JsonInput } from './form-parts.tsx'
+import { LazyReceipt } from './lazy-receipt.tsx'
 import { curlOf, faultsOf, missingInPath, requestOf, type ToolRequest } from './request.ts'
 import { Steps } from './steps.tsx'
 
@@ -38,7 +37,6 @@ export interface TryFormProps {
   readonly t: TryTexts
   readonly form: FormTexts
   readonly result: ResultTexts
-  readonly proof: ProofTexts
 }
 
 /** What is filled in; another number draws the form anew. */
@@ -337,14 +335,7 @@ function Outcome({ outcome, props, isRunning, onPay, onRepair }: OutcomeProps): 
         receipt?.jws !== undefined && (
           <div class="receipt row">
             <strong>{t.receipt}</strong>
-            <VerifiedReceipt
-              jws={receipt.jws}
-              answer={body}
-              api={api}
-              baseUrl={baseUrl}
-              language={language}
-              texts={props.proof}
-            />
+            <LazyReceipt jws={receipt.jws} answer={body} api={api} baseUrl={baseUrl} language={language} />
             <Link to={`${root}/receipts/${encodeURIComponent(receipt.receipt_id)}`}>{t.openReceipt}</Link>
           </div>
         )
