@@ -8,6 +8,7 @@ import { SANDBOX_HOST } from '../../egress/target.ts'
 import type { RegisteredTool } from '../../core/registry.ts'
 import { tokenArgument } from '../../core/token-argument.ts'
 import { createSpeller, routeName, spellProblem } from '../../core/tool-words.ts'
+import { TOKEN_VARIABLES } from '../../documents/snippets.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { type FieldFault, readForm } from './components/form/read.ts'
 import type { TryAnswer, TryFacts, TryState } from './components/try/facts.ts'
@@ -40,6 +41,7 @@ export function tryFacts(
   const [{ method, path, isRaw }] = tool.rest
   if (!tool.doors.includes('rest') || tool.passes || isRaw) return undefined
   const token = tokenArgument(tool)
+  const variable = TOKEN_VARIABLES[tool.caller]
   const isMinting = ['key', 'token', 'secret'].some((name) => hasMember(outputSchema, name))
   const needsScript = tool.caller !== 'anyone' ? 'token' : isMinting ? 'secret' : undefined
   return {
@@ -51,6 +53,7 @@ export function tryFacts(
     method,
     path,
     caller: tool.caller,
+    ...(variable !== undefined && { tokenIn: variable }),
     isPaid: isAlwaysPaid(tool),
     isDestructive: tool.effects.destructive === true,
     takesKey: takesIdempotencyKey(tool),

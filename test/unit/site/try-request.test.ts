@@ -54,7 +54,7 @@ describe('a line for a shell', () => {
     const body = { a: `it's $(touch /tmp/x) \`id\` "q" \\ \n !`, b: "'; rm -rf /tmp/none; '" }
     const line = curlOf(
       { method: 'POST', path: '/v1/x', body },
-      { baseUrl: 'http://h', needsToken: false, secret: [] },
+      { baseUrl: 'http://h', tokenIn: undefined, secret: [] },
     )
     const script = `curl() { for last; do :; done; printf %s "$last"; }\n${line}`
     const { stdout } = await promisify(execFile)('sh', ['-c', script])
@@ -64,9 +64,9 @@ describe('a line for a shell', () => {
   it('names tokens and shows none', () => {
     const line = curlOf(
       { method: 'POST', path: '/v1/x', body: { secret: 'hunter2' } },
-      { baseUrl: 'http://h', needsToken: true, secret: ['secret'] },
+      { baseUrl: 'http://h', tokenIn: 'AGENT_GATEWAY_KEY', secret: ['secret'] },
     )
-    expect(line).toContain('Bearer $AGENT_GATEWAY_TOKEN')
+    expect(line).toContain('Bearer $AGENT_GATEWAY_KEY')
     expect(line).not.toContain('hunter2')
   })
 })

@@ -21,9 +21,9 @@ const en = {
   unreachable: 'The gateway was not reached. Is it running, and is this browser online?',
   noInput: 'This tool takes no input.',
   noScriptToken:
-    'This tool needs a token, which a form without a script would put where it may be kept. Call it with curl, as above.',
+    'This tool needs a token, which a form without a script would put where it may be kept. Call it with curl, as this page shows.',
   noScriptSecret: 'What this tool answers is a secret, shown once. Call it with curl, or with a script here.',
-  rawOnly: 'This tool passes HTTP messages on: call it with curl, as above.',
+  rawOnly: 'This tool passes HTTP messages on: call it with curl, as this page shows.',
   token: {
     capability: 'Capability',
     account: 'Capability or service key',
@@ -94,9 +94,9 @@ const ar: typeof en = {
   unreachable: 'تعذر الوصول إلى البوابة. هل هي عاملة، وهل هذا المتصفح متصل؟',
   noInput: 'لا تأخذ هذه الأداة أي مدخلات.',
   noScriptToken:
-    'تحتاج هذه الأداة إلى رمز سري، والنموذج من دون سكربت قد يحفظه حيث لا ينبغي. استدعها بالأمر curl كما هو مبين أعلاه.',
+    'تحتاج هذه الأداة إلى رمز سري، والنموذج من دون سكربت قد يحفظه حيث لا ينبغي. استدعها بالأمر curl كما تبين هذه الصفحة.',
   noScriptSecret: 'جواب هذه الأداة سر يُعرض مرة واحدة. استدعها بالأمر curl أو بسكربت هنا.',
-  rawOnly: 'تمرر هذه الأداة رسائل HTTP كما هي: استدعها بالأمر curl كما هو مبين أعلاه.',
+  rawOnly: 'تمرر هذه الأداة رسائل HTTP كما هي: استدعها بالأمر curl كما تبين هذه الصفحة.',
   token: {
     capability: 'رمز الصلاحية',
     account: 'رمز صلاحية أو مفتاح خدمة',

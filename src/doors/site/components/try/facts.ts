@@ -10,6 +10,8 @@ export interface TryFacts {
   /** `{name}` in it is a member of the input. */
   readonly path: string
   readonly caller: 'anyone' | 'capability' | 'account' | 'operator' | 'admin' | 'email' | 'seller'
+  /** Variable of the shell that holds the caller's token in examples. */
+  readonly tokenIn?: string
   readonly isPaid: boolean
   readonly isDestructive: boolean
   /** It takes a key by which the same call twice is done once. */

@@ -272,7 +272,7 @@ export function TryForm(props: TryFormProps): VNode {
               <Code
                 text={curlOf(run.request, {
                   baseUrl: props.baseUrl,
-                  needsToken: facts.caller !== 'anyone',
+                  tokenIn: facts.tokenIn,
                   secret: facts.secret,
                 })}
                 label="curl"

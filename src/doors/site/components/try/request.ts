@@ -43,18 +43,16 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 interface CurlParts {
   readonly baseUrl: string
-  readonly needsToken: boolean
+  /** Variable of the shell that holds the token; undefined where none is needed. */
+  readonly tokenIn: string | undefined
   readonly secret: readonly string[]
 }
 
 /** The request for a shell; tokens are named and never shown. */
-export function curlOf(
-  { method, path, body }: ToolRequest,
-  { baseUrl, needsToken, secret }: CurlParts,
-): string {
+export function curlOf({ method, path, body }: ToolRequest, { baseUrl, tokenIn, secret }: CurlParts): string {
   const lines = [
     `curl -sS ${quoted(baseUrl + path)}`,
-    ...(needsToken ? ['-H "Authorization: Bearer $AGENT_GATEWAY_TOKEN"'] : []),
+    ...(tokenIn === undefined ? [] : [`-H "Authorization: Bearer $${tokenIn}"`]),
     ...(method === 'POST'
       ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(hide(body ?? {}, secret)))}`]
       : []),
