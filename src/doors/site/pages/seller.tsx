@@ -11,6 +11,7 @@ import { excludedCalls, listServices } from '../components/market/listed.ts'
 import { askedNetwork, otherNetwork, usualNetwork } from '../components/market/network.ts'
 import { ServiceList } from '../components/market/service-list.tsx'
 import { Scrolling, State } from '../components/state.tsx'
+import { Transaction } from '../components/transaction.tsx'
 import { definePage, type PageContext, type PageRequest } from '../ports.ts'
 import { marketTexts } from '../texts/market.ts'
 
@@ -318,7 +319,15 @@ function Payouts({ data, page }: PartProps): VNode {
                     <Ltr>{`${usdc(payout.amount_atomic)} USDC`}</Ltr>
                   </td>
                   <td class="nowrap">
-                    <Ltr class="mono">{payout.transaction ?? '–'}</Ltr>
+                    {payout.transaction === null ? (
+                      '–'
+                    ) : (
+                      <Transaction
+                        hash={payout.transaction}
+                        network={payout.network}
+                        environment={page.isSandbox ? 'sandbox' : 'production'}
+                      />
+                    )}
                   </td>
                 </tr>
               ))}

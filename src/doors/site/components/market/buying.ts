@@ -2,6 +2,7 @@
 // quotes of the language in which it is shown, and nowhere else.
 import type { MarketDetail, MarketService } from '../../../../../schemas/market.ts'
 import type { Addresses } from '../../../../core/config.ts'
+import { visibleCode } from './format.ts'
 import { exampleUrl } from '../../../../market/listings/shape.ts'
 
 export interface WayToBuy {
@@ -43,12 +44,13 @@ export function waysToBuy(
       },
     },
   }
-  return [
+  const ways: readonly WayToBuy[] = [
     { id: 'curl', code: service.curl },
     { id: 'x402', code: payingFetch(url, route) },
     { id: 'mcp', code: `POST ${mcpUrl}\n\n${JSON.stringify(mcp, undefined, 2)}` },
     { id: 'a2a', code: `POST ${baseUrl}/a2a\n\n${JSON.stringify(a2a, undefined, 2)}` },
   ]
+  return ways.map(({ id, code }) => ({ id, code: visibleCode(code) }))
 }
 
 const namesInPath = ({ path }: Pick<MarketService['routes'][number], 'path'>) =>

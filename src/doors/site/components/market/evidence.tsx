@@ -6,6 +6,7 @@ import { marketTexts } from '../../texts/market.ts'
 import { Foreign, Ltr } from '../foreign.tsx'
 import { Link } from '../link.tsx'
 import { Scrolling } from '../state.tsx'
+import { Transaction } from '../transaction.tsx'
 import { dateOf, fill, timeOf, usdc } from './format.ts'
 
 interface EvidenceProps {
@@ -49,7 +50,15 @@ export function PaidCalls({ detail, page, source }: EvidenceProps): VNode {
                   <Ltr>{usdc(call.amount_atomic)}</Ltr>
                 </td>
                 <td class="nowrap">
-                  <Ltr class="mono">{call.transaction ?? '–'}</Ltr>
+                  {call.transaction === null ? (
+                    '–'
+                  ) : (
+                    <Transaction
+                      hash={call.transaction}
+                      network={detail.network}
+                      environment={page.isSandbox ? 'sandbox' : 'production'}
+                    />
+                  )}
                 </td>
                 <td>{call.excluded === null ? t.countsYes : t.excludedKinds[call.excluded]}</td>
               </tr>

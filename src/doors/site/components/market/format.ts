@@ -40,3 +40,13 @@ const DAY_MS = 24 * 3600 * 1000
 /** The last 30 days (UTC) until today, oldest first: `2026-11-23`. */
 export const lastDays = (now: number): readonly string[] =>
   Array.from({ length: 30 }, (_, at) => new Date(now - (29 - at) * DAY_MS).toISOString().slice(0, 10))
+
+// Controls that reorder or hide what stands around them, as components/foreign.tsx names them.
+const INVISIBLE = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g
+
+/** Code that holds a stranger's JSON, with what is invisible in it written out as JSON has it: it means the same, and nothing turns around. */
+export const visibleCode = (code: string): string =>
+  code.replaceAll(
+    INVISIBLE,
+    (control) => `\\u${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  )

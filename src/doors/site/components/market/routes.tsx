@@ -7,7 +7,7 @@ import { Code } from '../code.tsx'
 import { Foreign, Ltr } from '../foreign.tsx'
 import { SchemaTable } from '../schema-table.tsx'
 import { Filled } from './filled.tsx'
-import { duration, usdc } from './format.ts'
+import { duration, usdc, visibleCode } from './format.ts'
 
 interface RoutesProps {
   readonly service: MarketService
@@ -99,6 +99,6 @@ function Route({ route, page, isForeign }: RouteProps): VNode {
 
 const MAX_EXAMPLE = 4000
 const shown = (example: NonNullable<MarketService['routes'][number]['example']>) => {
-  const text = JSON.stringify(example, undefined, 2)
+  const text = visibleCode(JSON.stringify(example, undefined, 2))
   return text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE)}…` : text
 }
