@@ -189,6 +189,17 @@ describe('a tool that needs a token', () => {
     await close()
   })
 
+  it('shows a secret nowhere that was typed into a field that hides it', async () => {
+    const { page, close } = await open('gateway.egress.credentials.create')
+    await page.locator('#try-token').fill('agw_sk_none')
+    await page.locator('[id="try/secret"]').fill('hunter2-hunter2')
+    await submit(page).click()
+    await answer(page).locator('[data-code=key_invalid]').waitFor()
+    expect(await answer(page).textContent()).toContain('site issues')
+    expect(await page.content()).not.toContain('hunter2')
+    await close()
+  })
+
   it('says without a script that it takes one, and sends nothing', async () => {
     const { page, close } = await open('gateway.keys.list', { ...DESK, hasScript: false })
     await page.locator('#try-token').fill('agw_sk_secret')

@@ -180,6 +180,7 @@ export function TryForm(props: TryFormProps): VNode {
     if (input && !ending.current) void call(input, isPaying)
   }
 
+  const unshown = [...facts.secret, ...facts.hidden]
   const isLive = facts.needsScript === undefined
   return (
     <div class="try">
@@ -273,13 +274,13 @@ export function TryForm(props: TryFormProps): VNode {
                 text={curlOf(run.request, {
                   baseUrl: props.baseUrl,
                   tokenIn: facts.tokenIn,
-                  secret: facts.secret,
+                  secret: unshown,
                 })}
                 label="curl"
                 page={{ language }}
               />
             </details>
-            <Steps steps={run.steps} t={t} />
+            <Steps steps={run.steps} secret={unshown} t={t} />
             {run.end !== undefined && <p class="notice warns">{run.end}</p>}
             {run.outcome && (
               <Outcome

@@ -60,7 +60,8 @@ export function curlOf({ method, path, body }: ToolRequest, { baseUrl, tokenIn, 
   return lines.join(' \\\n  ')
 }
 
-const hide = (body: Readonly<Record<string, unknown>>, secret: readonly string[]) =>
+/** A body with members that are named and not shown. */
+export const hide = (body: Readonly<Record<string, unknown>>, secret: readonly string[]) =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [name, secret.includes(name) ? '…' : value]))
 
 /** The faults that a problem document points out. */

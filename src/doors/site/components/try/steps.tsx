@@ -3,23 +3,35 @@ import type { VNode } from 'preact'
 import type { CallStep, ShownHeader, ShownRequest, ShownResponse } from '../../browser/lib/paid-call.ts'
 import type { TryTexts } from '../../texts/try.ts'
 import { Ltr } from '../foreign.tsx'
-import { say } from '../result/read.ts'
+import { isRecord, say } from '../result/read.ts'
+import { hide } from './request.ts'
 
 interface StepsProps {
   readonly steps: readonly CallStep[]
+  /** Members of the input that are not shown again. */
+  readonly secret: readonly string[]
   readonly t: TryTexts
 }
 
-export function Steps({ steps, t }: StepsProps): VNode {
+export function Steps({ steps, secret, t }: StepsProps): VNode {
   return (
     <ol class="steps" aria-label={t.steps}>
       {steps.map((step) => (
         <li>
-          <Step step={step} t={t} />
+          <Step step={hideIn(step, secret)} t={t} />
         </li>
       ))}
     </ol>
   )
+}
+
+/** The step without what somebody typed into a field that hides it. */
+function hideIn(step: CallStep, secret: readonly string[]): CallStep {
+  if (secret.length === 0 || !('request' in step) || step.request.body === undefined) return step
+  const body: unknown = JSON.parse(step.request.body)
+  return isRecord(body)
+    ? { ...step, request: { ...step.request, body: JSON.stringify(hide(body, secret), undefined, 2) } }
+    : step
 }
 
 function Step({ step, t }: { readonly step: CallStep; readonly t: TryTexts }): VNode {
