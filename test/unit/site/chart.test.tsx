@@ -33,6 +33,10 @@ describe('a line', () => {
     expect(pathOf(line([1, 1, null, 1, null]), 'chart-dots-0')).toBe('M450 0h0')
   })
 
+  it('has a dot where it is too short to be seen, and at its newest value', () => {
+    expect(pathOf(line([1, null, 1, 1]), 'chart-dots-0')).toBe('M0 0h0M600 0h0')
+  })
+
   it('stands in the middle where there is one value', () => {
     expect(pathOf(line([4]), 'chart-dots-0')).toBe('M300 32h0')
   })
@@ -84,6 +88,8 @@ describe('either', () => {
             expect(Number(number)).toBeGreaterThanOrEqual(0)
             expect(Number(number)).toBeLessThanOrEqual(600)
           }
+          for (const [, height] of path?.matchAll(/(?: |V)([\d.]+)/g) ?? [])
+            expect(Number(height)).toBeLessThanOrEqual(160)
         }
       }
     },
