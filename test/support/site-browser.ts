@@ -125,7 +125,7 @@ export function arabicFonts(): Record<string, string> {
   const file = join(home, 'fonts.conf')
   writeFileSync(
     file,
-    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd"><fontconfig><dir>/usr/share/fonts</dir><dir>${folder}</dir><dir>${join(tmpdir(), 'fonts')}</dir><cachedir>${home}</cachedir></fontconfig>`,
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd"><fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include><dir>${folder}</dir><dir>${join(tmpdir(), 'fonts')}</dir><cachedir>${home}</cachedir></fontconfig>`,
   )
   return { FONTCONFIG_FILE: file }
 }
