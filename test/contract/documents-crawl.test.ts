@@ -61,9 +61,13 @@ function findAddresses(given: string, baseUrl: string): string[] {
     .slice(1)
     .map((rest) => /^[^\s"'<>`)\]\\,;|]*/.exec(rest)![0] + nextOf(rest))
   const relative = [...text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map((match) => match[1]!)
-  return [...found, ...relative]
-    .filter((path) => /^(?:$|[/?#])/.test(path) && !/[<{]/.test(path))
-    .map((path) => path.replace(/[.:]$/, '').replace(/#.*$/, '') || '/')
+  return (
+    [...found, ...relative]
+      .filter((path) => /^(?:$|[/?#])/.test(path) && !/[<{]/.test(path))
+      // What mcporter calls a tool: the address of the server, and the tool's name behind it.
+      .filter((path) => !path.startsWith('/mcp.'))
+      .map((path) => path.replace(/[.:]$/, '').replace(/#.*$/, '') || '/')
+  )
 }
 
 const nextOf = (rest: string) => (/^[^\s"'<>`)\\,;|]*</.test(rest) && /^[^\s"'<>]*\/</.test(rest) ? '<' : '')

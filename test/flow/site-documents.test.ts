@@ -138,10 +138,10 @@ describe('the page of a problem', () => {
       answered_by: unknown[]
       guide: { path: string }
     }
-    expect(problem.next.map(({ path }) => path)).toEqual(['/tools/gateway_keys_free'])
+    expect(problem.next.map(({ path }) => path)).toEqual(['/tools/gateway.keys.free'])
     expect(problem.guide.path).toMatch(/^\/docs\//)
     const html = await textOf('/problems/key_required')
-    expect(html).toContain('href="/tools/gateway_keys_free"')
+    expect(html).toContain('href="/tools/gateway.keys.free"')
     expect(html).toContain(`href="${problem.guide.path}"`)
   })
 

@@ -15,10 +15,10 @@ export const CODES = Object.keys(ERRORS) as readonly ErrorCode[]
 export const isCode = (code: string | undefined): code is ErrorCode =>
   code !== undefined && Object.hasOwn(ERRORS, code)
 
-export const linkToTool = ({ tool, portableName }: RegisteredTool): ToolLink => ({
+export const linkToTool = ({ tool }: RegisteredTool): ToolLink => ({
   name: tool.name,
   title: tool.title,
-  path: `/tools/${portableName}`,
+  path: `/tools/${tool.name}`,
 })
 
 /** A code by itself, as a line of a list. */

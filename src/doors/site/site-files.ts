@@ -55,7 +55,7 @@ async function siteMap({ registry, addresses, documents }: SiteParts): Promise<s
       .map(({ path }) => path)
       .filter((path) => !path.includes('{')),
     ...entries.map(({ slug }) => `/docs/${slug}`),
-    ...registry.tools.map(({ portableName }) => `/tools/${portableName}`),
+    ...registry.tools.map(({ tool }) => `/tools/${tool.name}`),
     ...capabilities.map(({ id }) => `/capabilities/${id}`),
   ]
   const { siteUrl } = addresses
