@@ -13,7 +13,7 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
   ts: pattern(
     `${SLASHES}`,
     `${STRING}|\`(?:[^\`\\\\]|\\\\.)*\``,
-    'as async await break case catch class const continue else export for from function if import in interface let new null of return throw true false try type typeof undefined while',
+    'as async await break case catch class const continue else export for from function if import in interface let new null of return throw true false try type typeof while',
   ),
   python: pattern(
     HASHES,
