@@ -151,3 +151,36 @@ describe('a refusal', () => {
     expect(await (await get('/ar/nowhere', browser)).text()).toContain('lang="ar"')
   })
 })
+
+describe('a visitor who wants everything', () => {
+  it('has so many pages drawn in a minute, and then a problem document; kept pages are no part of it', async () => {
+    const limited = await startRestHarness({ env: { GATEWAY_RATE_LIMIT: '1' } })
+    const statuses = new Map<number, number>()
+    await fetch(`${limited.baseUrl}/catalogue`, { headers: browser })
+    const askers = Array.from({ length: 8 }, async (_asker, at) => {
+      for (let turn = 0; turn < 80; turn++) {
+        const { status } = await fetch(`${limited.baseUrl}/test.json?${at}-${turn}`, { method: 'HEAD' })
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    })
+    await Promise.all(askers)
+    expect(Object.fromEntries(statuses)).toEqual({ 200: 599, 429: 41 })
+    for (const path of ['/catalogue?q=pay', '/nothing-here']) {
+      const answer = await fetch(limited.baseUrl + path, { headers: browser })
+      expect(answer.headers.get('content-type')).toBe('application/problem+json')
+      await answer.arrayBuffer()
+    }
+    expect(
+      (await fetch(`${limited.baseUrl}/docs?q=pay`, { headers: browser })).headers.get('retry-after'),
+    ).toMatch(/^\d+$/)
+    expect((await fetch(`${limited.baseUrl}/catalogue`, { headers: browser })).status).toBe(200)
+    await limited.close()
+  })
+
+  it('gets a head that every client reads, however long the address is', async () => {
+    const { headers } = await get(`/test?${'a'.repeat(9000)}`, browser)
+    expect(headers.get('link')).toBeNull()
+    const short = await get('/test?a', browser)
+    expect(short.headers.get('link')).toContain('</test.md?a>; rel="alternate"')
+  })
+})

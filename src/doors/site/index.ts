@@ -35,8 +35,7 @@ export function createSite(parts: SiteParts): SitePages {
   async function refuse(error: GatewayError, exchange: Exchange): Promise<boolean> {
     if (!isBrowser(exchange) || exchange.res.headersSent) return false
     const server = await openForRefusal(exchange)
-    await server?.refusal(error, exchange)
-    return server !== undefined
+    return (await server?.refusal(error, exchange)) ?? false
   }
 
   async function price(shown: ShownPrice, exchange: Exchange): Promise<boolean> {

@@ -4,7 +4,7 @@ import { GatewayError, type Problem } from '../../core/errors.ts'
 import { readBytes } from '../http/body.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import { fixDocument, type FixedDocument, isFromEverybody, sendPublicText } from '../http/document.ts'
-import { problemHeaders, problemOf, sendText } from '../http/reply.ts'
+import { type Headers, problemHeaders, problemOf, sendText } from '../http/reply.ts'
 import { mediaTypeOf } from '../http/request.ts'
 import type { Exchange } from '../http/resource.ts'
 import type { ShownPrice } from '../http/site-pages.ts'
@@ -18,6 +18,7 @@ import { PAGES } from './pages/index.ts'
 import { PriceView } from './pages/price.tsx'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
 import { createKeptPages } from './kept-pages.ts'
+import { createPageLimit } from './page-limit.ts'
 import { renderPage } from './render.tsx'
 import {
   addressInForm,
@@ -41,8 +42,8 @@ export interface SiteServer {
   siteFile(name: SiteFile, exchange: Exchange): Promise<void>
   /** Shows a price to a person who opened an address that is sold to programs. */
   price(shown: ShownPrice, exchange: Exchange): void
-  /** Shows a refusal to a person. */
-  refusal(error: GatewayError, exchange: Exchange): Promise<void>
+  /** Shows a refusal to a person; false where the address has had its pages for this minute, and a problem document is all it gets. */
+  refusal(error: GatewayError, exchange: Exchange): Promise<boolean>
 }
 
 const MAX_FORM_BYTES = 64 * 1024
@@ -66,6 +67,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
   const api = (isSameOrigin ? base.pathname : addresses.baseUrl).replace(/\/$/, '')
   const headers = pageHeaders(addresses)
   const kept = createKeptPages()
+  const limit = createPageLimit(config.rateLimit)
   const siteFiles = new Map<SiteFile, Promise<FixedDocument>>()
 
   function contextOf(
@@ -124,6 +126,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const known = req.method === 'POST' ? undefined : kept.find(key, context.query)
       if (known) return known.send(req, res, { 'x-request-id': context.requestId })
 
+      await limit.count(context.address)
       const { page } = await PAGES[name]()
       const disconnect = watchDisconnect(res)
       const data = await page.load({
@@ -142,7 +145,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const text = await draw(page, data, drawn, form)
       const shared = {
         vary: 'accept',
-        link: alternates(drawn.inLanguage(language), form),
+        ...alternates(drawn.inLanguage(language), form),
         ...(page.isUnlisted && { 'x-robots-tag': 'noindex' }),
         ...headers,
       }
@@ -205,6 +208,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
     },
 
     async refusal(error, { req, res, context }) {
+      if (!(await limit.allows(context.address))) return false
       const problem: Problem = problemOf(error, context, addresses)
       const near = problem.status === 404 ? await nearestPages(context.path, site) : []
       const { html } = renderPage({
@@ -220,6 +224,7 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
         'content-type': TYPES.html,
         'cache-control': 'no-store',
       })
+      return true
     },
   }
 }
@@ -247,13 +252,19 @@ const withoutSuffix = (params: Readonly<Record<string, string>>): Readonly<Recor
     ]),
   )
 
-/** The addresses of the other forms (RFC 8288), for whoever reads the head alone. */
-function alternates(address: string, form: Form): string {
-  return FORM_SUFFIXES.filter((other) => other.form !== form)
+/** Clients and proxies read a head of 4 to 16 KB, and the visitor decides how long an address is. */
+const MAX_LINKED = 1024
+
+/** The addresses of the other forms (RFC 8288), for whoever reads the head alone; a very long one is said in the page only. */
+function alternates(address: string, form: Form): Headers {
+  if (address.length > MAX_LINKED) return {}
+  const link = FORM_SUFFIXES.filter((other) => other.form !== form)
     .map(
-      ({ suffix, form }) => `<${addressInForm(address, suffix)}>; rel="alternate"; type="${mediaOf(form)}"`,
+      ({ suffix, form }) =>
+        `<${addressInForm(address, suffix).replaceAll(/[<>"]/g, encodeURIComponent)}>; rel="alternate"; type="${mediaOf(form)}"`,
     )
     .join(', ')
+  return { link }
 }
 
 /** A page says that money is test money in every form. */
