@@ -105,6 +105,23 @@ describe('a tool tried without a script', () => {
     expect(document.getElementById('try/paymentPayload')?.getAttribute('aria-invalid')).toBe('true')
   })
 
+  it('says once what is wrong in a field that came a thousand times', async () => {
+    const body = 'json:/paymentPayload=%7B&'.repeat(2000)
+    const headers = { ...browser, 'content-type': 'application/x-www-form-urlencoded' }
+    const path = `${gateway.baseUrl}/tools/gateway.facilitator.verify`
+    const html = await (await fetch(path, { method: 'POST', headers, body })).text()
+    expect(html.split('This is not valid JSON.').length).toBeLessThan(10)
+  })
+
+  it('draws no permit that was sent into the page, in any form of it', async () => {
+    const path = '/tools/gateway.actions.execute'
+    for (const confirm of ['', 'yes'])
+      for (const accept of ['text/html', 'application/json', 'text/markdown']) {
+        const answer = await send(path, { '/permit': 'a-permit-to-act', confirm }, { accept })
+        expect([answer.status, await answer.text()].join(' ')).not.toContain('a-permit-to-act')
+      }
+  })
+
   it('fills in an example without a call', async () => {
     const { text, document } = await answerTo('/tools/gateway_execute', { example: '2', '/intent': 'x' })
     expect(text).toBe('')

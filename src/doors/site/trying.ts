@@ -85,7 +85,9 @@ export async function tryTool(
   const example = form.get('example')
   // A button that fills the form in sends it, too, where there is no script.
   if (example !== null) return { input: facts.examples[Number(example)]?.input ?? {}, faults: [] }
-  const { input, faults } = readForm(form, facts.schema, formTexts[request.language], parseJson)
+  const { input: sent, faults } = readForm(form, facts.schema, formTexts[request.language], parseJson)
+  // What one can act with is sent, and never drawn into a page.
+  const input = Object.fromEntries(Object.entries(sent).filter(([name]) => !facts.secret.includes(name)))
   if (faults.length > 0) return { input, faults, answer: answerOf(400, notSent(faults)) }
   if (facts.needsScript) {
     const words = tryTexts[request.language]
@@ -96,7 +98,7 @@ export async function tryTool(
     const { confirm, confirmText } = tryTexts[request.language]
     return { input, faults, answer: answerOf(400, { title: confirm, detail: confirmText }) }
   }
-  const answer = await callTool(request, entry, facts, input)
+  const answer = await callTool(request, entry, facts, sent)
   return { input, faults: faultsOf(answer.body), answer }
 }
 

@@ -40,11 +40,16 @@ export function readForm(
   const names = new Map<string, string[]>()
   const values = new Map<string, string[]>()
 
+  /** Once at its field, however often a form names it: what is wrong is drawn, and a short name may come thousands of times. */
+  function blame(pointer: string): void {
+    if (!faults.some((fault) => fault.pointer === pointer)) faults.push({ pointer, message: words.notJson })
+  }
+
   function parsed(text: string, pointer: string): unknown {
     try {
       return parse(text)
     } catch {
-      faults.push({ pointer, message: words.notJson })
+      blame(pointer)
       return undefined
     }
   }
@@ -58,7 +63,7 @@ export function readForm(
     if (way === READ_AS.rest) {
       const value = text.trim() === '' ? undefined : parsed(text, '')
       if (isRecord(value)) rest = value
-      else if (value !== undefined) faults.push({ pointer: '', message: words.notJson })
+      else if (value !== undefined) blame('')
     } else if (way === READ_AS.name) append(names, pointer, text)
     else if (way === READ_AS.value) append(values, pointer, text)
     else if (text !== '') {
