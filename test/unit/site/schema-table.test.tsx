@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { tools } from '../../../tools/index.ts'
 import { createRegistry } from '../../../src/core/registry.ts'
 import { isObject } from '../../../src/lib/json.ts'
+import { findSchemaProblem } from '../../../src/market/sellers/schema-rules.ts'
 import { schemaGroups, type SchemaRow } from '../../../src/doors/site/components/schema/rows.ts'
 import { SchemaTable } from '../../../src/doors/site/components/schema-table.tsx'
 import { schemaTexts } from '../../../src/doors/site/texts/schema.ts'
@@ -96,6 +97,24 @@ describe("a stranger's schema", () => {
     expect(draw({ properties: { x: { $ref: '#/nowhere/__proto__' } } })).toContain('any value')
   })
 
+  it.each<[string, Record<string, unknown>]>([
+    ['lists of itself', { type: 'array', items: { $ref: '#' } }],
+    ['a map of itself', { additionalProperties: { $ref: '#' } }],
+    ['forms of itself', { anyOf: [{ $ref: '#' }, { properties: { a: { $ref: '#' } } }] }],
+    [
+      'a field of many forms of itself',
+      { properties: { a: { anyOf: Array.from({ length: 60 }, () => ({ $ref: '#' })) } } },
+    ],
+    ['forms that have two forms each, sixteen times', doubling(16)],
+    ['forms that have two forms each, a hundred times', doubling(100)],
+    ['long words that every row repeats', repeating()],
+  ])('costs no more for %s', (_what, schema) => {
+    expect(findSchemaProblem(schema)).toBeUndefined()
+    const began = performance.now()
+    expect(draw(schema).length).toBeLessThan(150_000)
+    expect(performance.now() - began).toBeLessThan(1000)
+  })
+
   it('that is wide and deep is cut, and says so', () => {
     const wide = (depth: number): Record<string, unknown> => ({
       properties: Object.fromEntries(
@@ -107,3 +126,23 @@ describe("a stranger's schema", () => {
     expect(html).toContain('The rest is in the JSON Schema.')
   })
 })
+
+/** Small as a text, and as large as two to the `times` where each form is followed. */
+function doubling(times: number): Record<string, unknown> {
+  const forms = Array.from({ length: times }, (_form, at) => {
+    const next = { $ref: `#/$defs/a${at + 1}` }
+    return [`a${at}`, { anyOf: [next, next] }]
+  })
+  return {
+    $defs: { ...Object.fromEntries(forms), [`a${times}`]: { properties: { x: { type: 'string' } } } },
+    $ref: '#/$defs/a0',
+  }
+}
+
+function repeating(): Record<string, unknown> {
+  const names = Array.from({ length: 300 }, (_name, at) => [`p${at}`, { $ref: '#/$defs/e' }])
+  return {
+    $defs: { e: { enum: Array(60).fill('v'.repeat(100)) } },
+    properties: Object.fromEntries(names),
+  }
+}

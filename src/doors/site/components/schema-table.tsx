@@ -22,10 +22,13 @@ interface Reading extends Omit<SchemaTableProps, 'schema'> {
   readonly t: SchemaTexts
 }
 
+/** A listing has up to 32 routes with three schemas each on its page: sixty fields and 20,000 characters of each. */
+const STRANGERS_SHARE = 0.1
+
 /** The fields of a schema; a sentence where it has none. */
 export function SchemaTable({ schema, ...reading }: SchemaTableProps): VNode {
   const t = schemaTexts[reading.page.language]
-  const groups = schemaGroups(schema, t)
+  const groups = schemaGroups(schema, t, reading.isForeign ? STRANGERS_SHARE : 1)
   if (groups.length === 0) return <p class="muted">{reading.kind === 'input' ? t.nothing : t.types.any}</p>
   const [only] = groups
   if (groups.length === 1 && only) return <Fields {...reading} t={t} group={only} label={reading.label} />

@@ -32,14 +32,29 @@ export interface SchemaGroup {
 const MAX_DEPTH = 8
 /** Fields of a whole schema; the largest of our own has some three hundred. */
 const MAX_ROWS = 600
+/** Lists in forms in references: what names itself has no end, and what names two that name two more has one that nobody reaches. */
+const MAX_NESTING = 24
+/** Schemas looked at for one table; the largest of our own takes some two thousand. */
+const MAX_STEPS = 20_000
+/** Characters of descriptions, patterns and values: a reference repeats them in every row for nothing. */
+const MAX_CHARACTERS = 200_000
 const MAX_VALUES = 60
 const MAX_SHOWN = 120
 /** zod writes the bounds of the double at every whole number: nothing that anybody did not know. */
 const MUCH = Number.MAX_SAFE_INTEGER
 
-/** The fields of a schema's object, those of its forms where it has several. */
-export function schemaGroups(schema: Schema, t: SchemaTexts): readonly SchemaGroup[] {
-  let left = MAX_ROWS
+/**
+ * The fields of a schema's object, those of its forms where it has several.
+ * @param share of what a schema of our own may take: a page has several of a stranger's
+ */
+export function schemaGroups(schema: Schema, t: SchemaTexts, share = 1): readonly SchemaGroup[] {
+  let left = MAX_ROWS * share
+  let steps = MAX_STEPS * share
+  let characters = MAX_CHARACTERS * share
+  const isSpent = () => (steps -= 1) < 0
+  /** The text while there is room for it. */
+  const fitting = (text: string | undefined) =>
+    text !== undefined && (characters -= text.length) >= 0 ? text : undefined
   const fill = (text: string, a: string, b = '') => text.replaceAll('{a}', a).replaceAll('{b}', b)
 
   function resolve(given: unknown): Schema {
@@ -50,21 +65,23 @@ export function schemaGroups(schema: Schema, t: SchemaTexts): readonly SchemaGro
   }
   const root = schema
 
-  function groupsOf(given: Schema, label: string, depth: number): SchemaGroup[] {
+  function groupsOf(given: Schema, label: string, depth: number, nesting = 0): SchemaGroup[] {
+    if (nesting > MAX_NESTING || left <= 0 || isSpent()) return []
+    const within = (inner: Schema, name: string) => groupsOf(inner, name, depth, nesting + 1)
     const schema = resolve(given)
     const branches = branchesOf(schema)
     if (branches.length > 0) {
       const shaped = branches.map(resolve).filter(hasFields)
       return shaped.flatMap((branch, at) =>
-        groupsOf(branch, shaped.length > 1 ? fill(t.choice, String(at + 1)) : label, depth),
+        within(branch, shaped.length > 1 ? fill(t.choice, String(at + 1)) : label),
       )
     }
-    if (isObject(schema['items'])) return groupsOf(schema['items'], t.entryMembers, depth)
+    if (isObject(schema['items'])) return within(schema['items'], t.entryMembers)
     const { properties } = schema
     if (isObject(properties) && Object.keys(properties).length > 0)
       return [groupOf(schema, properties, label, depth)]
     return isObject(schema['additionalProperties'])
-      ? groupsOf(schema['additionalProperties'], t.entryMembers, depth)
+      ? within(schema['additionalProperties'], t.entryMembers)
       : []
   }
 
@@ -72,7 +89,8 @@ export function schemaGroups(schema: Schema, t: SchemaTexts): readonly SchemaGro
     const required = new Set(listOf(schema['required']))
     const members = Object.entries(properties)
     const shown = depth >= MAX_DEPTH ? [] : members.slice(0, Math.max(left, 0))
-    left -= shown.length
+    // A group without a row takes its place, too.
+    left -= shown.length + 1
     return {
       label,
       rows: shown.map(([name, member]) => rowOf(name, resolve(member), member, required.has(name), depth)),
@@ -99,19 +117,19 @@ export function schemaGroups(schema: Schema, t: SchemaTexts): readonly SchemaGro
       name,
       isRequired,
       type: typeWords(schema, 0),
-      description: description ?? textOf(said['description']),
+      description: fitting(description ?? textOf(said['description'])),
       limits: limitsOf(said),
-      pattern: textOf(said['pattern']) ?? textOf(itemsOf(said)['pattern']),
-      values: valuesOf(said),
-      byDefault: 'default' in said ? short(said['default']) : undefined,
-      example: listOf(said['examples']).map(short)[0],
+      pattern: fitting(textOf(said['pattern']) ?? textOf(itemsOf(said)['pattern'])),
+      values: valuesOf(said).flatMap((value) => fitting(value) ?? []),
+      byDefault: 'default' in said ? fitting(short(said['default'])) : undefined,
+      example: fitting(listOf(said['examples']).slice(0, 1).map(short)[0]),
       groups: groupsOf(schema, t.members, depth + 1),
     }
   }
 
   function typeWords(given: unknown, depth: number): string {
     const schema = resolve(given)
-    if (depth > MAX_DEPTH) return t.types.any
+    if (depth > MAX_DEPTH || isSpent()) return t.types.any
     const branches = branchesOf(schema)
     if (branches.length > 0)
       return [...new Set(branches.map((branch) => typeWords(branch, depth + 1)))].join(t.or)
