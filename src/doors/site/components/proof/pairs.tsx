@@ -45,8 +45,17 @@ function Value({ name, value }: { readonly name: string; readonly value: unknown
       </>
     )
   if (typeof value === 'object' && value !== null)
-    return <Foreign text={JSON.stringify(value)} max={MAX_SHOWN} class="mono" />
+    return <Foreign text={jsonOf(value)} max={MAX_SHOWN} class="mono" />
   return <Ltr class="mono">{String(value)}</Ltr>
+}
+
+/** The parser reads lists nested deeper than the writer can follow: a pasted document, or one in a link, may hold them. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return '…'
+  }
 }
 
 function flatten(
