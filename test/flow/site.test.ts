@@ -1,4 +1,5 @@
 // The site as resources of the door: forms, languages, files, refusals. What a browser makes of it is test/browser's.
+import { readdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Harness, startRestHarness } from '../support/door-harness.ts'
 
@@ -47,6 +48,15 @@ describe('a page', () => {
       expect([path, file.status]).toEqual([path, 200])
       expect(file.headers.get('cache-control')).toContain('immutable')
     }
+  })
+
+  it('loads an island by its own script, and no part of it that has the same name', async () => {
+    const manifest = JSON.parse(await readFile('dist/site/manifest.json', 'utf8')) as Record<string, string>
+    for (const source of await readdir('src/doors/site/browser', { withFileTypes: true }))
+      if (source.isFile()) {
+        const name = source.name.replace(/\.tsx?$/, '')
+        expect(manifest[`${name}.js`]).toMatch(new RegExp(`^${name}-`))
+      }
   })
 
   it.each(['/site/manifest.json', '/site/..%2fserve.ts', '/site/site.css'])('serves no %s', async (path) => {

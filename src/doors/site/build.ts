@@ -58,7 +58,8 @@ async function buildScripts(): Promise<void> {
   )
   for (const { path, contents } of outputFiles) {
     const file = basename(path)
-    const entry = sources.get(file)
+    // What is loaded later has a source, too, whose name may be that of an island: the page would load the part, which mounts nothing.
+    const entry = file.startsWith('part-') ? undefined : sources.get(file)
     await publish(entry === undefined ? file : `${basename(entry, extname(entry))}.js`, contents, file)
   }
 }
