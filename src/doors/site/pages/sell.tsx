@@ -40,6 +40,7 @@ export const page = definePage({
             }}
           />
         </section>
+        <p class="notice without-script">{t.noScript}</p>
         <h2>{t.byProgram}</h2>
         <p class="muted">{t.byProgramWords}</p>
         <ol class="sell-lines">

@@ -48,7 +48,7 @@ const ar: PriceTexts = {
   usdc: '{a} USDC',
   upTo: 'من {a} إلى {b} USDC',
   freeOr: 'مجاني، أو {a}',
-  setBy: '{a}، بعملة USDC',
+  setBy: 'يُحدَّد لكل طلب، بعملة USDC',
   perCall: 'للنداء الواحد',
   howPaid: 'كيف يُدفع',
   howCredits: 'ما هو الرصيد',

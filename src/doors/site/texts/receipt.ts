@@ -114,7 +114,7 @@ const en = {
   yourself: 'Verify it without this page',
   yourselfHow:
     'Both ask this gateway for the receipt and its keys. To need neither, save them and use --keys.',
-  commandLine: 'Command line',
+  commandLine: 'Command line, in the folder of the gateway',
   node: 'Node.js alone',
   document: 'The signed document',
   documentHow: 'Compact JWS (EdDSA) over RFC 8785 JSON. Any JOSE library verifies it.',
@@ -237,7 +237,7 @@ const ar: typeof en = {
   provesNot: 'ما لا يثبته',
   yourself: 'تحقق منه من دون هذه الصفحة',
   yourselfHow: 'كلاهما يطلب الإيصال والمفاتيح من هذه البوابة. وللاستغناء عنها احفظهما واستخدم ‎--keys.',
-  commandLine: 'سطر الأوامر',
+  commandLine: 'سطر الأوامر، في مجلد البوابة',
   node: 'Node.js وحده',
   document: 'المستند الموقَّع',
   documentHow: 'JWS مختصر (EdDSA) على JSON بصيغة RFC 8785. تتحقق منه أي مكتبة JOSE.',

@@ -106,6 +106,10 @@ export function Ratings({ detail, page }: EvidenceProps): VNode {
   )
 }
 
+/** A tool that takes a POST cannot be followed: its page can. */
+const readable = (address: string, page: EvidenceProps['page']) =>
+  address === `${page.baseUrl}/v1/test` ? page.href('/test') : address
+
 /** Where each number was computed from. */
 export function Sources({ detail, page }: EvidenceProps): VNode {
   const t = marketTexts[page.language]
@@ -127,7 +131,7 @@ export function Sources({ detail, page }: EvidenceProps): VNode {
               </th>
               <td class="nowrap">
                 {addresses.map((address) => (
-                  <Link to={address} isForeign class="block">
+                  <Link to={readable(address, page)} isForeign class="block">
                     <Ltr class="mono">{address.replace(page.baseUrl, '')}</Ltr>
                   </Link>
                 ))}
