@@ -10,7 +10,7 @@ export default defineConfig({
     // Long is what these are: the limit is there for what hangs.
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     pool: 'forks',
   },
 })
