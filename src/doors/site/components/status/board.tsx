@@ -35,10 +35,8 @@ const STATES: Readonly<Record<Status['store']['state'], StateName>> = {
 export function Board(props: BoardProps): VNode {
   const { language, address, t } = props
   const [{ status, isStale }, show] = useState({ status: props.status, isStale: false })
-  const [isLive, setLive] = useState(false)
 
   useEffect(() => {
-    setLive(true)
     async function refresh(): Promise<void> {
       // A tab that nobody sees asks for nothing.
       if (document.visibilityState !== 'visible') return
@@ -69,8 +67,11 @@ export function Board(props: BoardProps): VNode {
           <State is={isGood ? 'done' : 'failed'} page={page} words={isGood ? t.ok : t.degraded} />
         </p>
         <p class="small muted">
-          <WithTime text={t.updated} time={status.checked_at.slice(11, 19)} /> {isLive ? t.live : ''}{' '}
-          {!isLive && <Link to={address}>{t.refresh}</Link>}
+          <WithTime text={t.updated} time={status.checked_at.slice(11, 19)} />{' '}
+          <span class="needs-script">{t.live}</span>
+          <Link to={address} class="without-script">
+            {t.refresh}
+          </Link>
         </p>
       </div>
       {isStale && <p class="notice warns">{t.stale}</p>}
