@@ -16,6 +16,7 @@ import { nearestPages } from './nearest.ts'
 import { ErrorView } from './pages/error.tsx'
 import { PAGES } from './pages/index.ts'
 import { PriceView } from './pages/price.tsx'
+import { senderOf } from './own-page.ts'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
 import { createKeptPages } from './kept-pages.ts'
 import { createPageLimit } from './page-limit.ts'
@@ -285,20 +286,13 @@ function languageOf(path: string, req: Exchange['req']): Language {
 const pathOf = ({ path }: { readonly path: string }, language: Language): string =>
   (language === LANGUAGES[0] ? path : path.slice(language.length + 1)) || '/'
 
-/** Browsers say where a form comes from: all that are kept in one word, older ones by its origin. Programs say neither. */
-function isFromOwnPage({ headers }: Exchange['req']): boolean {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin' || site === 'none'
-  const { origin, host } = headers
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
-}
-
 /**
  * A form that a page of this site sent. Another site's could act in the name of the visitor's address.
  * @throws {GatewayError} origin_denied, content_type_unsupported, body_too_large
  */
 async function readForm(req: Exchange['req']): Promise<URLSearchParams> {
-  if (!isFromOwnPage(req)) throw new GatewayError('origin_denied', 'This form is for the pages of this site.')
+  if (senderOf(req) === 'elsewhere')
+    throw new GatewayError('origin_denied', 'This form is for the pages of this site.')
   if (mediaTypeOf(req) !== 'application/x-www-form-urlencoded')
     throw new GatewayError(
       'content_type_unsupported',

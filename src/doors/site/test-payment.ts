@@ -1,5 +1,4 @@
 // The one way to the sandbox's test money: pages of this site ask for the payment that a 402 of this gateway wants, a few times a minute.
-import type { IncomingMessage } from 'node:http'
 import { PaymentRequired } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { createRateLimiter } from '../../core/rate-limit.ts'
@@ -7,6 +6,7 @@ import { isObject } from '../../lib/json.ts'
 import { readJson } from '../http/body.ts'
 import { sendJson } from '../http/reply.ts'
 import type { Handler } from '../http/resource.ts'
+import { senderOf } from './own-page.ts'
 import type { SiteParts } from './ports.ts'
 
 /** The largest challenge of ours is 8 KB. */
@@ -36,7 +36,7 @@ export function testPaymentHandler({
 
   return async ({ req, res, context }) => {
     if (!testWallet) throw new GatewayError('not_found', 'Only a sandbox has a test wallet.')
-    if (!isOwnPage(req))
+    if (senderOf(req) !== 'own page')
       throw new GatewayError('origin_denied', 'The test wallet pays for the pages of this site.', {
         reason: 'test payment',
       })
@@ -55,14 +55,6 @@ export function testPaymentHandler({
     }
     sendJson(res, 200, answer, { 'cache-control': 'no-store', 'x-request-id': context.requestId })
   }
-}
-
-/** Browsers say where a request comes from, and no page can make them say it otherwise. */
-function isOwnPage({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin'
-  const { origin, host } = headers
-  return origin !== undefined && host !== undefined && URL.canParse(origin) && new URL(origin).host === host
 }
 
 function payerOf({ authorization }: Readonly<Record<string, unknown>>): string {

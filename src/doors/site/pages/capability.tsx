@@ -6,8 +6,7 @@ import { Code, Prose } from '../components/code.tsx'
 import { English, inEnglish } from '../components/english.tsx'
 import { Link } from '../components/link.tsx'
 import { Price, type PriceFacts } from '../components/price.tsx'
-import { SchemaTable } from '../components/schema-table.tsx'
-import { ErrorTable } from '../components/tool/errors.tsx'
+import { Shapes } from '../components/tool/shapes.tsx'
 import { type ShownExample, ToolExamples } from '../components/tool/examples.tsx'
 import { type Missing, MissingView } from '../components/tool/missing.tsx'
 import { capabilitiesOf, type Capability, type Descriptor } from '../capability-facts.ts'
@@ -192,30 +191,7 @@ function CapabilityView({
             </ul>
             <English text={data.latency_note} page={page} as="p" class="muted" />
           </section>
-          <section class="stack" aria-labelledby="input">
-            <h2 id="input">{t.input}</h2>
-            <SchemaTable schema={data.input_schema} page={page} label={t.input} kind="input" />
-          </section>
-          <section class="stack" aria-labelledby="output">
-            <h2 id="output">{t.output}</h2>
-            <SchemaTable schema={data.output_schema} page={page} label={t.output} kind="output" />
-            <details>
-              <summary>{t.sample}</summary>
-              <Code
-                text={JSON.stringify(data.sample_output, undefined, 2)}
-                page={page}
-                label="JSON"
-                language="json"
-              />
-            </details>
-            <p class="small">
-              <Link to={data.schema_url}>{t.capabilityJson}</Link>
-            </p>
-          </section>
-          <section class="stack" aria-labelledby="errors">
-            <h2 id="errors">{t.errors}</h2>
-            <ErrorTable errors={data.errors} page={page} />
-          </section>
+          <Shapes data={data} page={page} link={t.capabilityJson} />
         </div>
       </div>
     </>

@@ -6,9 +6,8 @@ import type { AnyTool, RegisteredTool, Registry } from '../../../core/registry.t
 import { English, inEnglish } from '../components/english.tsx'
 import { Link } from '../components/link.tsx'
 import { Price } from '../components/price.tsx'
-import { SchemaTable } from '../components/schema-table.tsx'
-import { Code, Prose } from '../components/code.tsx'
-import { ErrorTable } from '../components/tool/errors.tsx'
+import { Prose } from '../components/code.tsx'
+import { Shapes } from '../components/tool/shapes.tsx'
 import { type ShownExample, ToolExamples } from '../components/tool/examples.tsx'
 import { Facts } from '../components/tool/facts.tsx'
 import { type Missing, MissingView } from '../components/tool/missing.tsx'
@@ -218,30 +217,7 @@ function ToolView({ data, page }: { readonly data: ToolData; readonly page: Page
             <h2 id="facts">{t.facts}</h2>
             <Facts tool={data} page={page} />
           </section>
-          <section class="stack" aria-labelledby="input">
-            <h2 id="input">{t.input}</h2>
-            <SchemaTable schema={data.input_schema} page={page} label={t.input} kind="input" />
-          </section>
-          <section class="stack" aria-labelledby="output">
-            <h2 id="output">{t.output}</h2>
-            <SchemaTable schema={data.output_schema} page={page} label={t.output} kind="output" />
-            <details>
-              <summary>{t.sample}</summary>
-              <Code
-                text={JSON.stringify(data.sample_output, undefined, 2)}
-                page={page}
-                label="JSON"
-                language="json"
-              />
-            </details>
-            <p class="small">
-              <Link to={data.schema_url}>{t.schema}</Link>
-            </p>
-          </section>
-          <section class="stack" aria-labelledby="errors">
-            <h2 id="errors">{t.errors}</h2>
-            <ErrorTable errors={data.errors} page={page} />
-          </section>
+          <Shapes data={data} page={page} link={t.schema} />
           {related.length > 0 && (
             <section class="stack" aria-labelledby="related">
               <h2 id="related">{t.related}</h2>
