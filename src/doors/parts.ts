@@ -9,6 +9,7 @@ import type { SkillDocument } from '../documents/skills.ts'
 import type { Documents, Services } from '../../tools/services.ts'
 import type { PaymentPayloadV2, PaymentRequired } from '../../schemas/x402.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
+import type { Identity } from '../identity/index.ts'
 import type { WebhookSender } from '../outbound/webhook.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Store } from '../store/ports.ts'
@@ -28,6 +29,8 @@ export interface DoorParts {
   readonly skills?: readonly SkillDocument[]
   /** What sellers offer, for their documents; without a market there are none. */
   readonly marketplace?: Pick<Marketplace, 'sold' | 'ofSeller'>
+  /** People who sign in, and the assistants that they connect. */
+  readonly identity: Identity
   readonly store: Store
   /** The way to those who asked to be told; a door that is opened without one tells nobody. */
   readonly webhooks?: WebhookSender

@@ -18,11 +18,11 @@ export interface RestDoor {
 }
 
 /** Opens the routes of every tool and the documents. A path without a route is 404, a method without one 405 with `Allow`. */
-export function createRestDoor(parts: DoorParts, site: SitePages): RestDoor {
+export function createRestDoor(parts: DoorParts, site: SitePages, pages: readonly Resource[] = []): RestDoor {
   const { addresses } = parts
   const resources = withPages(
     [...toolResources({ ...parts, site }), ...documentResources(parts)],
-    site.resources,
+    [...site.resources, ...pages],
   )
   const exact = new Map<string, Resource>()
   for (const resource of resources) {

@@ -35,10 +35,15 @@ const hashedName = (name: string, content: Uint8Array) => {
 }
 
 async function buildScripts(): Promise<void> {
-  const folder = join(here, 'browser')
-  const entries = (await readdir(folder)).filter((name) => /\.tsx?$/.test(name))
+  // Names of the console's begin with `console-`: both share one folder, and the parts that their scripts share.
+  const folders = [join(here, 'browser'), join(here, '../console/browser')]
+  const entries = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder)).filter((name) => /\.tsx?$/.test(name)).map((name) => join(folder, name)),
+    ),
+  )
   const { outputFiles, metafile } = await build({
-    entryPoints: entries.map((name) => join(folder, name)),
+    entryPoints: entries.flat(),
     outdir: out,
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
@@ -64,18 +69,24 @@ async function buildScripts(): Promise<void> {
   }
 }
 
-async function buildStyles(): Promise<void> {
+async function buildStyles(name: string, from: string): Promise<void> {
   const { outputFiles } = await build({
-    entryPoints: [join(here, 'styles/index.css')],
+    entryPoints: [join(here, from)],
     bundle: true,
     minify: true,
     target: ['chrome123', 'firefox120', 'safari17.5'],
     write: false,
   })
-  for (const { contents } of outputFiles) await publish('site.css', contents)
+  for (const { contents } of outputFiles) await publish(name, contents)
 }
 
 await rm(out, { recursive: true, force: true })
 await mkdir(out, { recursive: true })
-await Promise.all([buildScripts(), buildStyles(), buildDocuments(out), buildPictures(publish)])
+await Promise.all([
+  buildScripts(),
+  buildStyles('site.css', 'styles/index.css'),
+  buildStyles('console.css', '../console/styles/index.css'),
+  buildDocuments(out),
+  buildPictures(publish),
+])
 await writeFile(join(out, 'manifest.json'), JSON.stringify(manifest, undefined, 2))

@@ -60,7 +60,7 @@ export const definePage = <D extends object>(page: Page<D>): AnyPage => page as 
 
 /** What every component of a page may know of it. */
 export interface PageContext {
-  readonly name: PageName | 'error'
+  readonly name: PageName | 'error' | 'console'
   readonly language: Language
   readonly direction: 'ltr' | 'rtl'
   readonly isSandbox: boolean

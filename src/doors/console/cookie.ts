@@ -1,0 +1,35 @@
+// The cookie of a session. Other ports of localhost share its cookies (research: Chromium sends them), so the port is in its name.
+import type { IncomingMessage } from 'node:http'
+
+/** Where the browser keeps `Secure` cookies: over TLS, and on loopback but in Safari. */
+const isSafari = (userAgent: string) => /\bVersion\/[\d.]+.*\bSafari\//.test(userAgent)
+
+/** @param baseUrl address that people are shown */
+export function cookieName(baseUrl: string, userAgent: string): string {
+  const { port, protocol } = new URL(baseUrl)
+  const bare = port === '' ? 'agw' : `agw-${port}`
+  return protocol === 'http:' && isSafari(userAgent) ? bare : `__Host-${bare}`
+}
+
+/** The token that the browser sent; undefined where it sent none, or two that cannot both be right. */
+export function readSessionCookie(req: IncomingMessage, baseUrl: string): string | undefined {
+  const name = cookieName(baseUrl, req.headers['user-agent'] ?? '')
+  const found = (req.headers.cookie ?? '')
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith(`${name}=`))
+  const [only] = found
+  return found.length === 1 && only !== undefined ? only.slice(name.length + 1) : undefined
+}
+
+/** @param token undefined: the browser forgets it */
+export function sessionCookie(
+  req: IncomingMessage,
+  baseUrl: string,
+  token: string | undefined,
+  maxAgeSeconds = 0,
+): string {
+  const name = cookieName(baseUrl, req.headers['user-agent'] ?? '')
+  const secure = name.startsWith('__Host-') ? '; Secure' : ''
+  return `${name}=${token ?? ''}; Path=/; Max-Age=${token === undefined ? 0 : maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`
+}

@@ -1,0 +1,48 @@
+// Which file draws which page. Each is loaded when it is first asked for.
+import type { AnyConsolePage } from '../ports.ts'
+import type { ConsolePageName } from '../routes.ts'
+
+type Loader = () => Promise<{ readonly page: AnyConsolePage }>
+
+export const CONSOLE_PAGES: Readonly<Record<ConsolePageName, Loader>> = {
+  overview: () => import('./soon.tsx'),
+  inbox: () => import('./soon.tsx'),
+  approval: () => import('./soon.tsx'),
+  live: () => import('./soon.tsx'),
+  charts: () => import('./soon.tsx'),
+  connections: () => import('./soon.tsx'),
+  connection: () => import('./soon.tsx'),
+  capabilities: () => import('./soon.tsx'),
+  credentials: () => import('./soon.tsx'),
+  newCredential: () => import('./soon.tsx'),
+  credential: () => import('./soon.tsx'),
+  providers: () => import('./soon.tsx'),
+  mandates: () => import('./soon.tsx'),
+  attempts: () => import('./soon.tsx'),
+  attempt: () => import('./soon.tsx'),
+  permits: () => import('./soon.tsx'),
+  payments: () => import('./soon.tsx'),
+  payment: () => import('./soon.tsx'),
+  edge: () => import('./soon.tsx'),
+  tasks: () => import('./soon.tsx'),
+  money: () => import('./soon.tsx'),
+  ledger: () => import('./soon.tsx'),
+  settlement: () => import('./soon.tsx'),
+  moderation: () => import('./soon.tsx'),
+  payouts: () => import('./soon.tsx'),
+  policies: () => import('./soon.tsx'),
+  policy: () => import('./soon.tsx'),
+  notifications: () => import('./soon.tsx'),
+  people: () => import('./soon.tsx'),
+  keys: () => import('./soon.tsx'),
+  provider: () => import('./soon.tsx'),
+  audit: () => import('./soon.tsx'),
+  doctor: () => import('./soon.tsx'),
+  backup: () => import('./soon.tsx'),
+  settings: () => import('./soon.tsx'),
+  me: () => import('./soon.tsx'),
+  signIn: () => import('./soon.tsx'),
+  join: () => import('./soon.tsx'),
+  connect: () => import('./soon.tsx'),
+  device: () => import('./soon.tsx'),
+}

@@ -1,0 +1,69 @@
+// The console as resources of the door: who may see a page, whose forms are taken, what a role may do. Its pages have tests of their own.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { signIn } from '../support/people.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+afterAll(() => gateway?.close())
+
+const browser = { accept: 'text/html' }
+const ask = (path: string, headers: Record<string, string> = browser) =>
+  fetch(gateway.baseUrl + path, { headers, redirect: 'manual' })
+
+describe('a page of the console', () => {
+  it('sends who is not signed in to the page for that, and back', async () => {
+    const answer = await ask('/ar/console/credentials?provider=github')
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('location')).toBe(
+      `/ar/console/sign-in?next=${encodeURIComponent('/ar/console/credentials?provider=github')}`,
+    )
+    const data = await ask('/console/credentials', { accept: 'application/json' })
+    expect([data.status, ((await data.json()) as { code: string }).code]).toEqual([401, 'sign_in_required'])
+  })
+
+  it('asks once more from here where another site sent the browser: the strict cookie comes along then', async () => {
+    const answer = await ask('/console', { ...browser, 'sec-fetch-site': 'cross-site' })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toContain('content="0; url=/console"')
+  })
+
+  it('shows somebody what their role may see, in no cache and no frame', async () => {
+    const owner = await signIn(gateway, { role: 'owner', name: 'Sarah <b>' })
+    const page = await owner.get('/console')
+    expect(page.status).toBe(200)
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    const html = await page.text()
+    expect(html).toContain('Sarah &lt;b>')
+    expect(html).toContain('href="/console/people"')
+
+    const seller = await signIn(gateway, { role: 'seller' })
+    expect((await seller.get('/console/people')).status).toBe(403)
+    const stranger = await signIn(gateway, { role: 'owner', admin: false })
+    expect((await stranger.get('/console/settings')).status).toBe(403)
+  })
+
+  it('takes a session that has ended for nobody', async () => {
+    const owner = await signIn(gateway)
+    const changed = owner.cookie.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
+    expect((await ask('/console', { ...browser, cookie: changed })).status).toBe(303)
+    expect((await ask('/console', { ...browser, cookie: `${owner.cookie}; ${owner.cookie}` })).status).toBe(
+      303,
+    )
+  })
+})
+
+describe('a form of the console', () => {
+  it('is taken from its own pages alone', async () => {
+    const owner = await signIn(gateway)
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      const answer = await owner.post('/console/inbox', { _action: 'approve' }, { 'sec-fetch-site': site })
+      expect([site, answer.status]).toEqual([site, 403])
+    }
+    const forged = await owner.post('/console/inbox', { _action: 'approve', _csrf: 'x' })
+    expect(forged.status).toBe(403)
+  })
+})
