@@ -91,7 +91,10 @@ export type CredentialMetadata = z.infer<typeof CredentialMetadata>
 
 export const CapabilityRecord = z.strictObject({
   capability_id: z.string(),
-  credential_id: z.string(),
+  credential_id: z
+    .string()
+    .nullable()
+    .describe('Null at the root of a connection, which has a capability for each credential below it'),
   parent_id: z.string().nullable().describe('The capability this one was narrowed from'),
   provider: ProviderId.optional(),
   label: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './http.ts'
+import { RoleName } from './role.ts'
 
 /** The facts of a service key that may be shown; its token is not among them. */
 export const KeyRecord = z.strictObject({
@@ -7,9 +8,7 @@ export const KeyRecord = z.strictObject({
   account_id: z.string(),
   label: z.string(),
   admin: z.boolean().describe('May grant credits, open accounts and rotate the authority'),
-  role: z
-    .enum(['operator', 'seller'])
-    .describe('A seller key opens what a seller does with its own offers, and nothing else'),
+  role: RoleName,
   created_at: Timestamp,
   revoked_at: Timestamp.nullable(),
 })

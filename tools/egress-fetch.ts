@@ -136,6 +136,6 @@ export const egressFetch = defineTool({
     { capability: _carried, answer_from: _part, ...request },
     { egress, caller, charge },
   ) {
-    return egress.fetch(request, caller.capability, charge)
+    return egress.fetch(request, await egress.capabilityFor(caller.capability, request), charge)
   },
 })

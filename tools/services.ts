@@ -11,6 +11,7 @@ import type { Commerce } from '../src/commerce/ports.ts'
 import type { Email } from '../src/email/ports.ts'
 import type { Audit } from '../src/audit/ports.ts'
 import type { Accounts } from '../src/accounts/ports.ts'
+import type { Identity } from '../src/identity/index.ts'
 import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
 import type { Facilitator } from '../src/payments/ports.ts'
@@ -50,6 +51,7 @@ export interface Services {
   readonly commerce: Commerce
   readonly email: Email
   readonly accounts: Accounts
+  readonly identity: Identity
   readonly audit: Audit
   readonly receipts: Receipts
   readonly signingKeys: SigningKeys

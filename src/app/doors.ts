@@ -10,6 +10,7 @@ import { sendProblem } from '../doors/http/reply.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
 import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
 import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
+import { createConsole } from '../doors/console/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createRestDoor } from '../doors/rest/index.ts'
 import { createSite } from '../doors/site/index.ts'
@@ -40,7 +41,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
   const site = createSite(parts)
-  const rest = createRestDoor(parts, site)
+  const rest = createRestDoor(parts, site, createConsole(parts, site.refuse))
   const edge = createEdgeDoor(parts)
   const market = createMarketDoor({ ...parts, site })
 

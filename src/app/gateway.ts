@@ -2,6 +2,8 @@
 import { tools as productTools } from '../../tools/index.ts'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
+import type { Services } from '../../tools/services.ts'
+import type { Store } from '../store/ports.ts'
 import { servedSkills } from '../documents/skills.ts'
 import type { McpDoor } from '../doors/mcp/index.ts'
 import type { AddressPolicy } from '../egress/address.ts'
@@ -47,6 +49,8 @@ export interface GatewayOptions {
   readonly undocumented?: 'log' | 'fail'
   /** Fixtures of the conformance suites, which the doors serve besides the product. */
   readonly extend?: DoorExtensions
+  /** Given what is behind the doors, once it is there. */
+  readonly onOpen?: (parts: { readonly services: Services; readonly store: Store }) => void
   /** Every timeout is in milliseconds. */
   readonly timeouts?: ListenerTimeouts
 }
@@ -103,10 +107,12 @@ async function open(
     payments: payments.gate,
     services,
     documents: services.documents,
+    identity: services.identity,
     skills: servedSkills(await readSkills(), registry),
     marketplace: services.marketplace,
     ...(payments.testWallet && { testWallet: payments.testWallet }),
   }
+  options.onOpen?.(parts)
   const doors = await openDoors(parts, options.extend)
   listener.serve(doors.handle)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)

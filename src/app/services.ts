@@ -15,6 +15,7 @@ import type { Services } from '../../tools/services.ts'
 import { createDocuments } from '../documents/index.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
+import { createIdentity } from '../identity/index.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createTargets } from '../outbound/targets.ts'
 import { createWebhookSender, type WebhookSender } from '../outbound/webhook.ts'
@@ -101,6 +102,7 @@ export async function openServices(
   const services: Services = {
     ...broker,
     ...reading,
+    identity: createIdentity(platform),
     marketplace,
     ratings,
     marketCalls,
@@ -138,6 +140,8 @@ export async function openServices(
       findKey: store.findKey,
       findCapability: store.findCapability,
       findEmailKey,
+      findSession: store.findSession,
+      findAccessToken: store.findAccessToken,
     },
     debits,
     creditsRequired: payments.purchases.creditsRequired,

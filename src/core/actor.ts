@@ -15,7 +15,12 @@ export const actorOf = (
   caller: Caller,
   call: { readonly door: string; readonly tool: string; readonly requestId: string },
 ): Actor => ({
-  kind: KINDS[caller.kind],
+  kind:
+    'session' in caller && caller.session
+      ? 'person'
+      : 'connection' in caller && caller.connection
+        ? 'connection'
+        : KINDS[caller.kind],
   ...(caller.kind !== 'anonymous' && { id: caller.id }),
   address: caller.address,
   door: call.door,

@@ -1,6 +1,6 @@
 // Decides who is calling from the tokens a door found. A door only finds tokens; it never judges them.
 import { GatewayError } from './errors.ts'
-import type { Caller, CallerKind, Operator, Seller } from './caller.ts'
+import type { Agent, Caller, CallerKind, Operator, Seller } from './caller.ts'
 import type { Store } from '../store/ports.ts'
 import { hashToken, parseToken, type TokenKind } from '../lib/tokens.ts'
 
@@ -14,9 +14,14 @@ export interface PresentedTokens {
   readonly capabilityArgument?: string | undefined
   /** The tool argument `email_key`. */
   readonly emailKeyArgument?: string | undefined
+  /** The cookie of a person who signed in; the console alone finds it. */
+  readonly session?: string | undefined
 }
 
-export type AuthenticationStore = Pick<Store, 'findKey' | 'findCapability' | 'findEmailKey'>
+export type AuthenticationStore = Pick<
+  Store,
+  'findKey' | 'findCapability' | 'findEmailKey' | 'findSession' | 'findAccessToken'
+>
 
 const NO_CAPABILITY =
   'Send the capability the operator issued to you (agw_cap_…) as `Authorization: Bearer`, as `X-Gateway-Capability`, ' +
@@ -45,8 +50,11 @@ export async function authenticate(
 ): Promise<Caller> {
   const bearerKind = kindOfBearer(tokens.bearer)
   const capability =
-    tokens.capabilityArgument ?? tokens.capabilityHeader ?? (bearerKind === 'cap' ? tokens.bearer : undefined)
-  const key = bearerKind === 'sk' ? tokens.bearer : undefined
+    tokens.capabilityArgument ??
+    tokens.capabilityHeader ??
+    (bearerKind === 'cap' || bearerKind === 'at' ? tokens.bearer : undefined)
+  const key = tokens.session ?? (bearerKind === 'sk' ? tokens.bearer : undefined)
+  const access = key === undefined && kindOfBearer(capability) === 'at' ? capability : undefined
 
   const emailKey = bearerKind === 'ek' ? tokens.bearer : undefined
   // A capability beside it is what counts; alone, it opens nothing but email verification.
@@ -60,6 +68,7 @@ export async function authenticate(
       if (emailKey === undefined) throw new GatewayError('key_required', NO_EMAIL_KEY)
       return emailUser(emailKey, context)
     case 'seller':
+      if (access !== undefined) return await operatorFor(access, context)
       if (key === undefined) throw new GatewayError('key_required', instead + NO_SELLER_KEY)
       return holder(key, context)
     case 'capability':
@@ -71,8 +80,9 @@ export async function authenticate(
       return await agent(capability, context)
     case 'operator':
     case 'admin': {
-      if (key === undefined) throw new GatewayError('key_required', instead + NO_KEY)
-      const caller = await operator(key, context)
+      if (key === undefined && access === undefined) throw new GatewayError('key_required', instead + NO_KEY)
+      const caller =
+        key === undefined ? await operatorFor(access ?? '', context) : await operator(key, context)
       if (required === 'admin' && !caller.admin)
         throw new GatewayError('admin_required', "Use the service key of the installation's first account.")
       return caller
@@ -104,8 +114,28 @@ export function callerOf({
   const kind = kindOfBearer(bearer)
   // A seller's key is the least that a service key is.
   if (kind === 'sk') return 'seller'
-  if (capabilityHeader !== undefined || kind === 'cap') return 'capability'
+  if (capabilityHeader !== undefined || kind === 'cap' || kind === 'at') return 'capability'
   return kind === 'ek' ? 'email' : undefined
+}
+
+/** The scope of an access token that may call tools of operators. */
+export const OPERATOR_SCOPE = 'gateway:operator'
+
+/** The person who allowed an assistant to operate, as far as it may. @throws {GatewayError} insufficient_scope */
+async function operatorFor(
+  token: string,
+  context: { store: AuthenticationStore; now: number; address: string },
+): Promise<Operator> {
+  const { accountId, connection, address } = await agent(token, context)
+  if (!connection?.mayOperate || connection.role === 'seller')
+    throw new GatewayError(
+      'insufficient_scope',
+      'The person who connected this assistant did not allow it the tools of operators. Ask them to: they are asked again where you sign in ' +
+        `with the scope ${OPERATOR_SCOPE}, or they change the connection in the console.`,
+      { extras: { scope: `gateway ${OPERATOR_SCOPE}` } },
+    )
+  const { role, admin } = connection
+  return { kind: 'operator', id: connection.id, accountId, admin, role, address, connection }
 }
 
 /** Judged by prefix, so that a mistyped key is told it is mistyped and not that it is missing. */
@@ -113,6 +143,7 @@ function kindOfBearer(bearer: string | undefined): TokenKind | undefined {
   if (bearer?.startsWith('agw_sk_')) return 'sk'
   if (bearer?.startsWith('agw_cap_')) return 'cap'
   if (bearer?.startsWith('agw_ek_')) return 'ek'
+  if (bearer?.startsWith('agw_at_')) return 'at'
   return undefined
 }
 
@@ -124,7 +155,7 @@ const anonymous = ({ address }: { address: string }): Extract<Caller, { kind: 'a
 
 async function operator(
   token: string,
-  context: { store: AuthenticationStore; address: string },
+  context: { store: AuthenticationStore; now: number; address: string },
 ): Promise<Operator> {
   const caller = await holder(token, context)
   if (caller.kind === 'seller') throw new GatewayError('operator_required', ONLY_SELLER)
@@ -134,8 +165,9 @@ async function operator(
 /** Whoever holds this service key, in the role that the key has. */
 async function holder(
   token: string,
-  { store, address }: { store: AuthenticationStore; address: string },
+  { store, now, address }: { store: AuthenticationStore; now: number; address: string },
 ): Promise<Operator | Seller> {
+  if (token.startsWith('agw_ss_')) return person(token, { store, now, address })
   const key = parseToken(token)?.kind === 'sk' ? await store.findKey(hashToken(token)) : undefined
   if (!key)
     throw new GatewayError(
@@ -143,7 +175,20 @@ async function holder(
       'This service key is mistyped, revoked or of another installation. Use one that `agent-gateway keys create` printed here.',
     )
   if (key.role === 'seller') return { kind: 'seller', id: key.id, accountId: key.accountId, address }
-  return { kind: 'operator', id: key.id, accountId: key.accountId, admin: key.admin, address }
+  return { kind: 'operator', id: key.id, accountId: key.accountId, admin: key.admin, role: key.role, address }
+}
+
+/** Whoever signed in, in the role that they have for the account whose pages they see. */
+async function person(
+  token: string,
+  { store, now, address }: { store: AuthenticationStore; now: number; address: string },
+): Promise<Operator | Seller> {
+  const session = parseToken(token)?.kind === 'ss' ? await store.findSession(hashToken(token)) : undefined
+  if (!session || session.expiresAt <= now)
+    throw new GatewayError('sign_in_required', 'You are signed out. Sign in again: what you typed is kept.')
+  const { personId: id, accountId, admin, role } = session
+  if (role === 'seller') return { kind: 'seller', id, accountId, address, session }
+  return { kind: 'operator', id, accountId, admin, role, address, session }
 }
 
 async function emailUser(
@@ -162,12 +207,14 @@ async function emailUser(
   return { kind: 'email', id: key.id, address }
 }
 
+/** An agent with the capability that an operator issued, or an assistant that a person connected. */
 async function agent(
   token: string,
   { store, now, address }: { store: AuthenticationStore; now: number; address: string },
-): Promise<Caller> {
-  const capability =
-    parseToken(token)?.kind === 'cap' ? await store.findCapability(hashToken(token)) : undefined
+): Promise<Agent> {
+  const kind = parseToken(token)?.kind
+  if (kind === 'at') return assistant(token, { store, now, address })
+  const capability = kind === 'cap' ? await store.findCapability(hashToken(token)) : undefined
   if (!capability)
     throw new GatewayError(
       'capability_invalid',
@@ -184,4 +231,35 @@ async function agent(
       `This capability expired at ${new Date(capability.expiresAt).toISOString()}. Ask the operator for a new one.`,
     )
   return { kind: 'agent', id: capability.id, accountId: capability.accountId, capability, address }
+}
+
+async function assistant(
+  token: string,
+  { store, now, address }: { store: AuthenticationStore; now: number; address: string },
+): Promise<Agent> {
+  const found = await store.findAccessToken(hashToken(token))
+  if (!found)
+    throw new GatewayError(
+      'capability_invalid',
+      'This access token was never issued here, or has long expired. Sign in again.',
+    )
+  const { capability, connection } = found
+  if (capability.revokedAt !== null || capability.expiresAt <= now)
+    throw new GatewayError(
+      'capability_invalid',
+      'The person who connected this assistant ended the connection, or its time is over. Sign in again to ask for a new one.',
+    )
+  if (found.expiresAt <= now)
+    throw new GatewayError(
+      'capability_invalid',
+      'This access token has expired. Use the refresh token, or sign in again.',
+    )
+  return {
+    kind: 'agent',
+    id: capability.id,
+    accountId: capability.accountId,
+    capability,
+    address,
+    connection,
+  }
 }

@@ -1,7 +1,7 @@
 // The port through which the call path tells how each call ended. It hears no caller, no address and no word of the input, so that
 // whatever counts calls cannot keep any.
 import type { ErrorCode } from './errors.ts'
-import type { DoorName } from './registry.ts'
+import type { CallDoor } from './context.ts'
 
 export interface CallWatch {
   /**
@@ -9,7 +9,7 @@ export interface CallWatch {
    * @param code undefined where it delivered
    * @param ms how long it took
    */
-  ended(tool: string, door: DoorName, code: ErrorCode | undefined, ms: number): void
+  ended(tool: string, door: CallDoor, code: ErrorCode | undefined, ms: number): void
 }
 
 /** What a tool, or several together, did in a minute or an hour. */
@@ -30,7 +30,7 @@ export interface LastHour extends CallCounts {
   readonly tools: readonly ({ readonly tool: string } & CallCounts)[]
   /** Most frequent first. */
   readonly refusals: readonly { readonly code: ErrorCode; readonly count: number }[]
-  readonly doors: readonly { readonly door: DoorName; readonly count: number }[]
+  readonly doors: readonly { readonly door: CallDoor; readonly count: number }[]
 }
 
 /** The calls of the last hour, as this process saw them. */

@@ -20,14 +20,15 @@ import { createPlaces, placesFor } from './places.ts'
 import { forwardOnly, noProgress, type Progress } from './progress.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
-import type { AnyTool, DoorName } from './registry.ts'
+import type { AnyTool } from './registry.ts'
 import { withTokenArgument } from './token-argument.ts'
 import type { HttpMessage } from './message.ts'
 import type { CallWatch } from './call-watch.ts'
 import type { RefusalWatch } from './refusal-watch.ts'
 import { actorOf } from './actor.ts'
 import { actAs } from '../lib/acting.ts'
-import type { CallContext } from './context.ts'
+import type { CallContext, CallDoor } from './context.ts'
+import { checkRole } from './roles.ts'
 import type { Caller, CallerKind } from './caller.ts'
 
 export interface CallRequest {
@@ -35,7 +36,7 @@ export interface CallRequest {
   readonly input: unknown
   /** Why a door could not read the input; refused here, so that 401 and 429 come first. */
   readonly inputError?: GatewayError | undefined
-  readonly door: DoorName
+  readonly door: CallDoor
   readonly tokens: PresentedTokens
   readonly address: string
   readonly requestId: string
@@ -229,6 +230,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (rate?.exceeded) throw rateLimited(rate)
     seen.leave = places.enter(caller)
 
+    checkRole(tool, caller, parts.now())
     if (request.inputError) throw underOwnCode(tool, request.inputError)
     const context: CallContext = {
       ...parts.services,

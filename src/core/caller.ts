@@ -1,28 +1,40 @@
 // The caller of a tool, as established before the input is parsed.
-import type { HeldCapability } from '../store/ports.ts'
+import type { HeldCapability, HeldConnection, SignedIn } from '../store/ports.ts'
+import type { Role } from '../../schemas/role.ts'
 
 export type Caller =
   | { readonly kind: 'anonymous'; readonly id: 'anonymous'; readonly address: string }
   | {
+      /** Whoever works for the account: the holder of a service key, or a person. The role says what they may do. */
       readonly kind: 'operator'
+      /** Of the key, or of the person. */
       readonly id: string
       readonly accountId: string
       readonly admin: boolean
+      readonly role: Exclude<Role, 'seller'>
       readonly address: string
+      /** A person who signed in; a program with a service key has none. */
+      readonly session?: SignedIn
+      /** The assistant that acts for them, where they allowed it tools of operators. */
+      readonly connection?: HeldConnection
     }
   | {
       readonly kind: 'agent'
       readonly id: string
       readonly accountId: string
+      /** Of a connection the one at the root of it, which is for no credential itself. */
       readonly capability: HeldCapability
       readonly address: string
+      /** Where it is an assistant that a person allowed to connect (OAuth). */
+      readonly connection?: HeldConnection
     }
-  /** Holder of a seller's key: it acts for the seller of its account, and opens nothing else of it. */
+  /** Holder of a seller's key, or a person who sells: they act for the seller of their account, and open nothing else of it. */
   | {
       readonly kind: 'seller'
       readonly id: string
       readonly accountId: string
       readonly address: string
+      readonly session?: SignedIn
     }
   /** Holder of a free key of email verification: of no account. */
   | { readonly kind: 'email'; readonly id: string; readonly address: string }

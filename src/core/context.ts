@@ -8,6 +8,8 @@ import type { Progress } from './progress.ts'
 import type { QuotaState } from './rate-limit.ts'
 
 export type DoorName = 'rest' | 'mcp' | 'a2a'
+/** A call may also come from a page on which a person decides. */
+export type CallDoor = DoorName | 'console'
 
 /** @typeParam C who calls, as the tool's `caller` says: authenticated once, by the call path */
 export interface CallContext<C extends Caller = Caller> {
@@ -18,7 +20,7 @@ export interface CallContext<C extends Caller = Caller> {
    */
   readonly signal: () => AbortSignal
   /** The door that the call came through: at MCP and A2A a model reads the answer. */
-  readonly door: DoorName
+  readonly door: CallDoor
   readonly requestId: string
   /** Milliseconds since the epoch. */
   readonly now: () => number

@@ -4,7 +4,7 @@ import { bucketOf, percentileOf } from '../lib/histogram.ts'
 import { LATENCY_BOUNDS_MS as MARKET_BOUNDS_MS } from '../store/market-trust-tables.ts'
 import type { CallCounts, CallWatch, LastHour, RecentCalls } from './call-watch.ts'
 import type { ErrorCode } from './errors.ts'
-import type { DoorName } from './registry.ts'
+import type { CallDoor } from './context.ts'
 
 const MINUTES = 60
 const MINUTE_MS = 60_000
@@ -21,7 +21,7 @@ interface ToolSeries {
   /** One number for each minute and bucket, of calls that delivered. */
   readonly latencies: Uint32Array
   readonly refusals: Map<ErrorCode, Ring>
-  readonly doors: Map<DoorName, Ring>
+  readonly doors: Map<CallDoor, Ring>
 }
 
 /** @param now of a clock that may be set: time that goes back counts in the newest minute */

@@ -2,6 +2,7 @@
 // write it through registry.ts, which fills the defaults in.
 import type { z } from 'zod'
 import type { Caller, CallerKind } from './caller.ts'
+import type { Role } from '../../schemas/role.ts'
 import type { Terms } from './charging.ts'
 import type { CallContext, DoorName } from './context.ts'
 import type { CreditCharge } from './credit-charge.ts'
@@ -84,6 +85,10 @@ export interface AnyTool {
   priceUnder?(config: { readonly creditPriceAtomic: bigint }): Price
   readonly caller: CallerKind
   readonly effects: Effects
+  /** Roles that may call it besides owners, where they are not those that follow from `caller` and `effects` (roles.ts). */
+  readonly roles?: readonly Role[]
+  /** It cannot be taken back: a person who calls it shows again that it is them. */
+  readonly needsFreshSignIn?: boolean
   /** The first one is its address in documents. */
   readonly rest: readonly [RestRoute, ...RestRoute[]]
   readonly skills: readonly SkillCard[]

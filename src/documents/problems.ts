@@ -57,6 +57,22 @@ function namingTools(text: string, registry: Pick<Registry, 'tools'>): string {
 
 /** Advice on each code: the text of its page, and the `detail` of examples. */
 export const HELP: Readonly<Record<ErrorCode, string>> = {
+  sign_in_required:
+    'Your sign-in has ended. Sign in again at `/console`; a form that was sent meanwhile is kept and goes on from there.',
+  role_required:
+    'People and service keys have roles: owner, operator, approver, seller, auditor. Ask an owner of the account to do it, or to change your role.',
+  fresh_sign_in_required:
+    'What cannot be taken back asks for your passkey again, though you are signed in. Use it, and do it within five minutes.',
+  approval_refused:
+    'The mandate says that whoever prepared a permit does not approve it, or that two people do. Let another person decide it in the inbox.',
+  insufficient_scope:
+    'The person who connected this assistant did not allow it this. Sign in again with the scope that `WWW-Authenticate` names, or let them widen the connection in the console.',
+  connection_not_found:
+    'Connections are listed in the console, under Connections, and each account sees its own.',
+  person_not_found:
+    'People of the account are listed in the console, under People, and by `agent-gateway people list`.',
+  session_not_found:
+    'Sessions are listed in the console, under People; one that has ended long ago is forgotten.',
   payment_invalid:
     'Send the payment as your x402 client builds it: base64 of the JSON payload, standard alphabet with padding.',
   payment_blocked:

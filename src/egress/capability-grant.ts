@@ -1,12 +1,15 @@
 // A capability as the word on which a request goes out: scope, uses, ancestors.
-import type { HeldCapability, Store } from '../store/ports.ts'
+import type { CredentialCapability, Store } from '../store/ports.ts'
 import type { Grant } from './forward.ts'
 import { budgetSpent } from './limits/budgets.ts'
 import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
 /** The word of a capability: its own uses are counted in the transaction that reserves the attempt. */
-export const capabilityGrant = (store: Pick<Store, 'reserveAttempt'>, capability: HeldCapability): Grant => ({
+export const capabilityGrant = (
+  store: Pick<Store, 'reserveAttempt'>,
+  capability: CredentialCapability,
+): Grant => ({
   kind: 'fetch',
   accountId: capability.accountId,
   credentialId: capability.credentialId,

@@ -9,6 +9,7 @@ import type { Signer } from '../receipts/ports.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import { createAttemptLedger } from './attempts.ts'
+import { createChooseCapability } from './choose-capability.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
@@ -118,6 +119,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
   return {
     ...createCredentials({ ...parts, seals }),
     ...createCapabilities({ store, now }),
+    capabilityFor: createChooseCapability(store),
     runner,
     forward,
     unrecorded: createUnrecorded({ ...parts, ...opened, reach, kinds, readPolicy }),
@@ -125,6 +127,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,
     async maxRequestBytes({ credentialId, accountId }) {
+      if (credentialId === null) return MAX_REQUEST_BYTES
       const credential = await store.getCredential(credentialId, accountId)
       return credential?.settings.limits?.max_request_bytes ?? MAX_REQUEST_BYTES
     },

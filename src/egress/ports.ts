@@ -16,7 +16,7 @@ import type { AuthorityRotation } from '../../schemas/authority.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller, Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
-import type { HeldCapability } from '../store/ports.ts'
+import type { CredentialCapability, HeldCapability } from '../store/ports.ts'
 import type { AttemptState, PageRequest } from '../store/model.ts'
 
 export interface Clock {
@@ -209,7 +209,16 @@ export interface Egress {
    * response_unacceptable, egress_paused; under an idempotency key also idempotency_key_reused, idempotency_key_in_use and
    * idempotency_answer_gone
    */
-  fetch(request: EgressRequest, capability: HeldCapability, charge: CreditCharge): Promise<EgressReply>
+  fetch(request: EgressRequest, capability: CredentialCapability, charge: CreditCharge): Promise<EgressReply>
+
+  /**
+   * The capability that a request goes out on: the one that is held, or of a connection's the one whose scope covers the request.
+   * @throws {GatewayError} scope_denied where a connection has none for it
+   */
+  capabilityFor(
+    held: HeldCapability,
+    request: Pick<EgressRequest, 'url' | 'method'>,
+  ): Promise<CredentialCapability>
 
   /** Most bytes of a request body under the credential behind the capability. */
   maxRequestBytes(capability: HeldCapability): Promise<number>

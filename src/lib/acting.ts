@@ -4,8 +4,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** The acting party of a change. Ids, names and an address; never a token. */
 export interface Actor {
-  readonly kind: 'service_key' | 'capability' | 'email_key' | 'anonymous' | 'gateway'
-  /** Id of the key or capability. */
+  readonly kind:
+    'service_key' | 'capability' | 'email_key' | 'person' | 'connection' | 'anonymous' | 'gateway'
+  /** Id of the key, the capability, the person or the connection. */
   readonly id?: string | undefined
   /** Address that the call came from. */
   readonly address?: string | undefined

@@ -28,6 +28,10 @@ export type IdPrefix =
   | 'pmt'
   | 'ek'
   | 'rot'
+  | 'per'
+  | 'ses'
+  | 'inv'
+  | 'con'
 
 /** 9 characters of 5 bits: milliseconds until the year 3084. */
 function timeChars(now: number): string {

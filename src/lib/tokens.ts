@@ -1,12 +1,13 @@
 // Bearer tokens: `agw_<kind>_<43 chars base62 of 256 random bits><6 chars base62 CRC-32>`.
+// Kinds: `sk` service key, `cap` capability, `ek` email key; of sign-in `at` access token, `rt` refresh token, `ss` session, `inv` invitation.
 // The prefix and checksum let secret scanners find a leaked token without asking the gateway.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-export type TokenKind = 'sk' | 'cap' | 'ek'
+export type TokenKind = 'sk' | 'cap' | 'ek' | 'at' | 'rt' | 'ss' | 'inv'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const SHAPE = /^agw_(?:sk|cap|ek)_[0-9A-Za-z]{49}$/
+const SHAPE = /^agw_(?:sk|cap|ek|at|rt|ss|inv)_[0-9A-Za-z]{49}$/
 const CHECKSUM_CHARS = 6
 /** Characters behind the kind. */
 const TAIL_CHARS = '_'.length + 43 + CHECKSUM_CHARS
@@ -48,7 +49,7 @@ export const PERMIT_HEADER_END = Buffer.from(':"gw-permit+jws"}').toString('base
  * A permit counts as one: whoever has it may have its request sent.
  */
 export const findToken = (text: string | Buffer): boolean =>
-  (text.includes('agw_') && /agw_(?:sk|cap|ek)_[0-9A-Za-z]/.test(textOf(text))) ||
+  (text.includes('agw_') && /agw_(?:sk|cap|ek|at|rt|ss|inv)_[0-9A-Za-z]/.test(textOf(text))) ||
   (text.includes(PERMIT_HEADER_END) && PERMIT.test(textOf(text)))
 
 const PERMIT = new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w-]`)

@@ -1,10 +1,11 @@
 // A document as text and as Markdown says everything twice. Who asks chooses; a program that did not gets both, a model Markdown alone.
 import type { DocumentFormat } from '../../schemas/execute-request.ts'
-import type { DoorName } from '../core/tool.ts'
+import type { CallDoor } from '../core/context.ts'
 import type { Delivered } from './ports.ts'
 
 /** The specification's answer over REST has both. */
-export const defaultFormat = (door: DoorName): DocumentFormat => (door === 'rest' ? 'both' : 'markdown')
+export const defaultFormat = (door: CallDoor): DocumentFormat =>
+  door === 'mcp' || door === 'a2a' ? 'markdown' : 'both'
 
 /** @returns what is delivered without the form that was not chosen, and without what speaks of it */
 export function inFormat(delivered: Delivered, format: DocumentFormat): Delivered {

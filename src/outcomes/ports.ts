@@ -12,7 +12,7 @@ import type { Coverage, RetrievedSource, SourceReason } from '../../schemas/sour
 import type { ClaimField } from './claims.ts'
 import type { Execution } from '../../schemas/outcome.ts'
 import type { Terms } from '../core/charging.ts'
-import type { DoorName } from '../core/tool.ts'
+import type { CallDoor } from '../core/context.ts'
 import type { Progress } from '../core/progress.ts'
 
 // jobs -------------------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ export interface PlannedOutcome {
   /** @throws {GatewayError} sources_unusable when there is nothing to deliver */
   run(context: {
     /** REST unless said. */
-    readonly door?: DoorName | undefined
+    readonly door?: CallDoor | undefined
     readonly signal: () => AbortSignal
     readonly claimId?: string | undefined
     readonly progress?: Progress | undefined

@@ -61,6 +61,21 @@ const EVENTS = {
         }
       : undefined,
 
+  addPerson: (_, { person, membership }) => ({
+    chain: membership.accountId,
+    at: person.createdAt,
+    event: 'person.added',
+    ...about('person', person.id),
+    detail: { role: membership.role },
+  }),
+  insertSession: (_, { session }) => ({
+    chain: session.accountId,
+    at: session.createdAt,
+    event: 'session.opened',
+    ...about('session', session.id),
+    detail: { person_id: session.personId, method: session.method },
+  }),
+
   insertCredential: (_, credential) => ({
     chain: credential.accountId,
     at: credential.createdAt,

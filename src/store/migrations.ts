@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import { budgetTables, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
+import { connectionTables, peopleTables, widenForRoles } from './identity-tables.ts'
 import { idempotencyRecords, keyedAttempts } from './idempotency-tables.ts'
 import { marketEvidenceTables, marketTrustTables } from './market-trust-tables.ts'
 import { mintedTables } from './minted-tables.ts'
@@ -347,6 +348,9 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   offeredVersions,
   countedSales,
   pushTables,
+  widenForRoles,
+  peopleTables,
+  connectionTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

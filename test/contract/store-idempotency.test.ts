@@ -292,7 +292,7 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
       times(20, () =>
         store.reserveAttempt({
           ...reservation(
-            { accountId: last.accountId, credential: { id: last.credentialId }, capability: last },
+            { accountId: last.accountId, credential: { id: last.credentialId ?? '' }, capability: last },
             BOOT,
           ),
           once: lastKey,

@@ -25,6 +25,7 @@ import { deriveKey } from './derive-key.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
 import type { PaymentGate } from '../../src/core/charging.ts'
 import { noCredits, noGate } from './no-gate.ts'
+import { noIdentity } from './no-identity.ts'
 
 export interface DoorUnderTest {
   readonly url: string
@@ -243,6 +244,7 @@ export async function startA2aDoor(
     addresses,
     documents: {} as never,
     services: {} as never,
+    identity: noIdentity,
     store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
     deriveKey,

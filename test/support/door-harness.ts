@@ -23,6 +23,7 @@ import { hashToken } from '../../src/lib/tokens.ts'
 import { tools as productTools } from '../../tools/index.ts'
 import { deriveKey } from './derive-key.ts'
 import { noCredits, noGate } from './no-gate.ts'
+import { noIdentity } from './no-identity.ts'
 
 export interface Harness {
   readonly baseUrl: string
@@ -84,6 +85,7 @@ export async function startRestHarness(
     addresses,
     documents,
     services,
+    identity: noIdentity,
     ...(options.marketplace && { marketplace: options.marketplace }),
     skills: servedSkills(await readSkills(), registry),
     store,

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
+import { must } from '../../src/lib/must.ts'
+import type { Store } from '../../src/store/ports.ts'
+import type { Services } from '../../tools/services.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { newToken } from '../../src/lib/tokens.ts'
 import { createTestCa, type TestCa } from './ca.ts'
@@ -44,6 +47,9 @@ export interface World {
 
 export interface TestGateway extends World {
   readonly gateway: Gateway
+  /** What is behind its doors. */
+  readonly services: Services
+  readonly store: Store
   readonly baseUrl: string
   /** Everything logged so far, one JSON text a line. */
   readonly log: () => string
@@ -122,7 +128,9 @@ export async function startTestGateway(
     world: given,
     ...gatewayOptions
   } = options
+  let inside: { services: Services; store: Store } | undefined
   const gateway = await startGateway(config, log, {
+    onOpen: (parts) => (inside = parts),
     publicAddresses: LOOPBACK_IS_PUBLIC,
     ...gatewayOptions,
     extraCa: [world.ca.pem],
@@ -131,6 +139,7 @@ export async function startTestGateway(
     ...world,
     ...createClient(gateway.addresses.baseUrl, world),
     gateway,
+    ...must(inside, 'the parts of a gateway that has started'),
     log: () => lines.join(''),
     async close() {
       await gateway.close(5000)

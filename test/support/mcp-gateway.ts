@@ -57,6 +57,8 @@ const agent: Capability = {
 }
 
 export const testStore: AuthenticationStore = {
+  findSession: async () => undefined,
+  findAccessToken: async () => undefined,
   findKey: async (hash) =>
     hash.equals(hashToken(adminKey))
       ? key('key_admin', true)

@@ -219,7 +219,10 @@ export async function usesOf(
   store: Pick<Store, 'listCapabilities'>,
   { id, accountId, credentialId }: Pick<Capability, 'id' | 'accountId' | 'credentialId'>,
 ): Promise<number | undefined> {
-  const { items } = await store.listCapabilities({ accountId, credentialId }, { limit: 100 })
+  const { items } = await store.listCapabilities(
+    { accountId, credentialId: credentialId ?? undefined },
+    { limit: 100 },
+  )
   return items.find((capability) => capability.id === id)?.uses
 }
 

@@ -8,6 +8,7 @@ import * as budgets from './budgets.ts'
 import * as capabilities from './capabilities.ts'
 import * as charges from './charges.ts'
 import * as claims from './claims.ts'
+import * as connections from './connections.ts'
 import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
 import * as discovery from './discovery.ts'
@@ -29,6 +30,7 @@ import * as marketSellers from './market-sellers.ts'
 import * as mintedTokens from './minted-tokens.ts'
 import * as payoutBatches from './payout-batches.ts'
 import * as payouts from './payouts.ts'
+import * as people from './people.ts'
 import * as permits from './permits.ts'
 import * as pushConfigs from './push-configs.ts'
 import * as reconciliations from './reconciliations.ts'
@@ -36,6 +38,7 @@ import * as records from './records.ts'
 import * as refunds from './refunds.ts'
 import * as reorganisations from './reorganisations.ts'
 import * as rotations from './rotations.ts'
+import * as sessions from './sessions.ts'
 import * as settledListings from './settled-listings.ts'
 import * as settlements from './settlements.ts'
 import * as standings from './standings.ts'
@@ -61,6 +64,7 @@ export const commands = definitionsOf({
   ...budgets,
   ...capabilities,
   ...charges,
+  ...connections,
   ...claims,
   ...counts,
   ...credentials,
@@ -83,6 +87,7 @@ export const commands = definitionsOf({
   ...mintedTokens,
   ...payoutBatches,
   ...payouts,
+  ...people,
   ...permits,
   ...pushConfigs,
   ...reconciliations,
@@ -90,6 +95,7 @@ export const commands = definitionsOf({
   ...refunds,
   ...reorganisations,
   ...rotations,
+  ...sessions,
   ...settledListings,
   ...settlements,
   ...standings,

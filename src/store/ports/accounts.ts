@@ -1,4 +1,5 @@
 // Accounts that have credits, and every movement of credits.
+import type { Role } from '../../../schemas/role.ts'
 import type { Millis } from '../model.ts'
 
 export interface Account {
@@ -7,16 +8,14 @@ export interface Account {
   readonly createdAt: Millis
 }
 
-/** `seller`: opens what a seller does with its own offers, and nothing else of its account. */
-export type KeyRole = 'operator' | 'seller'
-
 export interface ServiceKey {
   readonly id: string
   readonly accountId: string
   readonly label: string
   /** May grant credits, create accounts and rotate the authority. */
   readonly admin: boolean
-  readonly role: KeyRole
+  /** As a person's; `seller` opens what a seller does with its own offers, and nothing else of its account. */
+  readonly role: Role
   readonly createdAt: Millis
   readonly revokedAt: Millis | null
 }

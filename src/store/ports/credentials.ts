@@ -47,7 +47,8 @@ export interface SealedCredential extends Credential {
 export interface Capability {
   readonly id: string
   readonly accountId: string
-  readonly credentialId: string
+  /** Null at the root of a connection, which has one capability for each credential below it. */
+  readonly credentialId: string | null
   /** The capability this one was narrowed from. Revoking a parent revokes what was narrowed from it. */
   readonly parentId: string | null
   /** The capability at the beginning of the lineage, its own id where it was narrowed from none: limits count there. */
@@ -70,6 +71,9 @@ export type NewCapability = Omit<Capability, 'rootId' | 'isBudgeted'>
 
 /** A capability as issued, without the counter that every attempt moves. */
 export type HeldCapability = Omit<Capability, 'uses'>
+
+/** A capability that a request may go out on. */
+export type CredentialCapability = HeldCapability & { readonly credentialId: string }
 
 /** Reason of the refusal of a record that has to be sealed again: its wrapping key was retired while it was being stored. */
 export const RETIRED_KEY = 'wrapping_key_retired'

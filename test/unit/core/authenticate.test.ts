@@ -70,6 +70,8 @@ const store: AuthenticationStore = {
   findKey: async (hash) => find(keys, hash),
   findCapability: async (hash) => find(capabilities, hash),
   findEmailKey: async (hash) => find(emailKeys, hash),
+  findSession: async () => undefined,
+  findAccessToken: async () => undefined,
 }
 const context = { store, now: NOW, address: '192.0.2.1' }
 
@@ -168,6 +170,8 @@ describe('authenticate', () => {
       findKey: async () => void asked.push('key'),
       findCapability: async () => void asked.push('capability'),
       findEmailKey: async () => void asked.push('email key'),
+      findSession: async () => void asked.push('session'),
+      findAccessToken: async () => void asked.push('access token'),
     }
     for (const bearer of [mistyped(OPERATOR), mistyped(AGENT)])
       await expect(authenticate('account', { bearer }, { ...context, store: watching })).rejects.toThrow()

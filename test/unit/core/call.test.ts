@@ -97,6 +97,8 @@ function setUp(
       findKey: async (hash) => (hash.equals(hashToken(KEY)) ? SERVICE_KEY : undefined),
       findCapability: async (hash) => CAPABILITIES.get(hash.toString('hex')),
       findEmailKey: async () => undefined,
+      findSession: async () => undefined,
+      findAccessToken: async () => undefined,
     },
     debits: {
       async take({ accountId, credits }) {

@@ -16,6 +16,7 @@ const operator = (id: string, accountId: string): Caller => ({
   id,
   accountId,
   admin: false,
+  role: 'operator',
   address: '192.0.2.1',
 })
 

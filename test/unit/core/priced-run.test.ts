@@ -110,7 +110,14 @@ function setUp(
         input: over.input ?? {},
         plan: { run: work, ...over.plan },
         context: {
-          caller: { kind: 'operator', id: 'key_1', accountId: 'acct_1', admin: false, address: '' },
+          caller: {
+            kind: 'operator',
+            id: 'key_1',
+            accountId: 'acct_1',
+            admin: false,
+            role: 'operator',
+            address: '',
+          },
           signal: over.signal ?? neverGone,
           door: 'rest',
           requestId: 'req_1',

@@ -31,6 +31,7 @@ const operatorOf = (accountId: string): Caller => ({
   id: 'key_1',
   accountId,
   admin: false,
+  role: 'operator',
   address: '127.0.0.1',
 })
 

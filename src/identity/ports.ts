@@ -1,0 +1,138 @@
+// Sign-in as tools, the console and the OAuth door see it. Types only.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BudgetWish } from '../../schemas/budget.ts'
+import type { Scope } from '../../schemas/http.ts'
+import type { Role } from '../../schemas/role.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Page, PageRequest } from '../store/model.ts'
+import type { Connection, Membership, Person, Session, SignedIn, SignInMethod } from '../store/ports.ts'
+
+/** Where a sign-in came from, as it is written down beside the session. */
+export interface From {
+  readonly address: string
+  readonly userAgent: string
+}
+
+export interface Sessions {
+  /** Who holds this token; undefined where nobody does any more. */
+  find(token: string): Promise<SignedIn | undefined>
+  open(input: {
+    personId: string
+    accountId: string
+    method: SignInMethod
+    from: From
+  }): Promise<{ session: Session; token: Secret<string> }>
+  /** The person has just shown again that it is them. */
+  freshen(sessionId: string): Promise<void>
+  /** Live ones, newest first; of one person where it is named. */
+  list(accountId: string, personId: string | undefined, page: PageRequest): Promise<Page<Session>>
+  /** Idempotent. @throws {GatewayError} session_not_found */
+  end(input: { accountId: string; sessionId: string; personId?: string }): Promise<Session>
+}
+
+export interface Member extends Membership {
+  readonly person: Person
+  readonly passkeys: number
+  readonly lastSeenAt: number | null
+}
+
+export interface People {
+  list(accountId: string, page: PageRequest): Promise<Page<Member>>
+  /**
+   * A link that works once, for an hour, with which somebody becomes a member, or a member gets a new passkey.
+   * @returns the address to open: its token stands behind `#`, which no server and no log sees
+   * @throws {GatewayError} person_not_found
+   */
+  invite(input: {
+    accountId: string
+    role: Role
+    name: string
+    /** An existing person who lost their passkey. */
+    personId?: string | undefined
+    invitedBy: string
+  }): Promise<{ invitationId: string; link: Secret<string>; expiresAt: number }>
+  /** @throws {GatewayError} person_not_found; state_conflict for the last owner */
+  setRole(input: { accountId: string; personId: string; role: Role }): Promise<Member>
+  /** Ends their sessions and what they connected. @throws {GatewayError} person_not_found; state_conflict for the last owner */
+  remove(input: { accountId: string; personId: string }): Promise<void>
+}
+
+/** One credential of a connection, narrowed. */
+export interface ConnectionPart {
+  readonly credentialId: string
+  /** What is left out is as the credential has it. */
+  readonly scope: Partial<Scope>
+}
+
+/** All that a person decides on the consent page, and later in the console. */
+export interface ConnectionChoice {
+  readonly parts: readonly ConnectionPart[]
+  /** On all of its credentials together. */
+  readonly budgets: readonly BudgetWish[]
+  /** Calls in all; null: no limit. */
+  readonly maxUses: number | null
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+  readonly mayPay: boolean
+  readonly mayOperate: boolean
+  readonly showsBalance: boolean
+}
+
+/** A client as the consent page names it. */
+export interface AskingClient {
+  readonly id: string
+  readonly name: string
+  /** Host that it proved to be of; null: anybody may call themselves so. */
+  readonly host: string | null
+  readonly redirectHost: string
+  /** It is sent back to a program on the person's own machine, which any program there may be. */
+  readonly isLoopback: boolean
+}
+
+export interface Connections {
+  /** @throws {GatewayError} credential_not_found, scope_denied, input_invalid, role_required */
+  open(input: {
+    by: SignedIn
+    client: AskingClient
+    grantId: string
+    choice: ConnectionChoice
+  }): Promise<Connection>
+  /** Replaces what it may do, from its next call on. @throws as `open`; connection_not_found */
+  change(input: { by: SignedIn; connectionId: string; choice: ConnectionChoice }): Promise<Connection>
+  list(
+    filter: { accountId: string; personId?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<Connection>>
+  get(accountId: string, connectionId: string): Promise<Connection | undefined>
+  /** Ends it and every token and capability of it. Idempotent. @throws {GatewayError} connection_not_found */
+  revoke(accountId: string, connectionId: string): Promise<Connection>
+  /** Everything that this client was allowed for the account. */
+  revokeClient(accountId: string, clientId: string): Promise<number>
+  /** Writes down an access token that the authorization server issued. */
+  addToken(input: { connectionId: string; tokenHash: Buffer; expiresAt: number }): Promise<void>
+  dropToken(tokenHash: Buffer): Promise<void>
+}
+
+/** What an assistant asks a person for. */
+export interface AskedConsent {
+  readonly uid: string
+  readonly client: AskingClient
+  readonly scopes: readonly string[]
+  /** It shows a code that the person compares, since its screen is another one. */
+  readonly userCode?: string
+  /** What this person allowed this client before: the page starts from it. */
+  readonly before?: Connection
+}
+
+/** The person's side of an authorization request that waits for an answer. */
+export interface Interactions {
+  /** Undefined where it is over, or belongs to another browser. */
+  read(req: IncomingMessage, res: ServerResponse): Promise<AskedConsent | undefined>
+  /** @returns address on this gateway that sends the browser on to the client */
+  grant(
+    req: IncomingMessage,
+    res: ServerResponse,
+    answer: { by: SignedIn; choice: ConnectionChoice },
+  ): Promise<string>
+  refuse(req: IncomingMessage, res: ServerResponse): Promise<string>
+}
