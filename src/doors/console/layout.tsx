@@ -39,6 +39,7 @@ export function renderConsole({ page, view, data }: Rendering): string {
       <link rel="stylesheet" href={page.asset('console.css')} />
       <link rel="icon" type="image/svg+xml" href={page.asset('icon.svg')} />
       <script type="module" src={page.asset('site.js')} />
+      <script type="module" src={page.asset('console-page.js')} />
       {[...scripts].map((name) => (
         <script type="module" src={page.asset(name)} />
       ))}
@@ -120,7 +121,7 @@ function Menu({ page }: { readonly page: ConsoleContext }): VNode {
   ][]
   return (
     <nav class="console-menu" aria-label={t.menu}>
-      <details open>
+      <details class="console-fold">
         <summary>{t.menu}</summary>
         {GROUPS.map((group) => {
           const seen = routes.filter(
