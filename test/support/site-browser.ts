@@ -38,8 +38,11 @@ export interface Visit {
 export const pathIn = (language: Form['language'], path: string) =>
   language === 'en' ? path : path === '/' ? '/ar' : `/ar${path}`
 
-/** Opens the path, as written, in a context of its own. */
-export async function visit(browser: Browser, url: string, form: Form): Promise<Visit> {
+/**
+ * Opens the path, as written, in a context of its own.
+ * @param cookie `name=value` of somebody who is signed in
+ */
+export async function visit(browser: Browser, url: string, form: Form, cookie?: string): Promise<Visit> {
   const context: BrowserContext = await browser.newContext({
     colorScheme: form.theme,
     locale: form.language === 'ar' ? 'ar-EG' : 'en-US',
@@ -47,6 +50,7 @@ export async function visit(browser: Browser, url: string, form: Form): Promise<
     javaScriptEnabled: form.hasScript ?? true,
     permissions: ['clipboard-read', 'clipboard-write'],
   })
+  if (cookie !== undefined) await context.addCookies([sessionCookieOf(cookie, url)])
   const page = await context.newPage()
   const complaints: string[] = []
   const origins = new Set<string>()
@@ -67,6 +71,19 @@ export async function visit(browser: Browser, url: string, form: Form): Promise<
     origins,
     transferred: () => bytes,
     close: () => context.close(),
+  }
+}
+
+/** As Chromium keeps a cookie of our console: `Secure` also on loopback, which it takes from a secure address alone. */
+export function sessionCookieOf(cookie: string, url: string) {
+  const at = cookie.indexOf('=')
+  return {
+    name: cookie.slice(0, at),
+    value: cookie.slice(at + 1),
+    url: `https://${new URL(url).host}`,
+    secure: true,
+    httpOnly: true,
+    sameSite: 'Strict' as const,
   }
 }
 
