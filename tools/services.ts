@@ -3,6 +3,7 @@
 import type { MarketService } from '../schemas/market.ts'
 import { toolDefiner } from '../src/core/registry.ts'
 import type { RecentCalls } from '../src/core/call-watch.ts'
+import type { LiveEvents } from '../src/core/live-events.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
 import type { Egress } from '../src/egress/ports.ts'
 import type { Actions } from '../src/actions/ports.ts'
@@ -70,6 +71,8 @@ export interface Services {
   readonly sellers: Sellers
   readonly health: Health
   readonly recentCalls: RecentCalls
+  /** News for people who look on. */
+  readonly live: LiveEvents
 }
 
 /** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */

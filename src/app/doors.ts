@@ -41,7 +41,8 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
   const site = createSite(parts)
-  const rest = createRestDoor(parts, site, createConsole(parts, site.refuse))
+  const console = createConsole(parts, site.refuse)
+  const rest = createRestDoor(parts, site, console.resources)
   const edge = createEdgeDoor(parts)
   const market = createMarketDoor({ ...parts, site })
 
@@ -73,6 +74,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
       void answer(req, res, httpContext(req, config.trustProxy))
     },
     async close() {
+      console.close()
       await Promise.all([mcp.close(), a2a.close()])
     },
   }

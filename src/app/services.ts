@@ -9,6 +9,7 @@ import { type CallPath, createCallPath } from '../core/call.ts'
 import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
+import { createLiveEvents } from '../core/live-events.ts'
 import { createRecentCalls } from '../core/recent-calls.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
@@ -99,6 +100,7 @@ export async function openServices(
 
   market = marketplace
   const recentCalls = createRecentCalls({ now })
+  const live = createLiveEvents()
   const services: Services = {
     ...broker,
     ...reading,
@@ -132,6 +134,7 @@ export async function openServices(
     }),
     health: createHealth({ ...platform, ...payments, analyser, startedAt: now() }),
     recentCalls,
+    live,
   }
   const calls = createCallPath({
     services,
@@ -148,6 +151,7 @@ export async function openServices(
     limiter: createRateLimiter(config.rateLimit),
     refusals: audit,
     watch: recentCalls,
+    decisions: live,
     hideNames,
     log,
     now,

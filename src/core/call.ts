@@ -24,6 +24,8 @@ import type { AnyTool } from './registry.ts'
 import { withTokenArgument } from './token-argument.ts'
 import type { HttpMessage } from './message.ts'
 import type { CallWatch } from './call-watch.ts'
+import type { DecisionWatch } from './live-events.ts'
+import { decisionOf } from './decision.ts'
 import type { RefusalWatch } from './refusal-watch.ts'
 import { actorOf } from './actor.ts'
 import { actAs } from '../lib/acting.ts'
@@ -146,6 +148,8 @@ export interface CallPathParts {
   readonly refusals?: RefusalWatch
   /** Told how every call ended. */
   readonly watch?: CallWatch
+  /** People who look on while calls are decided. */
+  readonly decisions?: DecisionWatch
   readonly log: Logger
   readonly now: () => number
   /** Milliseconds that pass, from a clock that nobody sets. */
@@ -338,6 +342,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
       }
       const ms = parts.elapsedMs() - started
       parts.watch?.ended(request.tool.name, request.door, result.ok ? undefined : result.error.code, ms)
+      const accountId = accountOf(result.caller)
+      if (parts.decisions?.isWatched(accountId))
+        parts.decisions.decided(accountId, decisionOf(request, result, parts.now(), ms))
       record(parts.log, request, result, seen.price, ms)
       return result
     },
@@ -385,6 +392,9 @@ const withArgument = ({ tool, input, tokens }: CallRequest) => withTokenArgument
 /** The price that a refused call would have cost, in words for the log. */
 const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)
 
+const accountOf = (caller: Caller | undefined) =>
+  caller && 'accountId' in caller ? caller.accountId : undefined
+
 function record(
   log: Logger,
   request: CallRequest,
@@ -402,7 +412,7 @@ function record(
       [LogField.door]: request.door,
       [LogField.tool]: request.tool.name,
       [LogField.caller]: result.caller?.id,
-      [LogField.account]: result.caller && 'accountId' in result.caller ? result.caller.accountId : undefined,
+      [LogField.account]: accountOf(result.caller),
       [LogField.code]: error?.code ?? 'ok',
       [LogField.reason]: error?.reason,
       [LogField.attempt]: error?.extras.attempt_id,

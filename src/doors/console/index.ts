@@ -2,15 +2,22 @@
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { Exchange, Handler, Resource } from '../http/resource.ts'
 import { type Language, LANGUAGES } from '../site/routes.ts'
+import { createEvents } from './events.ts'
 import type { ConsoleParts } from './ports.ts'
 import { CONSOLE_ROUTES, type ConsolePageName, type ConsoleRoute } from './routes.ts'
 import type { ConsoleServer } from './serve.tsx'
+
+export interface Console {
+  readonly resources: readonly Resource[]
+  /** Ends the streams of news. */
+  close(): void
+}
 
 /** @param refuse shows a refusal as a page; false where a problem document is right */
 export function createConsole(
   parts: ConsoleParts,
   refuse: (error: GatewayError, exchange: Exchange) => Promise<boolean>,
-): readonly Resource[] {
+): Console {
   let opened: Promise<ConsoleServer> | undefined
   function open(): Promise<ConsoleServer> {
     opened ??= import('./serve.tsx').then(({ openConsole }) => openConsole(parts))
@@ -35,7 +42,7 @@ export function createConsole(
       }
     }
 
-  return Object.entries(CONSOLE_ROUTES as Readonly<Record<ConsolePageName, ConsoleRoute>>).flatMap(
+  const pages = Object.entries(CONSOLE_ROUTES as Readonly<Record<ConsolePageName, ConsoleRoute>>).flatMap(
     ([name, route]) =>
       LANGUAGES.map((language): Resource => {
         const handler = handlerOf(name as ConsolePageName, language)
@@ -43,4 +50,9 @@ export function createConsole(
         return { path, methods: { GET: handler, ...(route.takesForm && { POST: handler }) } }
       }),
   )
+  const events = createEvents(parts)
+  return {
+    resources: [...pages, { path: '/console/events', methods: { GET: events.handle } }],
+    close: () => events.close(),
+  }
 }

@@ -241,7 +241,8 @@ const pathIn = (language: Language, path: string) =>
   language === LANGUAGES[0] || path.startsWith(`/${language}/`) ? path : `/${language}${path}`
 
 /** Pages of the console and of the site have an address in every language; programs' addresses have one. */
-const isTranslated = (path: string) => !/^\/(?:v1|oauth|site|mcp|a2a|\.well-known)(?:[/?]|$)/.test(path)
+const isTranslated = (path: string) =>
+  !/^\/(?:v1|oauth|site|mcp|a2a|\.well-known|console\/events)(?:[/?]|$)/.test(path)
 
 const isSame = (given: string, right: string) =>
   given.length === right.length && timingSafeEqual(Buffer.from(given), Buffer.from(right))
