@@ -67,3 +67,51 @@ describe('a form of the console', () => {
     expect(forged.status).toBe(403)
   })
 })
+
+describe('a tool as a form', () => {
+  it('is called in the name of the person, and says what came of it', async () => {
+    const owner = await signIn(gateway)
+    const answer = await owner.post('/console/tools/gateway.keys.create', {
+      _action: 'call',
+      'name/label': 'x',
+      '/label': 'made in the console',
+      '/account': 'own',
+    })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toMatch(/agw_sk_\w+/)
+    const { body } = await gateway.rest('GET', '/v1/keys')
+    expect(body.keys.map(({ label }: { label: string }) => label)).toContain('made in the console')
+  })
+
+  it('asks once more before what cannot be taken back, and never draws a secret', async () => {
+    const owner = await signIn(gateway)
+    const path = '/console/tools/gateway.egress.credentials.rotate'
+    const sent = {
+      _action: 'call',
+      '/credential_id': 'cred_0000000000000000000000000000000000',
+      '/secret': 'hush-hush',
+    }
+    for (const form of [sent, { ...sent, confirm: 'yes' }]) {
+      const html = await (await owner.post(path, form)).text()
+      expect(html).toContain('cred_0000000000000000000000000000000000')
+      expect(html).not.toContain('hush-hush')
+    }
+  })
+
+  it('is there for those alone whose role may call it', async () => {
+    const [auditor, seller, stranger] = await Promise.all([
+      signIn(gateway, { role: 'auditor' }),
+      signIn(gateway, { role: 'seller' }),
+      signIn(gateway, { role: 'owner', admin: false }),
+    ])
+    const named = async (person: typeof auditor) =>
+      (await person.data<{ tools: { name: string; changes: boolean }[] }>('/console/tools')).tools
+    expect((await named(auditor)).filter(({ changes }) => changes)).toEqual([])
+    expect((await named(auditor)).length).toBeGreaterThan(5)
+    const sellers = (await named(seller)).map(({ name }) => name)
+    expect(sellers).toContain('gateway.seller')
+    expect(sellers).not.toContain('gateway.keys.list')
+    expect((await named(stranger)).map(({ name }) => name)).not.toContain('gateway.credits.grant')
+    expect((await auditor.get('/console/tools/gateway.keys.create')).status).toBe(404)
+  })
+})

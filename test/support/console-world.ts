@@ -41,6 +41,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     attempt_id: answered.body.attempt_id as string,
     permit_id: prepared.body?.permit_id as string | undefined,
     policy: 'egress',
+    name: 'gateway.egress.credentials.list',
   }
   return {
     url: gateway.baseUrl,

@@ -17,6 +17,7 @@ export interface ConsoleRoute {
 
 const FORM = { takesForm: true } as const
 const OPERATORS: readonly Role[] = ['operator']
+const EVERYBODY: readonly Role[] = ['operator', 'approver', 'seller', 'auditor']
 
 export const CONSOLE_ROUTES = {
   overview: { path: '/console', group: 'now' },
@@ -60,7 +61,10 @@ export const CONSOLE_ROUTES = {
   backup: { path: '/console/backup', group: 'house', isForAdmin: true, ...FORM },
   settings: { path: '/console/settings', group: 'house', isForAdmin: true, ...FORM },
 
-  me: { path: '/console/me', roles: ['operator', 'approver', 'seller', 'auditor'], ...FORM },
+  tools: { path: '/console/tools', group: 'house', roles: EVERYBODY },
+  tool: { path: '/console/tools/{name}', roles: EVERYBODY, ...FORM },
+
+  me: { path: '/console/me', roles: EVERYBODY, ...FORM },
   signIn: { path: '/console/sign-in', isOpen: true, ...FORM },
   join: { path: '/console/join', isOpen: true, ...FORM },
   connect: { path: '/console/connect/{uid}', isOpen: true, ...FORM },

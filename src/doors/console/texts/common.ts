@@ -43,6 +43,7 @@ const en = {
     doctor: 'Doctor',
     backup: 'Backup',
     settings: 'Settings',
+    tools: 'All tools',
   },
   roles: {
     owner: 'Owner',
@@ -108,6 +109,7 @@ const ar: typeof en = {
     doctor: 'الفحص',
     backup: 'النسخ الاحتياطي',
     settings: 'الإعدادات',
+    tools: 'كل الأدوات',
   },
   roles: {
     owner: 'مالك',
