@@ -75,3 +75,6 @@ function randomText(): string {
 /** @param now milliseconds since the epoch; ids of later times sort behind those of earlier ones */
 export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
   `${prefix}_${timeText(now)}${randomText()}`
+
+/** @returns what sorts before every id of this moment and behind those of earlier ones, so that ids bound a list by time */
+export const firstIdAt = (prefix: IdPrefix, at: number): string => `${prefix}_${timeChars(Math.max(at, 0))}`

@@ -178,6 +178,11 @@ const credentialSettings = (): readonly string[] => [
   `ALTER TABLE credentials ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'`,
 ]
 
+/** The console lists what an account asked to serve. */
+const edgeHostsOfAccount = (): readonly string[] => [
+  `CREATE INDEX edge_hosts_account ON edge_hosts (account_id, host)`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -351,6 +356,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   widenForRoles,
   peopleTables,
   connectionTables,
+  edgeHostsOfAccount,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { PublicPayout, Statement } from '../../../schemas/market-money.ts'
 import type { SignedReceipt } from '../../../schemas/receipt.ts'
+import { csvRow } from '../../lib/csv.ts'
 import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { Payout, PayoutBatch, StatementEntry } from '../../store/ports.ts'
 
@@ -76,14 +77,6 @@ const COLUMNS = [
   'transaction_id',
 ] as const satisfies readonly (keyof Line)[]
 
-/** RFC 4180, with a row of names. A text that a spreadsheet would take for a formula is quoted with an apostrophe before it. */
-export function toCsv(lines: readonly Line[]): string {
-  const rows = lines.map((line) => COLUMNS.map((name) => toField(line[name] ?? '')).join(','))
-  return [COLUMNS.join(','), ...rows, ''].join('\r\n')
-}
-
-function toField(text: string): string {
-  // Amounts may be negative numbers; anything else that begins like a formula is a stranger's text.
-  const safe = /^[=+@\t\r-]/.test(text) && !/^-\d+$/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
+/** RFC 4180, with a row of names. */
+export const toCsv = (lines: readonly Line[]): string =>
+  csvRow(COLUMNS) + lines.map((line) => csvRow(COLUMNS.map((name) => line[name]))).join('')

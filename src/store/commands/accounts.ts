@@ -102,7 +102,7 @@ export function* balanceOf(accountId: string): Command<number> {
   return (yield* balance(accountId)) ?? 0
 }
 
-const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
+export const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
 /** Movements of one account, newest first; of `system:<purpose>` too, the other side. */
 export const ledger = command({ kind: 'read' })(function (
   accountId: string,

@@ -265,7 +265,7 @@ export const listAttempts = command({ kind: 'read' })(function (
 })
 
 /** An index that holds one state alone is recognised by its word: a value could be any. */
-const IN_STATE: Readonly<Record<AttemptState, string>> = {
+export const IN_STATE: Readonly<Record<AttemptState, string>> = {
   reserved: `state = 'reserved' AND state = $`,
   sending: `state = 'sending' AND state = $`,
   settled: `state = 'settled' AND state = $`,

@@ -38,6 +38,7 @@ import * as records from './records.ts'
 import * as refunds from './refunds.ts'
 import * as reorganisations from './reorganisations.ts'
 import * as rotations from './rotations.ts'
+import * as searches from './searches.ts'
 import * as sessions from './sessions.ts'
 import * as settledListings from './settled-listings.ts'
 import * as settlements from './settlements.ts'
@@ -95,6 +96,7 @@ export const commands = definitionsOf({
   ...refunds,
   ...reorganisations,
   ...rotations,
+  ...searches,
   ...sessions,
   ...settledListings,
   ...settlements,

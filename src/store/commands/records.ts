@@ -75,7 +75,7 @@ export const listPublishedKeys = command({ kind: 'read' })(function* (): Command
 })
 
 const taskFields = ['id', 'contextId', 'owner', 'state', 'revision', 'json', 'updatedAt', 'expiresAt']
-const TASK = columns(taskFields)
+export const TASK = columns(taskFields)
 const INSERT_TASK = `${insertInto('tasks', taskFields)} ON CONFLICT DO NOTHING RETURNING id`
 const UPDATE_TASK = `UPDATE tasks SET state = $1, revision = $2, json = $3, updated_at = $4, expires_at = $5
   WHERE id = $6 AND revision = $7 RETURNING id`

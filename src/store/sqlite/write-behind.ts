@@ -6,7 +6,15 @@ import { type Command, statement } from '../command.ts'
 import { ledgerFrom } from '../commands/accounts.ts'
 import { type AttemptFilter, listAttemptsFrom, UNFINISHED } from '../commands/attempts.ts'
 import { toFailure } from '../failure.ts'
-import type { LedgerEntry } from '../ports.ts'
+import { searchAttemptsFrom, searchLedgerFrom, sumLedgerFrom } from '../commands/searches.ts'
+import type {
+  AttemptSearch,
+  DayOfLedger,
+  LedgerEntry,
+  LedgerSearch,
+  SearchPage,
+  SearchRequest,
+} from '../ports.ts'
 import type { Attempt, AttemptState, Page, PageRequest } from '../model.ts'
 import type { SqliteDatabase } from './database.ts'
 
@@ -33,6 +41,20 @@ const BY_STATE: Readonly<Record<AttemptState, string>> = {
 /** The command `listAttempts` over both places. */
 export const listAttempts = (filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> =>
   listAttemptsFrom(filter.state === undefined ? ATTEMPTS : BY_STATE[filter.state], filter, page)
+
+/** The command `searchAttempts` over both places. */
+export const searchAttempts = (filter: AttemptSearch, request: SearchRequest): Command<SearchPage<Attempt>> =>
+  searchAttemptsFrom(filter.state === undefined ? ATTEMPTS : BY_STATE[filter.state], filter, request)
+
+/** The command `searchLedger` over both places. */
+export const searchLedger = (
+  filter: LedgerSearch,
+  request: SearchRequest,
+): Command<SearchPage<LedgerEntry>> => searchLedgerFrom(LEDGER, filter, request)
+
+/** The command `sumLedger` over both places. */
+export const sumLedger = (filter: Parameters<typeof sumLedgerFrom>[1]): Command<readonly DayOfLedger[]> =>
+  sumLedgerFrom(LEDGER, filter)
 
 const MERGE_ENTRIES = `INSERT INTO ledger_entries (${ENTRY})
   SELECT ${ENTRY} FROM ledger_arrivals ORDER BY account, transaction_id`
