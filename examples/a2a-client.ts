@@ -3,7 +3,7 @@
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 const withCapability: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers)

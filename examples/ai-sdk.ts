@@ -4,7 +4,7 @@ import { createMCPClient } from '@ai-sdk/mcp'
 import { generateText, isStepCount } from 'ai'
 import { modelThatFetches } from './scripted-model.ts'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 const client = await createMCPClient({
   transport: {

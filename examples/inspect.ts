@@ -1,6 +1,6 @@
 // npx node examples/inspect.ts
 // Asks what a transaction is and whether policy allows it, before anybody sends it. No key is needed.
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 const answer = await fetch(`${gateway}/v1/inspect`, {
   method: 'POST',

@@ -2,7 +2,7 @@
 // Loads the gateway's tools into LangChain. CAPABILITY comes from store-credential.ts.
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 const client = new MultiServerMCPClient({
   mcpServers: {

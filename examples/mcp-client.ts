@@ -2,7 +2,7 @@
 // Calls a tool over MCP (Streamable HTTP) with the official client. CAPABILITY comes from store-credential.ts.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 const client = new Client({ name: 'example', version: '1.0.0' })
 await client.connect(

@@ -17,7 +17,7 @@ await client.connect(
     command: process.execPath,
     args: ['dist/launcher.js', 'stdio'],
     env: {
-      GATEWAY_BASE_URL: process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402',
+      GATEWAY_BASE_URL: process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402',
       GATEWAY_TOKEN_FILE: tokenFile,
     },
     stderr: 'ignore',

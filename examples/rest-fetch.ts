@@ -1,7 +1,7 @@
 // npx node examples/rest-fetch.ts
 // The agent calls an API with a capability. CAPABILITY comes from store-credential.ts.
 // #region call
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 const answer = await fetch(`${gateway}/v1/egress/fetch`, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${process.env.CAPABILITY}` },

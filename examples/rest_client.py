@@ -4,7 +4,7 @@ import json
 import os
 import urllib.request
 
-gateway = os.environ.get("GATEWAY_BASE_URL", "http://127.0.0.1:8402")
+gateway = os.environ.get("GATEWAY_BASE_URL", "http://localhost:8402")
 request = urllib.request.Request(
     f"{gateway}/v1/egress/fetch",
     data=json.dumps(

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 const keyFile = resolve(process.env.GATEWAY_DATA_DIR ?? 'data', 'operator.key')
 if (!existsSync(keyFile)) {
   console.error(`There is no ${keyFile}. Run this where the gateway was started, or set GATEWAY_DATA_DIR.`)

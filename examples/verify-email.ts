@@ -1,6 +1,6 @@
 // npx node examples/verify-email.ts
 // Gets a free key and decides about two email addresses.
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 async function post(path: string, body: unknown, key?: string) {
   const answer = await fetch(gateway + path, {

@@ -2,7 +2,7 @@
 // Verifies a receipt with `jose` and the keys that the gateway publishes. CAPABILITY comes from store-credential.ts.
 import { compactVerify, createRemoteJWKSet } from 'jose'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 
 const answer = await fetch(`${gateway}/v1/egress/fetch`, {
   method: 'POST',

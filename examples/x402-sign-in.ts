@@ -8,7 +8,7 @@ import { resolve } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
 
-const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://localhost:8402'
 const accounts = resolve(process.env.GATEWAY_DATA_DIR ?? 'data', 'chains/accounts.json')
 if (!existsSync(accounts)) {
   console.error(`There is no ${accounts}. Run this where the sandbox was started, or set GATEWAY_DATA_DIR.`)

@@ -116,7 +116,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   } else if (!isLoopbackHost(e.HOST) && !e.GATEWAY_UNSAFE_PUBLIC_SANDBOX && !broken.has('GATEWAY_MODE')) {
     problems.push(
       'HOST: sandbox mode listens on loopback only, because a test payment signed for chain 8453 would be ' +
-        'valid on the real chain. Use HOST=127.0.0.1, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',
+        'valid on the real chain. Use HOST=localhost, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',
     )
   }
   if (problems.length > 0) throw new ConfigError(problems)

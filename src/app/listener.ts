@@ -29,7 +29,7 @@ export interface Listener {
 
 /**
  * Listens before anything else opens; until `serve` is called every request is answered 503.
- * @throws where the port cannot be had
+ * @throws where the port cannot be had, on both loopbacks where HOST is `localhost`
  */
 export async function openListener(
   config: Config,
@@ -38,25 +38,80 @@ export async function openListener(
 ): Promise<Listener> {
   const { silence = SILENCE_MS, ...arrival } = timeouts
   let handle = refuseUntilReady
-  const server = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000, ...TIMEOUTS, ...arrival },
-    (req, res) => handle(req, res),
-  )
-  server.timeout = silence
-  await listen(server, config.port, config.host)
-  lifetime.onClose(() => drain(server, 0))
-  const { port } = server.address() as AddressInfo
+  function openServer(): Server {
+    const server = createServer(
+      { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000, ...TIMEOUTS, ...arrival },
+      (req, res) => handle(req, res),
+    )
+    server.timeout = silence
+    return server
+  }
+  const servers = await listenAt(addressesAt(config.host), config.port, openServer)
+  const drainAll = async (deadlineMs: number) => {
+    await Promise.all(servers.map((server) => drain(server, deadlineMs)))
+  }
+  lifetime.onClose(() => drainAll(0))
+  const port = portOf(servers[0])
   const addresses = addressesOf(config, port)
-  server.on('clientError', refuseMalformed(addresses.baseUrl))
+  for (const server of servers) server.on('clientError', refuseMalformed(addresses.baseUrl))
   return {
     addresses,
     port,
     serve(ready) {
       handle = ready
     },
-    drain: (deadlineMs) => drain(server, deadlineMs),
+    drain: drainAll,
   }
 }
+
+/** A browser takes either loopback for `localhost`, so whoever held the other one would be handed what is meant for this gateway. */
+const addressesAt = (host: string): readonly [string, ...string[]] =>
+  host.toLowerCase() === 'localhost' ? ['127.0.0.1', '::1'] : [host]
+
+/** PORT=0 takes a port that is free on the first address; the other one may have somebody there. */
+const FREE_PORT_TRIES = 20
+
+/**
+ * Listens on every address, on one port. An address that this machine does not have (containers often lack `::1`) is left out where
+ * there is another.
+ * @throws the error of the first address that cannot be had; nothing is left listening
+ */
+async function listenAt(
+  [first, ...others]: readonly [string, ...string[]],
+  port: number,
+  openServer: () => Server,
+): Promise<readonly [Server, ...Server[]]> {
+  for (let tries = 1; ; tries++) {
+    const servers: Server[] = []
+    let missing: unknown
+    try {
+      for (const address of [first, ...others]) {
+        const server = openServer()
+        try {
+          await listen(server, servers[0] ? portOf(servers[0]) : port, address)
+          servers.push(server)
+        } catch (thrown) {
+          if (!isMissing(thrown)) throw thrown
+          missing ??= thrown
+        }
+      }
+      const [bound, ...more] = servers
+      if (bound) return [bound, ...more]
+      throw missing
+    } catch (thrown) {
+      await Promise.all(servers.map((server) => drain(server, 0)))
+      if (port !== 0 || codeOf(thrown) !== 'EADDRINUSE' || tries === FREE_PORT_TRIES) throw thrown
+    }
+  }
+}
+
+const codeOf = (thrown: unknown) =>
+  thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined
+
+/** The machine has no such address, or nothing of its family. Somebody else who listens there is another matter. */
+const isMissing = (thrown: unknown) => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(thrown) ?? '')
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port
 
 function refuseUntilReady(_req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end()

@@ -47,7 +47,10 @@ export const Environment = z.object({
   PORT: integer(0, 65535)
     .default(8402)
     .meta({ description: 'Port of the listener. `0` picks a free port and prints it' }),
-  HOST: z.string().default('127.0.0.1').meta({ description: 'Address of the listener' }),
+  HOST: z.string().default('localhost').meta({
+    description:
+      'Address of the listener. `localhost` is both loopbacks, `127.0.0.1` and `::1`. A passkey cannot belong to an address of digits',
+  }),
   GATEWAY_MODE: z
     .enum(['sandbox', 'production'], { error: 'must be sandbox or production' })
     .default('sandbox')

@@ -2,7 +2,7 @@
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
 
-type SystemError = Error & { code: string; path?: string; syscall?: string }
+type SystemError = Error & { code: string; path?: string; syscall?: string; address?: string }
 
 const isSystemError = (thrown: unknown): thrown is SystemError =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
@@ -17,19 +17,19 @@ export const isAboutFiles = (thrown: unknown): boolean =>
 export function explainStartFailure(thrown: unknown, config: Config): string | undefined {
   if (thrown instanceof GatewayError) return thrown.message
   if (!isSystemError(thrown)) return undefined
-  return isAboutAddress(thrown) ? explainListen(thrown.code, config) : explainFile(thrown, config.dataDir)
+  return isAboutAddress(thrown) ? explainListen(thrown, config) : explainFile(thrown, config.dataDir)
 }
 
-function explainListen(code: string, { host, port }: Config): string | undefined {
+function explainListen({ code, address }: SystemError, { host, port }: Config): string | undefined {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is taken by another process. Stop that one, or set PORT (PORT=0 picks a free port).`
+      return `Port ${port} on ${address ?? host} is taken by another process. Stop that one, or set PORT (PORT=0 picks a free port).`
     case 'EACCES':
       return `This user may not listen on port ${port}. Set PORT to a number above 1023.`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `HOST=${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 behind a firewall in production.`
+      return `HOST=${host} is not an address of this machine. Use localhost, or 0.0.0.0 behind a firewall in production.`
     default:
       return undefined
   }

@@ -34,7 +34,7 @@ It ends when stdin ends.
 
 Example, in the configuration of a client:
   {"command": "agent-gateway", "args": ["stdio"],
-   "env": {"GATEWAY_BASE_URL": "http://127.0.0.1:8402", "GATEWAY_TOKEN_FILE": "/home/me/agent.cap"}}`,
+   "env": {"GATEWAY_BASE_URL": "http://localhost:8402", "GATEWAY_TOKEN_FILE": "/home/me/agent.cap"}}`,
     )
     .action(async () => {
       const config = loadConfig(process.env)

@@ -6,7 +6,7 @@ import { agentText } from './agent-text.ts'
 import { schemaDocument } from './texts.ts'
 
 /** Stands where a running gateway puts its own address. */
-export const PLACEHOLDER_BASE_URL = 'http://127.0.0.1:8402'
+export const PLACEHOLDER_BASE_URL = 'http://localhost:8402'
 
 /** @returns path in the repository -> text */
 export function generatedFiles(from: {

@@ -154,7 +154,7 @@ describe('the lines that connect', () => {
     await lines.waitFor()
     await lines.getByRole('button', { name: 'Copy' }).first().click()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(copied).toContain(`curl -sS ${gateway.url.replace('localhost', '127.0.0.1')}/v1/execute`)
+    expect(copied).toContain(`curl -sS ${gateway.url}/v1/execute`)
     const { stdout } = await finish('sh', ['-c', copied])
     expect(stdout).toContain('Sencha, first harvest')
     await close()

@@ -65,7 +65,7 @@ describe('what arrives at the merchant', () => {
       ['x-twice', '1'],
       ['x-twice', 'caf\u00c3\u00a9'],
       ['idempotency-key', "the buyer's"],
-      ['forwarded', `for=127.0.0.1;host="127.0.0.1:${edge.gateway.port}";proto=http`],
+      ['forwarded', `for=127.0.0.1;host="localhost:${edge.gateway.port}";proto=http`],
       ['via', `1.1 ${EDGE_NAME}`],
       ['content-length', '1000'],
     ])

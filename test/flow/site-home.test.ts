@@ -90,6 +90,29 @@ describe('the form of the first page', () => {
   })
 })
 
+describe('a page that is asked for at an address of digits', () => {
+  const at = (host: string, path: string, accept: string) =>
+    fetch(`http://${host}:${gw.gateway.port}${path}`, { headers: { accept }, redirect: 'manual' })
+
+  it.each(['127.0.0.1', '[::1]'])('is at localhost, where passkeys can be: %s', async (host) => {
+    const answer = await at(host, '/ar/catalogue?q=tea', 'text/html,*/*;q=0.8')
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      302,
+      `http://localhost:${gw.gateway.port}/ar/catalogue?q=tea`,
+    ])
+  })
+
+  it('is answered to programs, as the API is', async () => {
+    for (const [path, accept] of [
+      ['/', 'application/json'],
+      ['/docs', '*/*'],
+      ['/healthz', 'text/html'],
+      ['/openapi.json', 'text/html'],
+    ] as const)
+      expect([path, (await at('127.0.0.1', path, accept)).status]).toEqual([path, 200])
+  })
+})
+
 describe('a gateway in production', () => {
   let production: TestGateway
   beforeAll(async () => {

@@ -73,7 +73,7 @@ describe('stdio', () => {
       await gateway.listening
       const publicly = await runCli(['stdio'], { GATEWAY_DATA_DIR: dataDir }, CONVERSATION)
       expect(publicly.code).toBe(0)
-      expect(publicly.stderr).toContain('bridge to http://127.0.0.1:')
+      expect(publicly.stderr).toContain('bridge to http://localhost:')
       expect(namesOf(answersOf(publicly.stdout))).toContain('gateway_egress_fetch')
       expect(namesOf(answersOf(publicly.stdout))).not.toContain('gateway_egress_credentials_create')
 

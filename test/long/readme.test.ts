@@ -11,8 +11,7 @@ import { removeFolder } from '../support/remove-folder.ts'
 
 const root = new URL('../../', import.meta.url)
 const launcher = new URL('dist/launcher.js', root).pathname
-const ADDRESS = 'http://127.0.0.1:8402'
-const LOCALHOST = 'http://localhost:8402'
+const ADDRESS = 'http://localhost:8402'
 
 const pages = new Map(
   globSync(['README.md', 'CONTRIBUTING.md', 'examples/README.md', 'docs/**/*.md'], {
@@ -71,7 +70,6 @@ async function run(
     .replaceAll('npx agent-gateway', `"${process.execPath}" "${launcher}"`)
     .replaceAll('npx node', `"${process.execPath}"`)
     .replaceAll(ADDRESS, baseUrl)
-    .replaceAll(LOCALHOST, baseUrl.replace('127.0.0.1', 'localhost'))
   for (const [name, value] of Object.entries(placeholders)) text = text.replaceAll(name, value)
   const child = start('bash', ['-e', '-o', 'pipefail', '-c', text], {
     cwd,

@@ -16,6 +16,7 @@ import { nearestPages } from './nearest.ts'
 import { ErrorView } from './pages/error.tsx'
 import { PAGES } from './pages/index.ts'
 import { PriceView } from './pages/price.tsx'
+import { isAtOtherName } from './one-name.ts'
 import { senderOf } from './own-page.ts'
 import type { AnyPage, PageContext, SiteParts } from './ports.ts'
 import { createKeptPages } from './kept-pages.ts'
@@ -63,8 +64,9 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
   const assets = await openAssets()
   const root = new URL(addresses.siteUrl).pathname.replace(/\/$/, '')
   const base = new URL(addresses.baseUrl)
+  const own = new URL(addresses.siteUrl)
   // A visitor may know this host by another name than the one that it is configured with.
-  const isSameOrigin = base.origin === new URL(addresses.siteUrl).origin
+  const isSameOrigin = base.origin === own.origin
   const api = (isSameOrigin ? base.pathname : addresses.baseUrl).replace(/\/$/, '')
   const headers = pageHeaders(addresses)
   const kept = createKeptPages()
@@ -122,6 +124,16 @@ export async function openSite(site: SiteParts): Promise<SiteServer> {
       const route: PageRoute = ROUTES[name]
       const asked = formOf(context.path)
       const form = asked?.form ?? chooseForm(req.headers.accept, route.usually ?? 'html')
+      if (isAtOtherName(req, own) && req.method !== 'POST' && req.headers.accept?.includes('text/html')) {
+        const query = context.query === '' ? '' : `?${context.query}`
+        return sendText(res, 302, '', {
+          ...headers,
+          vary: 'accept, host',
+          'cache-control': 'no-store',
+          location: `${own.origin}${context.path}${query}`,
+          'x-request-id': context.requestId,
+        })
+      }
       const path = pathOf({ path: asked?.path ?? context.path }, language)
       const key = `${form} ${language} ${path}`
       const known = req.method === 'POST' ? undefined : kept.find(key, context.query)

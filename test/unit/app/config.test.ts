@@ -25,7 +25,7 @@ describe('loadConfig', () => {
     const config = loadConfig({})
     expect(config).toMatchObject({
       mode: 'sandbox',
-      host: '127.0.0.1',
+      host: 'localhost',
       port: 8402,
       baseUrl: undefined,
       dataDir: resolve('./data'),

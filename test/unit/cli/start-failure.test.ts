@@ -9,10 +9,11 @@ const systemError = (code: string, more: object) =>
 
 describe('explainStartFailure', () => {
   it.each([
-    ['EADDRINUSE', { syscall: 'listen' }, 'Port 80 on 127.0.0.1 is taken'],
+    ['EADDRINUSE', { syscall: 'listen' }, 'Port 80 on localhost is taken'],
+    ['EADDRINUSE', { syscall: 'listen', address: '::1' }, 'Port 80 on ::1 is taken'],
     ['EACCES', { syscall: 'listen' }, 'may not listen on port 80'],
-    ['EADDRNOTAVAIL', { syscall: 'listen' }, 'HOST=127.0.0.1 is not an address of this machine'],
-    ['ENOTFOUND', { syscall: 'getaddrinfo' }, 'HOST=127.0.0.1 is not an address'],
+    ['EADDRNOTAVAIL', { syscall: 'listen' }, 'HOST=localhost is not an address of this machine'],
+    ['ENOTFOUND', { syscall: 'getaddrinfo' }, 'HOST=localhost is not an address'],
     ['EACCES', { syscall: 'mkdir', path: '/var/lib/gateway' }, '/var/lib/gateway may not be read or written'],
     ['EROFS', { syscall: 'open' }, '/var/lib/gateway is on a read-only file system'],
     ['ENOSPC', { syscall: 'write' }, 'no space left'],
