@@ -27,7 +27,7 @@ export function Table<T>({ page, label, columns, rows, empty, next }: TableProps
   const t = consoleTexts[page.language]
   const query = new URLSearchParams(page.path.split('?')[1])
   const isFirst = !query.has('before')
-  if (rows.length === 0 && isFirst) return <div class="console-empty">{empty}</div>
+  if (rows.length === 0 && isFirst && next === null) return <div class="console-empty">{empty}</div>
   return (
     <div class="stack">
       <Scrolling label={label}>
