@@ -17,6 +17,7 @@ export const authorityRotate = defineTool({
   price: free,
   caller: 'admin',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
+  needsFreshSignIn: true,
   rest: { method: 'POST', path: '/v1/authority/rotate', operationId: 'rotateAuthority' },
   errors: ['key_required', 'admin_required', 'state_conflict'],
   examples: [{ title: 'Rotate', input: {} }],

@@ -17,6 +17,7 @@ export const signingKeysRetire = defineTool({
   price: free,
   caller: 'admin',
   effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  needsFreshSignIn: true,
   rest: { method: 'POST', path: '/v1/signing-keys/{kid}/retire', operationId: 'retireSigningKey' },
   errors: ['key_required', 'admin_required', 'key_not_found', 'state_conflict'],
   examples: [{ title: 'End its validity', input: { kid: 'x_VyhGzXwz2tEZzmSTG2tmJ5a3l4pRuw1vFm0cHXu8c' } }],

@@ -21,6 +21,7 @@ export const signingKeysRevoke = defineTool({
   price: free,
   caller: 'admin',
   effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  needsFreshSignIn: true,
   rest: { method: 'POST', path: '/v1/signing-keys/{kid}/revoke', operationId: 'revokeSigningKey' },
   errors: ['key_required', 'admin_required', 'key_not_found', 'state_conflict'],
   examples: [

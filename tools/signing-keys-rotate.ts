@@ -18,6 +18,7 @@ export const signingKeysRotate = defineTool({
   price: free,
   caller: 'admin',
   effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  needsFreshSignIn: true,
   rest: { method: 'POST', path: '/v1/signing-keys/rotate', operationId: 'rotateSigningKey' },
   errors: ['key_required', 'admin_required', 'state_conflict'],
   examples: [{ title: 'Rotate', input: {} }],

@@ -49,6 +49,8 @@ export const CONSOLE_ROUTES = {
   moderation: { path: '/console/moderation', group: 'money', isForAdmin: true, ...FORM },
   payouts: { path: '/console/payouts', group: 'money', isForAdmin: true, ...FORM },
 
+  selling: { path: '/console/selling', group: 'money', roles: EVERYBODY, ...FORM },
+
   policies: { path: '/console/policies', group: 'rules', isForAdmin: true },
   policy: { path: '/console/policies/{policy}', isForAdmin: true, ...FORM },
   notifications: { path: '/console/notifications', group: 'rules', ...FORM },
@@ -61,6 +63,7 @@ export const CONSOLE_ROUTES = {
   backup: { path: '/console/backup', group: 'house', isForAdmin: true, ...FORM },
   settings: { path: '/console/settings', group: 'house', isForAdmin: true, ...FORM },
 
+  gatewayKeys: { path: '/console/gateway-keys', group: 'house', isForAdmin: true, ...FORM },
   tools: { path: '/console/tools', group: 'house', roles: EVERYBODY },
   tool: { path: '/console/tools/{name}', roles: EVERYBODY, ...FORM },
 

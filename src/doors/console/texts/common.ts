@@ -43,6 +43,8 @@ const en = {
     doctor: 'Doctor',
     backup: 'Backup',
     settings: 'Settings',
+    gatewayKeys: 'Keys of the gateway',
+    selling: 'Selling',
     tools: 'All tools',
   },
   roles: {
@@ -109,6 +111,8 @@ const ar: typeof en = {
     doctor: 'الفحص',
     backup: 'النسخ الاحتياطي',
     settings: 'الإعدادات',
+    gatewayKeys: 'مفاتيح البوابة',
+    selling: 'البيع',
     tools: 'كل الأدوات',
   },
   roles: {
