@@ -4,7 +4,9 @@ import { Timestamp } from './http.ts'
 const unit = z
   .enum(['calls', 'credits', 'usdc'])
   .describe('`calls`: attempts; `credits` of the account; `usdc` paid with x402')
-const per = z.enum(['hour', 'day', 'month']).describe('Calendar period in UTC')
+const per = z
+  .enum(['hour', 'day', 'month', 'total'])
+  .describe('Calendar period in UTC; `total`: once and for all')
 
 /** A limit as it is asked for. */
 export const BudgetWish = z.strictObject({
@@ -23,14 +25,14 @@ export type BudgetWish = z.infer<typeof BudgetWish>
 
 export const budgetWishes = z
   .array(BudgetWish)
-  .max(9)
+  .max(12)
   .describe(
     'One for each pair of unit and period. What is narrowed from a capability counts on its budgets too',
   )
   .meta({
     listedAs: {
       type: 'array',
-      description: 'Limits: {unit: calls|credits|usdc, per: hour|day|month, limit}',
+      description: 'Limits: {unit: calls|credits|usdc, per: hour|day|month|total, limit}',
       items: { type: 'object', additionalProperties: { type: 'string' } },
     },
   })
@@ -41,6 +43,6 @@ export const BudgetState = z.strictObject({
   per,
   limit: z.string().describe('Whole number, of usdc a decimal'),
   used: z.string().describe('In this period, by everybody who counts on it'),
-  frees_at: Timestamp.describe('When the next period begins'),
+  frees_at: Timestamp.nullable().describe('When the next period begins; null where none does'),
 })
 export type BudgetState = z.infer<typeof BudgetState>

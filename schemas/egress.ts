@@ -89,6 +89,13 @@ export const CredentialMetadata = z.strictObject({
 })
 export type CredentialMetadata = z.infer<typeof CredentialMetadata>
 
+/** What several credentials of a connection cover together may be more than one of them may, and is nothing where it has none. */
+const coveredFields = {
+  hosts: z.array(AllowedHost),
+  path_prefixes: z.array(PathPrefix),
+  methods: z.array(HttpMethod),
+}
+
 export const CapabilityRecord = z.strictObject({
   capability_id: z.string(),
   credential_id: z
@@ -98,7 +105,7 @@ export const CapabilityRecord = z.strictObject({
   parent_id: z.string().nullable().describe('The capability this one was narrowed from'),
   provider: ProviderId.optional(),
   label: z.string(),
-  ...scopeFields,
+  ...coveredFields,
   max_uses: z.int().min(1).nullable(),
   uses: z.int().min(0),
   budgets: z.array(BudgetState).describe('Its own; it counts on those of its parents and its credential too'),

@@ -101,10 +101,11 @@ export async function openServices(
   market = marketplace
   const recentCalls = createRecentCalls({ now })
   const live = createLiveEvents()
+  const identity = createIdentity(platform)
   const services: Services = {
     ...broker,
     ...reading,
-    identity: createIdentity(platform),
+    identity,
     marketplace,
     ratings,
     marketCalls,
@@ -144,7 +145,11 @@ export async function openServices(
       findCapability: store.findCapability,
       findEmailKey,
       findSession: store.findSession,
-      findAccessToken: store.findAccessToken,
+      async findAccessToken(tokenHash) {
+        const found = await store.findAccessToken(tokenHash)
+        if (found) identity.connections.used(found.connection.id)
+        return found
+      },
     },
     debits,
     creditsRequired: payments.purchases.creditsRequired,

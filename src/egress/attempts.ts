@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
-import type { Caller } from '../core/caller.ts'
+import type { Agent, Caller } from '../core/caller.ts'
 import type { Store, StoredReceipt } from '../store/ports.ts'
 import type { Attempt, PageRequest } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
@@ -76,6 +76,12 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       unwritten.set(attempt.id, command)
       throw thrown
     }
+  }
+
+  /** Attempts are on the capability of a credential, and a connection's stand below the one that it holds. */
+  async function isOwn({ capability, connection }: Agent, { capabilityId }: Attempt): Promise<boolean> {
+    if (capabilityId === capability.id) return true
+    return connection !== undefined && capabilityId !== null && store.isCutFrom(capabilityId, capability.id)
   }
 
   async function retryUnwritten(): Promise<void> {
@@ -155,7 +161,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
 
     async get(caller, attemptId) {
       const attempt = 'accountId' in caller ? await store.getAttempt(attemptId, caller.accountId) : undefined
-      if (!attempt || (caller.kind === 'agent' && attempt.capabilityId !== caller.capability.id))
+      if (!attempt || (caller.kind === 'agent' && !(await isOwn(caller, attempt))))
         throw new GatewayError('attempt_not_found', 'There is no attempt of this id that you may see.')
       const reconciliation = await parts.findReconciliation?.(attempt)
       return { ...toAttemptRecord(attempt), ...(reconciliation && { reconciliation }) }
@@ -163,8 +169,13 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
 
     async list(caller, { state }, page) {
       if (!('accountId' in caller)) return { items: [], next: null }
-      const capabilityId = caller.kind === 'agent' ? caller.capability.id : undefined
-      const found = await store.listAttempts({ accountId: caller.accountId, capabilityId, state }, page)
+      const own =
+        caller.kind !== 'agent'
+          ? {}
+          : caller.connection
+            ? { rootId: caller.capability.id }
+            : { capabilityId: caller.capability.id }
+      const found = await store.listAttempts({ accountId: caller.accountId, ...own, state }, page)
       return { items: found.items.map(toAttemptRecord), next: found.next }
     },
   }

@@ -7,6 +7,7 @@ import type { Egress, WantedScope } from './ports.ts'
 import type { Budget, Capability, NewCapability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
 import { groupByHolder, startedBudget, toHeldBudget, toLimits } from './limits/budgets.ts'
+import { choosePart } from './choose-capability.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkSubset } from './scope.ts'
 import { toCapabilityRecord, toIssuedCapability } from './wire.ts'
@@ -78,15 +79,16 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
     },
 
     async narrowCapability(from, { scope, ttlSeconds, maxUses, budgets, showsBalance, label }) {
+      const outer = from.credentialId === null ? await choosePart(store, from, scope) : from
       const createdAt = now()
       const wanted = ttlSeconds === undefined ? from.expiresAt : createdAt + ttlSeconds * 1000
       return insert(
         {
           accountId: from.accountId,
-          credentialId: from.credentialId,
-          parentId: from.id,
+          credentialId: outer.credentialId,
+          parentId: outer.id,
           label,
-          scope: narrowScope(from.scope, scope, 'capability'),
+          scope: narrowScope(outer.scope, scope, 'capability'),
           maxUses,
           showsBalance: from.showsBalance && (showsBalance ?? true),
           expiresAt: Math.min(wanted, from.expiresAt),
@@ -126,7 +128,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
 }
 
 /** Fields that were not asked for stay as the outer scope has them; those that were must lie within it. */
-function narrowScope(outer: Scope, wanted: WantedScope, of: 'credential' | 'capability'): Scope {
+export function narrowScope(outer: Scope, wanted: WantedScope, of: 'credential' | 'capability'): Scope {
   const scope: Scope = {
     hosts: wanted.hosts ?? outer.hosts,
     path_prefixes: wanted.path_prefixes ?? outer.path_prefixes,

@@ -126,10 +126,15 @@ export function createEgress(parts: EgressParts): OpenEgress {
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,
-    async maxRequestBytes({ credentialId, accountId }) {
-      if (credentialId === null) return MAX_REQUEST_BYTES
-      const credential = await store.getCredential(credentialId, accountId)
-      return credential?.settings.limits?.max_request_bytes ?? MAX_REQUEST_BYTES
+    async maxRequestBytes(held) {
+      const parts = held.credentialId === null ? await store.findParts(held.id) : [held]
+      const bytes = await Promise.all(
+        parts.map(async ({ credentialId }) => {
+          const credential = credentialId && (await store.getCredential(credentialId, held.accountId))
+          return (credential && credential.settings.limits?.max_request_bytes) || MAX_REQUEST_BYTES
+        }),
+      )
+      return Math.max(...bytes, MAX_REQUEST_BYTES)
     },
     getAttempt: attempts.get,
     listAttempts: attempts.list,

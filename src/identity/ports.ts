@@ -90,7 +90,10 @@ export interface AskingClient {
 }
 
 export interface Connections {
-  /** @throws {GatewayError} credential_not_found, scope_denied, input_invalid, role_required */
+  /**
+   * Where the grant stands for a connection of the same person and client already, that one is changed (step-up).
+   * @throws {GatewayError} credential_not_found, scope_denied, input_invalid, role_required, fresh_sign_in_required, state_conflict
+   */
   open(input: {
     by: SignedIn
     client: AskingClient
@@ -106,11 +109,17 @@ export interface Connections {
   get(accountId: string, connectionId: string): Promise<Connection | undefined>
   /** Ends it and every token and capability of it. Idempotent. @throws {GatewayError} connection_not_found */
   revoke(accountId: string, connectionId: string): Promise<Connection>
+  /** The connection that a grant of the authorization server stands for: ended ones too, so that it is seen before a token is renewed. */
+  ofGrant(grantId: string): Promise<Connection | undefined>
   /** Everything that this client was allowed for the account. */
   revokeClient(accountId: string, clientId: string): Promise<number>
+  /** Everything that this person allowed for the account. */
+  revokePerson(accountId: string, personId: string): Promise<number>
   /** Writes down an access token that the authorization server issued. */
   addToken(input: { connectionId: string; tokenHash: Buffer; expiresAt: number }): Promise<void>
   dropToken(tokenHash: Buffer): Promise<void>
+  /** An assistant acts on it: remembered to the minute, and nothing waits for it. */
+  used(connectionId: string): void
 }
 
 /** What an assistant asks a person for. */

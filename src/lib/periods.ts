@@ -1,15 +1,18 @@
 // Calendar periods in UTC.
 
 export type Period = 'hour' | 'day' | 'month'
+/** `total`: one that never ends. */
+export type BudgetedPeriod = Period | 'total'
 
-/** The beginning of each period that a moment lies in; all in milliseconds. */
-export function periodsAt(now: number): Readonly<Record<Period, number>> {
+/** The beginning of each period that a moment lies in; all in milliseconds. The one that never ends began before everything. */
+export function periodsAt(now: number): Readonly<Record<BudgetedPeriod, number>> {
   const at = new Date(now)
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
   return {
     hour: now - (now % 3_600_000),
     day: Date.UTC(year, month, at.getUTCDate()),
     month: Date.UTC(year, month),
+    total: 0,
   }
 }
 

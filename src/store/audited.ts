@@ -6,6 +6,7 @@ import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
 import type { CommandName, Definitions } from './commands/index.ts'
 import type { Credential } from './ports/credentials.ts'
+import type { ConnectionTerms } from './ports/identity.ts'
 import { INSTALLATION_CHAIN, type NewAuditEvent } from './ports/audit.ts'
 
 type ResultOf<K extends CommandName> = Definitions[K] extends (...args: never) => Command<infer T> ? T : never
@@ -22,6 +23,16 @@ function privateTargets({ settings }: Pick<Credential, 'settings'>): { private_t
   const targets = settings.unsafe_private_targets
   return targets ? { private_targets: targets.map(({ host, port, cidr }) => `${host}:${port}=${cidr}`) } : {}
 }
+
+/** What an assistant was allowed, in ids and hosts. */
+const allowed = ({ parts, mayPay, mayOperate, maxUses, expiresAt }: ConnectionTerms) => ({
+  credential_ids: parts.map(({ credentialId }) => credentialId),
+  hosts: [...new Set(parts.flatMap(({ scope }) => scope.hosts))],
+  may_pay: mayPay,
+  may_operate: mayOperate,
+  max_uses: maxUses,
+  expires_at: new Date(expiresAt).toISOString(),
+})
 
 /** The event of each change. Ids and scopes, never a label or another text of a stranger; undefined where nothing changed. */
 const EVENTS = {
@@ -159,6 +170,34 @@ const EVENTS = {
           detail: { revoked },
         }
       : undefined,
+
+  openConnection: (_, { connection, terms }) => ({
+    chain: connection.accountId,
+    at: connection.createdAt,
+    event: 'connection.opened',
+    ...about('connection', connection.id),
+    detail: { person_id: connection.personId, client_host: connection.clientHost, ...allowed(terms) },
+  }),
+  changeConnection: (isChanged, { connection, terms, now }) =>
+    isChanged
+      ? {
+          chain: connection.accountId,
+          at: now,
+          event: 'connection.changed',
+          ...about('connection', connection.id),
+          detail: allowed(terms),
+        }
+      : undefined,
+  revokeConnections: ([first, ...others], { which, now }) =>
+    first === undefined
+      ? undefined
+      : {
+          chain: which.accountId,
+          at: now,
+          event: 'connection.revoked',
+          ...about('connection', first),
+          detail: { others },
+        },
 
   insertMandate: (mandate, asked) =>
     mandate.id === asked.id
@@ -323,6 +362,7 @@ export const NO_EVENT: Readonly<Record<string, string>> = {
   replaceWrap: 'a rotation of the authority is one event at its start and one at its end',
   createEmailKey: 'everybody makes these, they open nothing but the free check, and limits count them',
   touchEmailKey: 'it is the day of the last use',
+  dropAccessToken: 'the connection stays: the client forgot a token, or got a new one',
   recoverAttempts: 'it changes who may do nothing; each attempt has its receipt',
   recoverClaims: 'it changes who may do nothing',
   recoverDebits: 'it changes who may do nothing',

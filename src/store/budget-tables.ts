@@ -28,6 +28,29 @@ export const budgetTables = ({ id, int, clustered }: Dialect): readonly string[]
   ) ${clustered}`,
 ]
 
+/** A budget may be for all time. SQLite cannot change a constraint, so the table takes another's place there. */
+export function totalBudgets({ engine, id, int, clustered }: Dialect): readonly string[] {
+  const periods = `period IN ('hour', 'day', 'month', 'total')`
+  if (engine === 'postgres')
+    return [
+      `ALTER TABLE budgets DROP CONSTRAINT budgets_period_check, ADD CONSTRAINT budgets_period_check CHECK (${periods})`,
+    ]
+  return [
+    `CREATE TABLE budgets_new (
+      holder ${id} NOT NULL,
+      unit ${id} NOT NULL CHECK (unit IN ('calls', 'credits', 'usdc')),
+      period ${id} NOT NULL CHECK (${periods}),
+      max_used ${int} NOT NULL CHECK (max_used > 0),
+      used ${int} NOT NULL CHECK (used >= 0),
+      started_at ${int} NOT NULL,
+      PRIMARY KEY (holder, unit, period)
+    ) ${clustered}`,
+    `INSERT INTO budgets_new SELECT holder, unit, period, max_used, used, started_at FROM budgets`,
+    `DROP TABLE budgets`,
+    `ALTER TABLE budgets_new RENAME TO budgets`,
+  ]
+}
+
 /** Earlier releases kept the sealed secret of a revoked credential. */
 export const wipeRevoked = (): readonly string[] => [
   `UPDATE credentials SET ciphertext = '', iv = '', tag = '', wrap_kid = '', wrap_enc = '', wrap_key = ''

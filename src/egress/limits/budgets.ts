@@ -3,7 +3,7 @@ import type { BudgetState, BudgetWish } from '../../../schemas/budget.ts'
 import { formatAtomic } from '../../../schemas/money.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { nextPeriod, periodsAt } from '../../lib/periods.ts'
-import { toTimestamp } from '../../lib/timestamp.ts'
+import { toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { HeldBudget } from '../ports.ts'
 import type { Budget, BudgetLimit, BudgetUnit } from '../../store/ports.ts'
 
@@ -42,8 +42,9 @@ const refused = (pointer: string, message: string) =>
 const show = (unit: BudgetUnit, count: number) =>
   unit === 'usdc' ? formatAtomic(BigInt(count)) : String(count)
 
-/** The moment at which it is whole again, in milliseconds. */
-const freesAt = ({ period, startedAt }: Budget): number => nextPeriod(period, startedAt)
+/** The moment at which it is whole again, in milliseconds; null where it never is. */
+const freesAt = ({ period, startedAt }: Budget): number | null =>
+  period === 'total' ? null : nextPeriod(period, startedAt)
 
 /** A budget as its holder and its operator see it. */
 export const toBudgetState = (budget: Budget): BudgetState => ({
@@ -51,7 +52,7 @@ export const toBudgetState = (budget: Budget): BudgetState => ({
   per: budget.period,
   limit: show(budget.unit, budget.max),
   used: show(budget.unit, budget.used),
-  frees_at: toTimestamp(freesAt(budget)),
+  frees_at: toTimestampOrNull(freesAt(budget)),
 })
 
 /** A budget of which nothing is used yet. */
@@ -85,17 +86,20 @@ export function budgetSpent(budget: Budget, now: number): GatewayError {
   const { unit, period, holder, max, used } = budget
   const of = holderOf(budget)
   const state = toBudgetState(budget)
+  const at = freesAt(budget)
   return new GatewayError(
     unit === 'calls' ? 'calls_spent' : 'budget_spent',
-    `The ${of} ${holder} allows ${state.limit} ${WORDS[unit]} per ${period}, ${state.used} are used` +
-      `${used < max ? ' and this needs more than is left' : ''}. Nothing was sent or charged. It is whole again at ` +
-      `${state.frees_at}; until then ask the operator for another.`,
+    `The ${of} ${holder} allows ${state.limit} ${WORDS[unit]} ${period === 'total' ? 'in all' : `per ${period}`}, ${state.used} are used` +
+      `${used < max ? ' and this needs more than is left' : ''}. Nothing was sent or charged. ` +
+      (at === null
+        ? 'It is never whole again: ask the operator for another.'
+        : `It is whole again at ${state.frees_at}; until then ask the operator for another.`),
     {
       reason: `${unit}_per_${period}`,
       extras: {
         refused_by: of,
         budget: { of, id: holder, ...state },
-        retry_after_seconds: Math.max(1, Math.ceil((freesAt(budget) - now) / 1000)),
+        ...(at !== null && { retry_after_seconds: Math.max(1, Math.ceil((at - now) / 1000)) }),
       },
     },
   )

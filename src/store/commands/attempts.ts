@@ -254,6 +254,8 @@ export const getAttempt = command({ kind: 'lookup' })(function* (
 export interface AttemptFilter {
   readonly accountId: string
   readonly capabilityId?: string | undefined
+  /** Of it and of all that was cut from it: the root of a connection. */
+  readonly rootId?: string | undefined
   readonly state?: AttemptState | undefined
 }
 /** Newest first; of one capability, and in one state, where the filter names them. */
@@ -279,12 +281,13 @@ export function* listAttemptsFrom(
   filter: AttemptFilter,
   page: PageRequest,
 ): Command<Page<Attempt>> {
-  const { accountId, capabilityId, state } = filter
+  const { accountId, capabilityId, rootId, state } = filter
   return yield* selectPage<Attempt, Attempt>(
     { columns: ATTEMPT, from, id: 'id' },
     [
       ['account_id = $', accountId],
       ['capability_id = $', capabilityId],
+      ['capability_id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $)', rootId],
       ...(state === undefined ? [] : [[IN_STATE[state], state] as const]),
     ],
     page,

@@ -22,9 +22,9 @@ const HOLDERS = `SELECT ancestor_id FROM capability_lineage WHERE capability_id 
 const FIND = `SELECT ${BUDGET} FROM budgets WHERE holder IN (${HOLDERS}) ${IN_ORDER}`
 const LOCK = `${FIND} FOR UPDATE`
 
-/** `CASE` over the periods: `$n` hour, then day and month, as integers on both engines. */
+/** `CASE` over the periods: `$n` hour, then day and month, as integers on both engines. `total` began before everything. */
 const startAt = (n: number) =>
-  `CASE period WHEN 'hour' THEN CAST($${n} AS BIGINT) WHEN 'day' THEN CAST($${n + 1} AS BIGINT) ELSE CAST($${n + 2} AS BIGINT) END`
+  `CASE period WHEN 'hour' THEN CAST($${n} AS BIGINT) WHEN 'day' THEN CAST($${n + 1} AS BIGINT) WHEN 'month' THEN CAST($${n + 2} AS BIGINT) ELSE 0 END`
 const amountAt = (n: number) =>
   `CASE unit WHEN 'calls' THEN CAST($${n} AS BIGINT) WHEN 'credits' THEN CAST($${n + 1} AS BIGINT) ELSE CAST($${n + 2} AS BIGINT) END`
 
@@ -53,9 +53,9 @@ export function budgetAt(budget: Budget, now: Millis): Budget {
   return budget.startedAt < startedAt ? { ...budget, used: 0, startedAt } : { ...budget }
 }
 
-const LENGTHS: Readonly<Record<BudgetPeriod, number>> = { hour: 0, day: 1, month: 2 }
+const LENGTHS: Readonly<Record<BudgetPeriod, number>> = { hour: 0, day: 1, month: 2, total: 3 }
 /** The order of `findSpent` in SQL; of several of one period the first by holder and unit. */
-export const LAST_FREED_FIRST = `CASE period WHEN 'month' THEN 0 WHEN 'day' THEN 1 ELSE 2 END, holder, unit`
+export const LAST_FREED_FIRST = `CASE period WHEN 'total' THEN 0 WHEN 'month' THEN 1 WHEN 'day' THEN 2 ELSE 3 END, holder, unit`
 /** Of several that are in the way the one that frees last: who waits for it has waited for all. */
 export function findSpent(budgets: readonly Budget[], amounts: Amounts, now: Millis): Budget | undefined {
   return budgets

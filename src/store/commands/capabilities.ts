@@ -9,7 +9,7 @@ import type { Millis, Page, PageRequest } from '../model.ts'
 import type { BudgetLimit } from '../ports/budgets.ts'
 import type { Capability, HeldCapability, NewCapability } from '../ports/credentials.ts'
 
-const capabilityFields = [
+export const capabilityFields = [
   'id',
   'accountId',
   'credentialId',
@@ -23,12 +23,13 @@ const capabilityFields = [
   'expiresAt',
   'revokedAt',
 ]
-const flags = ['budgeted', 'showsBalance']
+export const flags = ['budgeted', 'showsBalance']
 const CAPABILITY = columns([...capabilityFields, ...flags])
 type Flags = { budgeted: number; showsBalance: number }
-type CapabilityRow = Omit<Capability, 'scope' | 'isBudgeted' | 'showsBalance'> & Flags & { scope: string }
+export type CapabilityRow = Omit<Capability, 'scope' | 'isBudgeted' | 'showsBalance'> &
+  Flags & { scope: string }
 /** What is stored as text or number becomes what it says. */
-function toHeld<R extends Flags & { scope: string }>({ budgeted, showsBalance, scope, ...row }: R) {
+export function toHeld<R extends Flags & { scope: string }>({ budgeted, showsBalance, scope, ...row }: R) {
   return {
     ...row,
     scope: JSON.parse(scope) as Scope,
@@ -45,11 +46,18 @@ export const MAX_CHILDREN = 64
 /** and all that come from one issued capability, those included that have ended. */
 export const MAX_LINEAGE = 1000
 
-type Ancestor = { id: string; rootId: string; revokedAt: number | null; budgeted: number }
+type Ancestor = {
+  id: string
+  credentialId: string | null
+  rootId: string
+  revokedAt: number | null
+  budgeted: number
+}
 // Locked for update: of two that narrow at once the second counts the first one's.
-const LOCK_LINEAGE = `SELECT id, root_id AS "rootId", revoked_at AS "revokedAt", budgeted FROM capabilities
+// The root of a connection is for no credential itself.
+const LOCK_LINEAGE = `SELECT id, credential_id AS "credentialId", root_id AS "rootId", revoked_at AS "revokedAt", budgeted FROM capabilities
   WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
-    AND account_id = $2 AND credential_id = $3
+    AND account_id = $2 AND (credential_id = $3 OR credential_id IS NULL)
   ORDER BY id FOR UPDATE`
 const COUNT_CHILDREN = `SELECT count(*) AS count FROM capability_lineage l JOIN capabilities c ON c.id = l.capability_id
   WHERE l.ancestor_id = $1 AND c.parent_id = $1 AND c.revoked_at IS NULL AND c.expires_at > $2`
@@ -58,7 +66,7 @@ const COUNT_LINEAGE = 'SELECT count(*) AS count FROM capability_lineage WHERE an
 /** @throws {GatewayError} as `insertCapability`, of a parent that cannot be narrowed further */
 function* lockParent(c: NewCapability, parentId: string): Command<Ancestor> {
   const lineage = yield* all<Ancestor>(LOCK_LINEAGE, parentId, c.accountId, c.credentialId)
-  const parent = lineage.find(({ id }) => id === parentId)
+  const parent = lineage.find(({ id, credentialId }) => id === parentId && credentialId === c.credentialId)
   if (!parent)
     throw new GatewayError('capability_not_found', 'The capability this one is cut from does not exist.')
   if (lineage.length >= MAX_DEPTH)
@@ -143,7 +151,7 @@ export const insertCapability = command({ kind: 'transaction', touches: 'access'
     )
 })
 
-const ISSUED = columns([...capabilityFields.filter((field) => field !== 'uses'), ...flags])
+export const ISSUED = columns([...capabilityFields.filter((field) => field !== 'uses'), ...flags])
 const FIND_CAPABILITY = `SELECT ${ISSUED} FROM capabilities WHERE token_hash = $1`
 /** Returns revoked and expired ones too: the caller says which it was. */
 export const findCapability = command({ kind: 'lookup', cached: true })(function* (
@@ -153,9 +161,9 @@ export const findCapability = command({ kind: 'lookup', cached: true })(function
   return row && toHeld(row)
 })
 
-/** Newest first, revoked and expired ones too; of one credential where the filter names it. */
+/** Newest first, revoked and expired ones too; of one credential, or of one lineage, where the filter names it. */
 export const listCapabilities = command({ kind: 'read' })(function* (
-  filter: { accountId: string; credentialId?: string | undefined },
+  filter: { accountId: string; credentialId?: string | undefined; rootId?: string | undefined },
   page: PageRequest,
 ): Command<Page<Capability>> {
   return yield* selectPage<CapabilityRow, Capability>(
@@ -163,6 +171,7 @@ export const listCapabilities = command({ kind: 'read' })(function* (
     [
       ['account_id = $', filter.accountId],
       ['credential_id = $', filter.credentialId],
+      ['id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $)', filter.rootId],
     ],
     page,
     toCapability,

@@ -1,8 +1,11 @@
 // Assistants that people allowed to connect, and the access tokens that lead to them.
 import type { Scope } from '../../../schemas/http.ts'
-import { type Command, command, first } from '../command.ts'
-import type { FoundAccess, HeldConnection } from '../ports/identity.ts'
-import type { HeldCapability } from '../ports/credentials.ts'
+import { all, type Command, command, first, insertInto, snakeCase } from '../command.ts'
+import { selectPage } from '../page.ts'
+import type { Millis, Page, PageRequest } from '../model.ts'
+import type { Connection, FoundAccess, HeldConnection } from '../ports/identity.ts'
+import type { CredentialCapability, HeldCapability } from '../ports/credentials.ts'
+import { type CapabilityRow, ISSUED, toHeld } from './capabilities.ts'
 
 type AccessRow = Omit<
   HeldCapability,
@@ -18,6 +21,7 @@ type AccessRow = Omit<
   personId: string
   role: HeldConnection['role'] | null
   admin: number | null
+  disabledAt: number | null
   mayPay: number
   mayOperate: number
   endsAt: number
@@ -25,19 +29,28 @@ type AccessRow = Omit<
 
 const FIND_ACCESS = `SELECT t.expires_at AS "endsAt", c.id AS "connectionId", c.client_id AS "clientId", c.client_name AS "clientName",
     c.person_id AS "personId", c.may_pay AS "mayPay", c.may_operate AS "mayOperate", m.role, m.admin,
+    p.disabled_at AS "disabledAt",
     k.id AS "capabilityId", k.account_id AS "accountId", k.root_id AS "rootId", k.label, k.scope, k.max_uses AS "maxUses",
     k.budgeted, k.shows_balance AS "showsBalance", k.created_at AS "createdAt", k.expires_at AS "expiresAt",
     k.revoked_at AS "revokedAt"
   FROM access_tokens t JOIN connections c ON c.id = t.connection_id JOIN capabilities k ON k.id = c.capability_id
+  JOIN people p ON p.id = c.person_id
   LEFT JOIN memberships m ON m.account_id = c.account_id AND m.person_id = c.person_id
   WHERE t.token_hash = $1`
 
-/** Finds revoked and expired ones too: the caller says which it was. Whoever allowed it may have left: it then operates nothing. */
+/** The roles whose word lets an assistant act: whoever has another one, or none any more, stands behind nothing. */
+const MAY_CONNECT: readonly (string | null)[] = ['owner', 'operator']
+
+/**
+ * Finds revoked and expired ones too: the caller says which it was. Where the person who allowed it has left, or may not allow it any
+ * more, it is as if it had been revoked: the row of the person decides, and no list of what to end has to be complete.
+ */
 export const findAccessToken = command({ kind: 'lookup', cached: true })(function* (
   tokenHash: Buffer,
 ): Command<FoundAccess | undefined> {
   const row = yield* first<AccessRow>(FIND_ACCESS, tokenHash)
   if (!row) return undefined
+  const isStanding = MAY_CONNECT.includes(row.role) && row.disabledAt === null
   return {
     expiresAt: row.endsAt,
     connection: {
@@ -48,7 +61,7 @@ export const findAccessToken = command({ kind: 'lookup', cached: true })(functio
       role: row.role ?? 'auditor',
       admin: row.admin === 1,
       mayPay: row.mayPay === 1,
-      mayOperate: row.mayOperate === 1 && row.role !== null,
+      mayOperate: row.mayOperate === 1 && isStanding,
     },
     capability: {
       id: row.capabilityId,
@@ -63,7 +76,123 @@ export const findAccessToken = command({ kind: 'lookup', cached: true })(functio
       showsBalance: row.showsBalance === 1,
       createdAt: row.createdAt,
       expiresAt: row.expiresAt,
-      revokedAt: row.revokedAt,
+      revokedAt: row.revokedAt ?? (isStanding ? null : row.createdAt),
     },
   }
+})
+
+/** Writes down a token that leads to the connection. */
+export const addAccessToken = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  tokenHash: Buffer
+  connectionId: string
+  createdAt: Millis
+  expiresAt: Millis
+}): Command<void> {
+  yield* all(
+    insertInto('access_tokens', ['tokenHash', 'connectionId', 'createdAt', 'expiresAt']),
+    input.tokenHash,
+    input.connectionId,
+    input.createdAt,
+    input.expiresAt,
+  )
+})
+
+/** Idempotent. */
+export const dropAccessToken = command({ kind: 'statement', touches: 'access' })(function* (
+  tokenHash: Buffer,
+): Command<void> {
+  yield* all('DELETE FROM access_tokens WHERE token_hash = $1', tokenHash)
+})
+
+const fields = [
+  'id',
+  'accountId',
+  'personId',
+  'capabilityId',
+  'clientId',
+  'clientName',
+  'clientHost',
+  'redirectHost',
+  'grantId',
+  'mayPay',
+  'mayOperate',
+  'createdAt',
+  'changedAt',
+  'usedAt',
+]
+type ConnectionRow = Omit<Connection, 'mayPay' | 'mayOperate'> & { mayPay: number; mayOperate: number }
+const toConnection = ({ mayPay, mayOperate, ...row }: ConnectionRow): Connection => ({
+  ...row,
+  mayPay: mayPay === 1,
+  mayOperate: mayOperate === 1,
+})
+const CONNECTION = `${fields.map((name) => `c.${snakeCase(name)} AS "${name}"`).join(', ')},
+  COALESCE(c.revoked_at, k.revoked_at) AS "revokedAt", k.expires_at AS "expiresAt"`
+const FROM = 'connections c JOIN capabilities k ON k.id = c.capability_id'
+const FIND = `SELECT ${CONNECTION} FROM ${FROM}`
+
+/** Newest first, ended ones too, until the capability at their root is swept. */
+export const listConnections = command({ kind: 'read' })(function* (
+  filter: { accountId: string; personId?: string | undefined; clientId?: string | undefined },
+  page: PageRequest,
+): Command<Page<Connection>> {
+  return yield* selectPage<ConnectionRow, Connection>(
+    { columns: CONNECTION, from: FROM, id: 'c.id' },
+    [
+      ['c.account_id = $', filter.accountId],
+      ['c.person_id = $', filter.personId],
+      ['c.client_id = $', filter.clientId],
+    ],
+    page,
+    toConnection,
+    (connection) => connection.id,
+  )
+})
+
+/** Ended ones too. */
+export const getConnection = command({ kind: 'read' })(function* (
+  id: string,
+  accountId: string,
+): Command<Connection | undefined> {
+  const row = yield* first<ConnectionRow>(`${FIND} WHERE c.id = $1 AND c.account_id = $2`, id, accountId)
+  return row && toConnection(row)
+})
+
+/** The connection that a grant of the authorization server stands for; an ended one too. */
+export const findConnectionOfGrant = command({ kind: 'read' })(function* (
+  grantId: string,
+): Command<Connection | undefined> {
+  const row = yield* first<ConnectionRow>(`${FIND} WHERE c.grant_id = $1`, grantId)
+  return row && toConnection(row)
+})
+
+/** The time of the last use, as often as whoever counts it says. */
+export const touchConnection = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  now: Millis
+}): Command<void> {
+  yield* all('UPDATE connections SET used_at = $1 WHERE id = $2', input.now, input.id)
+})
+
+const PARTS = `SELECT ${ISSUED} FROM capabilities WHERE parent_id = $1 AND revoked_at IS NULL
+  AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $1) ORDER BY credential_id`
+/** The live capabilities right below the root of a connection, one for each credential; that of the oldest credential first. */
+export const findParts = command({ kind: 'lookup', cached: true })(function* (
+  rootId: string,
+): Command<readonly CredentialCapability[]> {
+  const rows = yield* all<Omit<CapabilityRow, 'uses'> & { credentialId: string }>(PARTS, rootId)
+  return rows.map(toHeld)
+})
+
+/** Whether the capability is the other one, or was cut from it. */
+export const isCutFrom = command({ kind: 'lookup' })(function* (
+  capabilityId: string,
+  ancestorId: string,
+): Command<boolean> {
+  const row = yield* first(
+    'SELECT 1 AS found FROM capability_lineage WHERE capability_id = $1 AND ancestor_id = $2',
+    capabilityId,
+    ancestorId,
+  )
+  return row !== undefined
 })

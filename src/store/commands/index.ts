@@ -9,6 +9,7 @@ import * as capabilities from './capabilities.ts'
 import * as charges from './charges.ts'
 import * as claims from './claims.ts'
 import * as connections from './connections.ts'
+import * as connectionTerms from './connection-terms.ts'
 import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
 import * as discovery from './discovery.ts'
@@ -66,6 +67,7 @@ export const commands = definitionsOf({
   ...capabilities,
   ...charges,
   ...connections,
+  ...connectionTerms,
   ...claims,
   ...counts,
   ...credentials,

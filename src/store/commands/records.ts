@@ -2,6 +2,7 @@
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, where } from '../command.ts'
 import { dropBudgets } from './budgets.ts'
+import { dropConnectionAt, sweepAccessTokens } from './connection-terms.ts'
 import { sweepEmail } from './email.ts'
 import { sweepKeptAnswers } from './kept-answers.ts'
 import { sweepPermits } from './permits.ts'
@@ -184,12 +185,14 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
   for (const { id } of capabilities) {
     yield* all('DELETE FROM capability_lineage WHERE capability_id = $1', id)
     yield* dropBudgets(id)
+    yield* dropConnectionAt(id)
   }
   return {
     tasks: tasks.length,
     pushes,
     attempts: attempts.length,
     capabilities: capabilities.length,
+    access_tokens: yield* sweepAccessTokens(now, SWEEP_LIMIT),
     ...(yield* sweepPermits(now, cutoff, SWEEP_LIMIT)),
     ...(yield* sweepPayments(now)),
     ...(yield* sweepEmail(now, SWEEP_LIMIT)),

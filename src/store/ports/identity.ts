@@ -1,6 +1,8 @@
 // People, their sessions, and the assistants that they allowed to connect.
+import type { Scope } from '../../../schemas/http.ts'
 import type { Role } from '../../../schemas/role.ts'
 import type { Millis } from '../model.ts'
+import type { BudgetLimit } from './budgets.ts'
 import type { HeldCapability } from './credentials.ts'
 
 export interface Person {
@@ -72,7 +74,10 @@ export interface Connection {
   readonly createdAt: Millis
   readonly changedAt: Millis
   readonly usedAt: Millis | null
+  /** When it, or the capability at its root, was ended. */
   readonly revokedAt: Millis | null
+  /** The end date that the person set. */
+  readonly expiresAt: Millis
 }
 
 /** The facts of a connection that a call needs. */
@@ -87,6 +92,26 @@ export interface HeldConnection {
   readonly admin: boolean
   readonly mayPay: boolean
   readonly mayOperate: boolean
+}
+
+/** What a person allows an assistant on one of the credentials. */
+export interface ConnectionPartRow {
+  readonly capabilityId: string
+  readonly credentialId: string
+  readonly scope: Scope
+}
+
+/** All that a person decided of a connection, as it is stored: its limits stand at the root, and count for all parts together. */
+export interface ConnectionTerms {
+  /** What all parts cover together. */
+  readonly scope: Scope
+  readonly parts: readonly ConnectionPartRow[]
+  readonly budgets: readonly BudgetLimit[]
+  readonly maxUses: number | null
+  readonly expiresAt: Millis
+  readonly mayPay: boolean
+  readonly mayOperate: boolean
+  readonly showsBalance: boolean
 }
 
 /** What an access token leads to; revoked and expired ones too, so that the refusal can say which. */

@@ -4,6 +4,7 @@ import { newId } from '../../../src/lib/ids.ts'
 import type { Command } from '../../../src/store/command.ts'
 import { type CommandName, commandNames, type Commands, traitsOf } from '../../../src/store/commands/index.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
+import { addMember, newConnection, termsOn } from '../../support/connections.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
 import { runPayoutCommands, saleOf } from '../../support/market-money.ts'
@@ -41,9 +42,10 @@ function keepsRows(name: CommandName): boolean {
 }
 
 /** Of the tables that cached rows come from. */
-const WRITE = /\b(?:INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities)\b/
-/** A counter that is in no cached row. */
-const USES = /^UPDATE capabilities SET uses = uses \+ 1\s+WHERE /
+const WRITE =
+  /\b(?:INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities|connections|people|memberships|sessions)\b/
+/** Columns that are in no cached row. */
+const USES = /^UPDATE (?:capabilities SET uses = uses \+ 1\s+|connections SET used_at = \$1 )WHERE /
 const changesRows = (text: string) => WRITE.test(text) && !USES.test(text)
 
 beforeAll(async () => {
@@ -268,6 +270,11 @@ beforeAll(async () => {
   run('deletePushConfig', push.taskId, push.id)
   runSellerCommands(run as never)
   runPayoutCommands(run, BOOT)
+  const connection = newConnection(accountId, await addMember(store, accountId))
+  run('openConnection', { connection, terms: termsOn([setting.credential]) })
+  const token = { tokenHash: Buffer.alloc(32), connectionId: connection.id }
+  run('addAccessToken', { ...token, createdAt: NOW, expiresAt: NOW + 9 })
+  run('touchConnection', { id: connection.id, now: NOW })
   run('recordAuditHead', { chain: accountId, seq: 1, jws: 'a.b.c', signedAt: NOW })
 })
 afterAll(() => direct.remove())
@@ -307,6 +314,7 @@ describe('what is written without forgetting rows', () => {
           'deleteCredential',
           'editCredential',
           'insertCredential',
+          'openConnection',
           'replaceWrap',
           'revokeCapability',
           'revokeCredential',
