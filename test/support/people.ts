@@ -15,8 +15,16 @@ export interface TestPerson {
   /** The data of a page. */
   data<T>(path: string): Promise<T>
   /** A form of a page, as that page's browser sends it. */
-  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Response>
+  post(path: string, form: TestForm, headers?: Record<string, string>): Promise<Response>
 }
+
+/** Fields by name; one that is there several times has several values. */
+export type TestForm = Readonly<Record<string, string | readonly string[]>>
+
+const toFields = (form: TestForm): [string, string][] =>
+  Object.entries(form).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one): [string, string] => [name, one]),
+  )
 
 interface Wanted {
   readonly role?: Role
@@ -71,7 +79,10 @@ export async function signIn(
           'content-type': 'application/x-www-form-urlencoded',
           ...headers,
         },
-        body: new URLSearchParams({ _csrf: csrf, ...form }),
+        body: new URLSearchParams([
+          ...(form['_csrf'] === undefined ? [['_csrf', csrf]] : []),
+          ...toFields(form),
+        ]),
         redirect: 'manual',
       })
     },

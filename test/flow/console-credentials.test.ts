@@ -1,0 +1,242 @@
+// Credentials on the pages of the console: what is typed is stored, what is secret comes back in nothing.
+import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { signIn, type TestForm, type TestPerson } from '../support/people.ts'
+
+let gateway: TestGateway
+let owner: TestPerson
+beforeAll(async () => {
+  gateway = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+  owner = await signIn(gateway, { role: 'owner' })
+})
+afterAll(() => gateway?.close())
+
+const SECRET = 'planted-secret-4711'
+const pem = (type: 'rsa' | 'ec') =>
+  (type === 'rsa'
+    ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+    : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  ).privateKey
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString()
+
+const CUSTOM = {
+  _action: 'create',
+  provider: 'custom',
+  label: 'inventory',
+  hosts: UPSTREAM_HOST,
+  path_prefixes: '/v2\r\n/v3',
+  methods: ['GET', 'POST'],
+}
+const OAUTH = { 'kind.token_url': 'https://auth.example.com/token', 'kind.client_id': 'client-1' }
+
+/** Sends the form of a new credential as the page of its kind has it. */
+async function create(form: TestForm): Promise<Record<string, unknown>> {
+  const answer = await owner.post(`/console/credentials/new?provider=${form['provider']}`, form)
+  const text = await answer.text()
+  expect([answer.status, text]).toEqual([303, ''])
+  const [, id = ''] =
+    /^\/console\/credentials\/(cred_\w+)\?done=created$/.exec(answer.headers.get('location') ?? '') ?? []
+  const { items } = await gateway.store.listCredentials(owner.accountId, { limit: 100 })
+  const { label, provider, scope, header, scheme, settings } = items.find((item) => item.id === id) ?? {}
+  return { label, provider, scope, header, scheme, settings }
+}
+
+describe('the form of a new credential', () => {
+  it('stores one text with its scope, and says where it goes', async () => {
+    expect(await create({ ...CUSTOM, kind: 'text', secret: SECRET, header: '', scheme: 'Bearer' })).toEqual({
+      label: 'inventory',
+      provider: 'custom',
+      scope: { hosts: [UPSTREAM_HOST], path_prefixes: ['/v2', '/v3'], methods: ['GET', 'POST'] },
+      header: 'authorization',
+      scheme: 'Bearer',
+      settings: {},
+    })
+    expect(
+      await create({ ...CUSTOM, kind: 'text', secret: SECRET, header: 'x-api-key', scheme: '' }),
+    ).toMatchObject({ header: 'x-api-key', scheme: '' })
+    expect(
+      await create({ ...CUSTOM, kind: 'text', secret: SECRET, header: '', scheme: 'Token' }),
+    ).toMatchObject({ header: 'authorization', scheme: 'Token' })
+  })
+
+  it.each<[string, TestForm, Record<string, unknown>]>([
+    [
+      'several texts that the operator names',
+      {
+        kind: 'texts',
+        'name.0': 'user',
+        'secret-row.0': 'sarah@example.com',
+        'is-public.0': 'on',
+        'name.1': 'password',
+        'secret-row.1': SECRET,
+        placements: '[{"in": "header", "name": "authorization", "scheme": "Basic"}]',
+      },
+      { parts: { user: 'public', password: 'secret' } },
+    ],
+    [
+      'a refresh token',
+      {
+        kind: 'oauth2_refresh_token',
+        ...OAUTH,
+        'secret.refresh_token': SECRET,
+        'secret.client_secret': SECRET,
+      },
+      { kind: { type: 'oauth2_refresh_token', client_id: 'client-1' } },
+    ],
+    [
+      'client credentials with scopes and parameters',
+      {
+        kind: 'oauth2_client_credentials',
+        ...OAUTH,
+        'kind.scopes': 'read write',
+        'kind.parameters': 'audience=https://api.example.com/?a=b',
+        'secret.client_secret': SECRET,
+      },
+      { kind: { scopes: ['read', 'write'], parameters: { audience: 'https://api.example.com/?a=b' } } },
+    ],
+    [
+      'a service account',
+      {
+        kind: 'oauth2_jwt_bearer',
+        'kind.issuer': 'robot@example.iam.gserviceaccount.com',
+        'kind.algorithm': 'ES256',
+        'secret.private_key': pem('ec').replaceAll('\n', '\r\n'),
+      },
+      { kind: { type: 'oauth2_jwt_bearer', algorithm: 'ES256' } },
+    ],
+    [
+      'a GitHub App',
+      {
+        kind: 'github_app',
+        'kind.app_id': '12',
+        'kind.installation_id': '34',
+        'kind.permissions': 'issues=write\r\ncontents=read',
+        'secret.private_key': pem('rsa'),
+      },
+      { kind: { installation_id: '34', permissions: { issues: 'write', contents: 'read' } } },
+    ],
+    [
+      'an access key of AWS',
+      {
+        kind: 'aws_sigv4',
+        'kind.region': 'eu-central-1',
+        'kind.service': 's3',
+        'public.access_key_id': 'AKIAEXAMPLE12345',
+        'secret.secret_access_key': SECRET,
+      },
+      { kind: { region: 'eu-central-1' }, parts: { access_key_id: 'public', secret_access_key: 'secret' } },
+    ],
+    [
+      'a key that signs by a template',
+      {
+        kind: 'hmac',
+        'kind.algorithm': 'sha256',
+        'kind.encoding': 'hex',
+        'kind.message': '{timestamp}{method}{target}{body}',
+        'kind.headers': 'x-signature={signature}\r\nx-key={part.key_id}',
+        'secret.key': SECRET,
+        'name.0': 'key_id',
+        'secret-row.0': 'public-key-id',
+        'is-public.0': 'on',
+      },
+      { kind: { headers: { 'x-signature': '{signature}' } }, parts: { key: 'secret', key_id: 'public' } },
+    ],
+  ])('stores %s', async (_, form, settings) => {
+    expect(await create({ ...CUSTOM, ...form })).toMatchObject({ settings })
+  })
+
+  it('takes the hosts, places and texts of a named provider', async () => {
+    const named = { _action: 'create', label: 'x', path_prefixes: '/', methods: ['GET'] }
+    expect(await create({ ...named, provider: 'github', kind: 'text', secret: SECRET })).toMatchObject({
+      provider: 'github',
+      scope: { hosts: expect.arrayContaining(['api.github.com']) },
+    })
+    expect(
+      await create({
+        ...named,
+        provider: 'jira',
+        kind: 'texts',
+        hosts: 'acme.atlassian.net',
+        'public.user': 'sarah@example.com',
+        'secret.password': SECRET,
+      }),
+    ).toMatchObject({ scope: { hosts: ['acme.atlassian.net'] }, settings: { parts: { password: 'secret' } } })
+  })
+
+  it('stores budgets, further settings and an authority of its own', async () => {
+    const made = await create({
+      ...CUSTOM,
+      kind: 'text',
+      secret: SECRET,
+      'budget.calls.day': '1000',
+      settings: '{"limits": {"timeout_ms": 60000}, "response_headers": ["etag"]}',
+    })
+    expect(made).toMatchObject({
+      settings: { limits: { timeout_ms: 60_000 }, response_headers: ['etag'] },
+    })
+    const html = await (await owner.get('/console/credentials')).text()
+    expect(html).toContain('inventory')
+  })
+
+  it('keeps what was typed where it is refused, and sends no secret back', async () => {
+    const answer = await owner.post('/console/credentials/new?provider=custom', {
+      ...CUSTOM,
+      kind: 'hmac',
+      label: '<img src=x onerror=alert(1)>',
+      hosts: 'not a host',
+      'kind.algorithm': 'sha256',
+      'kind.encoding': 'hex',
+      'kind.message': '{body}',
+      'kind.headers': 'x-signature={signature}',
+      'secret.key': SECRET,
+      'name.0': 'other',
+      'secret-row.0': `${SECRET}-2`,
+    })
+    const html = await answer.text()
+    expect(answer.status).toBe(400)
+    expect(html).toContain('role="alert"')
+    expect(html).toContain('not a host')
+    expect(html).toContain('value="&lt;img src=x onerror=alert(1)>"')
+    expect(html).not.toContain(SECRET)
+    expect(gateway.log()).not.toContain(SECRET)
+  })
+
+  it('says what cannot be read, and stores nothing', async () => {
+    const count = async () =>
+      (await gateway.store.listCredentials(owner.accountId, { limit: 100 })).items.length
+    const before = await count()
+    for (const [field, value, words] of [
+      ['settings', '{"limits": ', 'not valid JSON'],
+      ['settings', '[]', 'JSON object'],
+      ['private_targets', 'somewhere', 'host:port=range'],
+    ] as const) {
+      const answer = await owner.post('/console/credentials/new?provider=custom', {
+        ...CUSTOM,
+        kind: 'text',
+        secret: SECRET,
+        [field]: value,
+      })
+      expect([field, answer.status]).toEqual([field, 400])
+      expect(await answer.text()).toContain(words)
+    }
+    expect(await count()).toBe(before)
+  })
+
+  it('is there for who may store, in every kind and language', async () => {
+    const auditor = await signIn(gateway, { role: 'auditor' })
+    expect((await auditor.get('/console/credentials/new')).status).toBe(403)
+    expect(await (await auditor.get('/console/credentials')).text()).not.toContain('/credentials/new')
+    for (const kind of ['oauth2_refresh_token', 'github_app', 'hmac', 'texts', 'nonsense'])
+      expect((await owner.get(`/ar/console/credentials/new?provider=custom&kind=${kind}`)).status).toBe(200)
+    expect(await (await owner.get('/console/credentials/new?q=linea')).text()).toContain('provider=linear')
+    expect(await (await owner.get('/console/providers?q=linea')).text()).toContain('api.linear.app')
+  })
+
+  it('shows nobody the credentials of another account', async () => {
+    const { body } = await gateway.rest('POST', '/v1/keys', { label: 'another', account: 'new' })
+    const stranger = await signIn(gateway, { accountId: body.account_id, admin: false })
+    expect(await (await stranger.get('/console/credentials')).text()).not.toContain('inventory')
+  })
+})
