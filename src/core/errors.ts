@@ -39,6 +39,8 @@ export const ERRORS = {
   admin_required: { status: 403, title: 'An administrator key is required' },
   role_required: { status: 403, title: 'This takes another role' },
   fresh_sign_in_required: { status: 403, title: 'Show again that it is you' },
+  sign_in_failed: { status: 403, title: 'You could not be signed in' },
+  invitation_invalid: { status: 403, title: 'The invitation opens nothing any more' },
   approval_refused: { status: 403, title: 'Somebody else has to approve this' },
   insufficient_scope: { status: 403, title: 'The connection was not allowed this' },
   sign_in_refused: { status: 403, title: 'The signature does not show who paid' },

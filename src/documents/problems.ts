@@ -71,6 +71,10 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
     'Connections are listed in the console, under Connections, and each account sees its own.',
   person_not_found:
     'People of the account are listed in the console, under People, and by `agent-gateway people list`.',
+  sign_in_failed:
+    'The passkey, the recovery code or the answer of the identity provider was not accepted. Begin again on the sign-in page; an owner of the account can send a link for a new passkey.',
+  invitation_invalid:
+    'Each link of an invitation works once and for an hour. An owner makes another in the console, or `agent-gateway people invite` does on the machine.',
   session_not_found:
     'Sessions are listed in the console, under People; one that has ended long ago is forgotten.',
   payment_invalid:

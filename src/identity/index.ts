@@ -2,12 +2,14 @@
 import type { Store } from '../store/ports.ts'
 import { createConnections } from './connections.ts'
 import { createPeople } from './people.ts'
-import type { Connections, People, Sessions } from './ports.ts'
+import type { Connections, People, Sessions, SignIn } from './ports.ts'
 import { createSessions } from './sessions.ts'
+import { createSignIn } from './sign-in.ts'
 
 export interface Identity {
   readonly sessions: Sessions
   readonly people: People
+  readonly signIn: SignIn
   readonly connections: Connections
 }
 
@@ -17,8 +19,12 @@ export interface IdentityParts {
   readonly now: () => number
 }
 
-export const createIdentity = (parts: IdentityParts): Identity => ({
-  sessions: createSessions(parts),
-  people: createPeople(parts),
-  connections: createConnections(parts),
-})
+export function createIdentity(parts: IdentityParts): Identity {
+  const sessions = createSessions(parts)
+  return {
+    sessions,
+    people: createPeople(parts),
+    signIn: createSignIn({ ...parts, sessions }),
+    connections: createConnections(parts),
+  }
+}

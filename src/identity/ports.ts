@@ -5,7 +5,16 @@ import type { Scope } from '../../schemas/http.ts'
 import type { Role } from '../../schemas/role.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Page, PageRequest } from '../store/model.ts'
-import type { Connection, Membership, Person, Session, SignedIn, SignInMethod } from '../store/ports.ts'
+import type {
+  Connection,
+  Invitation,
+  MemberRow,
+  OwnMembership,
+  Passkey,
+  Session,
+  SignedIn,
+  SignInMethod,
+} from '../store/ports.ts'
 
 /** Where a sign-in came from, as it is written down beside the session. */
 export interface From {
@@ -27,21 +36,104 @@ export interface Sessions {
   /** Live ones, newest first; of one person where it is named. */
   list(accountId: string, personId: string | undefined, page: PageRequest): Promise<Page<Session>>
   /** Idempotent. @throws {GatewayError} session_not_found */
-  end(input: { accountId: string; sessionId: string; personId?: string }): Promise<Session>
+  end(input: {
+    accountId?: string | undefined
+    sessionId: string
+    personId?: string | undefined
+  }): Promise<Session>
+  /** All of a person, whichever account they show. */
+  ofPerson(personId: string): Promise<readonly Session[]>
+  /** Every one of the person but this. @returns how many ended */
+  endOthers(input: { personId: string; accountId: string; sessionId: string }): Promise<number>
+  /** It shows another account of the person from now on. @throws {GatewayError} account_not_found */
+  switchTo(input: { sessionId: string; personId: string; accountId: string }): Promise<void>
 }
 
-export interface Member extends Membership {
-  readonly person: Person
-  readonly passkeys: number
-  readonly lastSeenAt: number | null
+export type Member = MemberRow
+
+/** Somebody has signed in. */
+export interface Opened {
+  readonly signedIn: SignedIn
+  /** The value of the session's cookie. */
+  readonly token: Secret<string>
+}
+
+/** Options that a browser hands to its authenticator, as JSON. */
+export type PasskeyOptions = Readonly<Record<string, unknown>>
+
+/** What an invitation says of itself, to whoever holds its link. */
+export interface InvitationFacts {
+  readonly name: string
+  readonly role: Role
+  readonly account: string
+  /** A member who gets a new passkey. */
+  readonly isForMember: boolean
+}
+
+/**
+ * Signing in with what somebody has. Each answer is to a challenge that was made here in the last five minutes and is used up by it,
+ * whatever comes of it.
+ */
+export interface SignIn {
+  askPasskey(): Promise<PasskeyOptions>
+  /** @throws {GatewayError} sign_in_failed */
+  withPasskey(input: { answer: string; from: From }): Promise<Opened>
+  /** @throws {GatewayError} sign_in_failed, rate_limited */
+  withRecoveryCode(input: { code: string; from: From }): Promise<Opened>
+
+  /** The person is asked to show again that it is them. */
+  askAgain(signedIn: SignedIn): Promise<PasskeyOptions>
+  /** @throws {GatewayError} sign_in_failed */
+  showAgain(input: { signedIn: SignedIn; answer: string; from: From }): Promise<void>
+  /** The same with a recovery code, which is spent. @throws {GatewayError} sign_in_failed, rate_limited */
+  showAgainWithCode(input: { signedIn: SignedIn; code: string; from: From }): Promise<void>
+
+  /** @throws {GatewayError} invitation_invalid */
+  look(invitation: string): Promise<InvitationFacts>
+  /** @throws {GatewayError} invitation_invalid */
+  askJoin(
+    invitation: string,
+    name: string,
+  ): Promise<{ readonly personId: string; readonly options: PasskeyOptions }>
+  /** @returns recovery codes, which are shown once. @throws {GatewayError} invitation_invalid, sign_in_failed */
+  join(input: {
+    invitation: string
+    personId: string
+    name: string
+    answer: string
+    from: From
+  }): Promise<Opened & { readonly codes: readonly string[] }>
+  /** Somebody who is signed in joins one more account. @throws {GatewayError} invitation_invalid */
+  joinAs(input: { invitation: string; signedIn: SignedIn; from: From }): Promise<void>
+
+  passkeys(personId: string): Promise<readonly Passkey[]>
+  askPasskeyToAdd(signedIn: SignedIn): Promise<PasskeyOptions>
+  /** @throws {GatewayError} sign_in_failed; fresh_sign_in_required */
+  addPasskey(input: { signedIn: SignedIn; answer: string; label: string; from: From }): Promise<void>
+  /** @throws {GatewayError} fresh_sign_in_required, state_conflict for the last one */
+  removePasskey(input: { signedIn: SignedIn; passkeyId: string; from: From }): Promise<void>
+  recoveryCodesLeft(personId: string): Promise<number>
+  /** New ones in place of the old. @throws {GatewayError} fresh_sign_in_required */
+  newRecoveryCodes(input: { signedIn: SignedIn; from: From }): Promise<readonly string[]>
 }
 
 export interface People {
   list(accountId: string, page: PageRequest): Promise<Page<Member>>
+  get(accountId: string, personId: string): Promise<Member | undefined>
+  /** The accounts that somebody is a member of, the one they joined first at the top. */
+  accountsOf(personId: string): Promise<readonly OwnMembership[]>
+  /** @throws {GatewayError} person_not_found */
+  rename(personId: string, name: string): Promise<void>
+  /** Whether anybody has become a member of this installation yet. */
+  hasAny(): Promise<boolean>
+  /** Those that wait, newest first. */
+  invitations(accountId: string): Promise<readonly Invitation[]>
+  /** Idempotent. @throws {GatewayError} person_not_found */
+  withdraw(accountId: string, invitationId: string): Promise<Invitation>
   /**
    * A link that works once, for an hour, with which somebody becomes a member, or a member gets a new passkey.
    * @returns the address to open: its token stands behind `#`, which no server and no log sees
-   * @throws {GatewayError} person_not_found
+   * @throws {GatewayError} person_not_found; state_conflict for a member of other accounts too
    */
   invite(input: {
     accountId: string

@@ -31,6 +31,7 @@ export type IdPrefix =
   | 'per'
   | 'ses'
   | 'inv'
+  | 'psk'
   | 'con'
 
 /** 9 characters of 5 bits: milliseconds until the year 3084. */

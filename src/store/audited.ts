@@ -86,6 +86,124 @@ const EVENTS = {
     ...about('session', session.id),
     detail: { person_id: session.personId, method: session.method },
   }),
+  setMemberRole: (changed, { role, now }) =>
+    changed.ok && changed.was !== role
+      ? {
+          chain: changed.accountId,
+          at: now,
+          event: 'person.role_changed',
+          ...about('person', changed.personId),
+          detail: { role, was: changed.was },
+        }
+      : undefined,
+  removeMember: (changed, { now }) =>
+    changed.ok
+      ? {
+          chain: changed.accountId,
+          at: now,
+          event: 'person.removed',
+          ...about('person', changed.personId),
+          detail: { was: changed.was },
+        }
+      : undefined,
+  signInThroughProvider: ({ personId, isNew, role, was }, { accountId, now }) =>
+    role === was
+      ? undefined
+      : {
+          chain: accountId,
+          at: now,
+          event: was === null ? 'person.added' : 'person.role_changed',
+          ...about('person', personId),
+          detail: { role, was, is_new: isNew, by: 'identity provider' },
+        },
+  insertInvitation: (_, { invitation }) => ({
+    chain: invitation.accountId,
+    at: invitation.createdAt,
+    event: 'invitation.made',
+    ...about('invitation', invitation.id),
+    detail: { role: invitation.role, person_id: invitation.personId, invited_by: invitation.invitedBy },
+  }),
+  revokeInvitation: (invitation, { now }) =>
+    invitation?.revokedAt === now
+      ? {
+          chain: invitation.accountId,
+          at: now,
+          event: 'invitation.revoked',
+          ...about('invitation', invitation.id),
+        }
+      : undefined,
+  acceptInvitation: (invitation, { person, now }) =>
+    invitation && {
+      chain: invitation.accountId,
+      at: now,
+      event: 'invitation.accepted',
+      ...about('invitation', invitation.id),
+      detail: { person_id: person.id, role: invitation.role, new_passkey: invitation.personId !== null },
+    },
+  addPasskey: (isAdded, { passkey, accountId }) =>
+    isAdded
+      ? {
+          chain: accountId,
+          at: passkey.createdAt,
+          event: 'passkey.added',
+          ...about('passkey', passkey.id),
+          detail: { person_id: passkey.personId },
+        }
+      : undefined,
+  removePasskey: (outcome, { id, personId, accountId, now }) =>
+    outcome === 'removed'
+      ? {
+          chain: accountId,
+          at: now,
+          event: 'passkey.removed',
+          ...about('passkey', id),
+          detail: { person_id: personId },
+        }
+      : undefined,
+  replaceRecoveryCodes: (_, { personId, accountId, now }) => ({
+    chain: accountId,
+    at: now,
+    event: 'recovery_codes.replaced',
+    ...about('person', personId),
+  }),
+  freshenSession: (session, { now }) =>
+    session && {
+      chain: session.accountId,
+      at: now,
+      event: 'session.freshened',
+      ...about('session', session.id),
+      detail: { person_id: session.personId },
+    },
+  endSession: (session, { now }) =>
+    session?.revokedAt === now
+      ? {
+          chain: session.accountId,
+          at: now,
+          event: 'session.ended',
+          ...about('session', session.id),
+          detail: { person_id: session.personId },
+        }
+      : undefined,
+  endOtherSessions: (ended, { personId, accountId, now }) =>
+    ended > 0
+      ? {
+          chain: accountId,
+          at: now,
+          event: 'session.others_ended',
+          ...about('person', personId),
+          detail: { ended },
+        }
+      : undefined,
+  switchSession: (isDone, { id, personId, accountId, now }) =>
+    isDone
+      ? {
+          chain: accountId,
+          at: now,
+          event: 'session.switched',
+          ...about('session', id),
+          detail: { person_id: personId },
+        }
+      : undefined,
 
   insertCredential: (_, credential) => ({
     chain: credential.accountId,
@@ -360,6 +478,8 @@ const EVENTS = {
 /** Commands that say who may do what, or clean up after the dead, and are no events of their own. */
 export const NO_EVENT: Readonly<Record<string, string>> = {
   replaceWrap: 'a rotation of the authority is one event at its start and one at its end',
+  renamePerson: 'it is the word that people read, and opens nothing',
+  useRecoveryCode: 'the session that it opens is the event',
   createEmailKey: 'everybody makes these, they open nothing but the free check, and limits count them',
   touchEmailKey: 'it is the day of the last use',
   dropAccessToken: 'the connection stays: the client forgot a token, or got a new one',

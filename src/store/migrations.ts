@@ -4,6 +4,7 @@ import { all, type Command, first } from './command.ts'
 import { budgetTables, totalBudgets, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { connectionTables, peopleTables, widenForRoles } from './identity-tables.ts'
+import { signInTables } from './people-tables.ts'
 import { idempotencyRecords, keyedAttempts } from './idempotency-tables.ts'
 import { marketEvidenceTables, marketTrustTables } from './market-trust-tables.ts'
 import { mintedTables } from './minted-tables.ts'
@@ -358,6 +359,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   connectionTables,
   edgeHostsOfAccount,
   totalBudgets,
+  signInTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

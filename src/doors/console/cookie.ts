@@ -1,6 +1,9 @@
 // The cookie of a session. Other ports of localhost share its cookies (research: Chromium sends them), so the port is in its name.
 import type { IncomingMessage } from 'node:http'
 
+/** As long as the session itself lives (identity). */
+export const SESSION_SECONDS = 12 * 3600
+
 /** Where the browser keeps `Secure` cookies: over TLS, and on loopback but in Safari. */
 const isSafari = (userAgent: string) => /\bVersion\/[\d.]+.*\bSafari\//.test(userAgent)
 

@@ -46,8 +46,10 @@ export interface SignedInRequest extends ConsoleRequest {
 export type ActionResult<D> =
   /** Done; the page at this path (`/console/keys?done=created`) says so. Without a path the same page is shown again. */
   | { readonly goTo: string }
-  /** Drawn as the answer to the form: for what is shown this once, such as a token. */
-  | { readonly show: D }
+  /** Drawn as the answer to the form: for what is shown this once, such as a token. `signedIn`: whoever the form has just signed in. */
+  | { readonly show: D; readonly signedIn?: SignedIn }
+  /** Plain data for the script that sent the form. */
+  | { readonly answer: object }
 
 type Asked<O extends boolean> = O extends true
   ? ConsoleRequest & { readonly signedIn?: SignedIn }

@@ -165,14 +165,15 @@ export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
         done = await act(form, request as SignedInRequest)
       } catch (thrown) {
         const error = toGatewayError(thrown)
-        if (error.code === 'internal') throw thrown
+        if (error.code === 'internal' || wantsData(req)) throw thrown
         const again = { ...request, refused: { form: withoutSecrets(form), error } }
         return show(await load(page, again), error.status, again)
       }
       // What the form did may have sent the answer itself (sign-in does).
       if (res.headersSent) return
       if ('goTo' in done) return redirect(exchangeOf(), 303, root + pathIn(language, done.goTo || path))
-      return show(done.show, 200, request)
+      if ('answer' in done) return answer(200, JSON.stringify(done.answer), 'application/json')
+      return show(done.show, 200, { ...request, ...(done.signedIn && { signedIn: done.signedIn }) })
 
       function exchangeOf() {
         return { res, requestId: context.requestId }

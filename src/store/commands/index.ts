@@ -17,6 +17,7 @@ import * as doubtfulClaims from './doubtful-claims.ts'
 import * as edge from './edge.ts'
 import * as email from './email.ts'
 import * as idempotency from './idempotency.ts'
+import * as invitations from './invitations.ts'
 import * as marketLedger from './market-ledger.ts'
 import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
@@ -32,6 +33,7 @@ import * as mintedTokens from './minted-tokens.ts'
 import * as payoutBatches from './payout-batches.ts'
 import * as payouts from './payouts.ts'
 import * as people from './people.ts'
+import * as passkeys from './passkeys.ts'
 import * as permits from './permits.ts'
 import * as pushConfigs from './push-configs.ts'
 import * as reconciliations from './reconciliations.ts'
@@ -76,6 +78,7 @@ export const commands = definitionsOf({
   ...edge,
   ...email,
   ...idempotency,
+  ...invitations,
   ...mandates,
   ...marketLedger,
   ...marketSales,
@@ -90,6 +93,7 @@ export const commands = definitionsOf({
   ...mintedTokens,
   ...payoutBatches,
   ...payouts,
+  ...passkeys,
   ...people,
   ...permits,
   ...pushConfigs,

@@ -45,7 +45,8 @@ function keepsRows(name: CommandName): boolean {
 const WRITE =
   /\b(?:INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities|connections|people|memberships|sessions)\b/
 /** Columns that are in no cached row. */
-const USES = /^UPDATE (?:capabilities SET uses = uses \+ 1\s+|connections SET used_at = \$1 )WHERE /
+const USES =
+  /^UPDATE (?:capabilities SET uses = uses \+ 1\s+|connections SET used_at = \$1 |sessions SET seen_at = \$1 )WHERE /
 const changesRows = (text: string) => WRITE.test(text) && !USES.test(text)
 
 beforeAll(async () => {
@@ -268,6 +269,11 @@ beforeAll(async () => {
   run('finishPush', { taken, nextAt: NOW + 1, ended: { problem: 'timeout', tries: 1 } })
   run('finishPush', { taken, nextAt: null, ended: { told: { state: ended.state, revision: 1 } } })
   run('deletePushConfig', push.taskId, push.id)
+  const challenge = { hash: Buffer.alloc(32), purpose: 'sign_in', holder: '', now: NOW } as const
+  run('insertChallenge', { ...challenge, expiresAt: NOW + 1 })
+  run('takeChallenge', challenge)
+  run('noteAuthenticatorUse', { id: 'psk_1', counter: 1, isBackedUp: false, now: NOW })
+  run('touchSession', { id: 'ses_1', now: NOW })
   runSellerCommands(run as never)
   runPayoutCommands(run, BOOT)
   const connection = newConnection(accountId, await addMember(store, accountId))

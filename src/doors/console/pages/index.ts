@@ -45,8 +45,8 @@ export const CONSOLE_PAGES: Readonly<Record<ConsolePageName, Loader>> = {
   tools: () => import('./tools.tsx'),
   tool: () => import('./tool.tsx'),
   me: () => import('./soon.tsx'),
-  signIn: () => import('./soon.tsx'),
-  join: () => import('./soon.tsx'),
+  signIn: () => import('./sign-in.tsx'),
+  join: () => import('./join.tsx'),
   connect: () => import('./soon.tsx'),
   device: () => import('./soon.tsx'),
 }

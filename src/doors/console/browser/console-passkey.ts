@@ -1,0 +1,39 @@
+// Forms that a passkey answers (components/passkey.tsx): the challenge is fetched when the button is pressed, the device is asked, and then
+// the form goes like any other.
+import { makePasskey, type PasskeyWords, send, usePasskey, wordsOf } from './lib/passkey.ts'
+
+function hold(form: HTMLFormElement): void {
+  const { passkey: kind, ask = '', words = '{}', to = location.pathname } = form.dataset
+  const said = JSON.parse(words) as PasskeyWords
+  const button = form.querySelector('button')
+  const fault = form.querySelector('[role=alert]')
+  const field = form.elements.namedItem('secret_answer')
+  const csrf = form.elements.namedItem('_csrf')
+  if (!button || !fault || !(field instanceof HTMLInputElement) || !(csrf instanceof HTMLInputElement)) return
+  button.disabled = false
+
+  form.addEventListener('submit', (event) => {
+    if (field.value !== '') return
+    event.preventDefault()
+    button.disabled = true
+    fault.textContent = ''
+    send<object>(to, { _csrf: csrf.value, _action: ask })
+      .then((options) => (kind === 'make' ? makePasskey(options, said) : usePasskey(options, said)))
+      .then(
+        (answer) => {
+          field.value = answer
+          form.submit()
+        },
+        (thrown: unknown) => {
+          fault.textContent = wordsOf(thrown, said)
+        },
+      )
+      .finally(() => {
+        button.disabled = false
+      })
+  })
+  // Whoever comes back to the page by the browser's history finds it as it was before.
+  addEventListener('pageshow', () => (field.value = ''))
+}
+
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) hold(form)
