@@ -15,6 +15,7 @@ export const actionsApprove = defineTool({
   output: PermitRecord,
   price: free,
   caller: 'operator',
+  isForPeople: true,
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
   rest: {
     method: 'POST',

@@ -15,6 +15,7 @@ export const actionsMandatesCreate = defineTool({
   output: MandateRecord,
   price: free,
   caller: 'operator',
+  isForPeople: true,
   effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
   rest: { method: 'POST', path: '/v1/actions/mandates', operationId: 'createActionMandate', status: 201 },
   errors: ['key_required', 'credential_not_found', 'scope_denied', 'state_conflict'],

@@ -36,6 +36,7 @@ export const egressCapabilitiesIssue = defineTool({
   output: IssuedCapability,
   price: free,
   caller: 'operator',
+  isForPeople: true,
   effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
   rest: {
     method: 'POST',

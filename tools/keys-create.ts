@@ -25,6 +25,7 @@ export const keysCreate = defineTool({
   }),
   price: free,
   caller: 'operator',
+  isForPeople: true,
   effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
   rest: { method: 'POST', path: '/v1/keys', operationId: 'createKey', status: 201 },
   errors: ['key_required', 'admin_required'],

@@ -12,6 +12,7 @@ export const marketplaceSellerKey = defineTool({
   output: z.strictObject({ key_id: z.string(), key: z.string().describe('Shown once') }),
   price: free,
   caller: 'seller',
+  isForPeople: true,
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
   rest: { method: 'POST', path: '/v1/marketplace/seller/key', operationId: 'replaceSellerKey', status: 201 },
   errors: ['seller_not_found'],

@@ -14,6 +14,7 @@ import type { Debits } from './debits.ts'
 import { GatewayError, gatewayFault } from './errors.ts'
 import { paidIdempotencyKey } from './idempotency-key.ts'
 import { checkOutput } from './output.ts'
+import { requireMayPay } from './roles.ts'
 import { paidProgress } from './progress.ts'
 import type { CreditsPrice, X402Price } from './price.ts'
 import type { AnyTool, Plan } from './tool.ts'
@@ -82,6 +83,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const { caller, requestId } = context
     if (!('accountId' in caller))
       throw new GatewayError('key_required', 'Send a service key (agw_sk_…): its account pays for this.')
+    requireMayPay(caller)
     const { accountId } = caller
     const requestDigest = digestOf(tool, input)
     await accept()
@@ -143,6 +145,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
       const made = await plan.run(context)
       return { output: check(tool, withMember(made, 'receipt', null)), price: 'free' }
     }
+    requireMayPay(context.caller)
     const terms = termsOf(tool, price, plan.charge ?? {}, input)
     const idempotencyKey = paidIdempotencyKey(run.idempotencyKey)
     freezeDeep(input)

@@ -28,7 +28,7 @@ export const isForRole = (tool: Pick<AnyTool, 'caller' | 'effects' | 'roles'>, r
 
 /**
  * Holds a caller who works for an account to its role, and a person who does what cannot be taken back to a sign-in of the last minutes.
- * @throws {GatewayError} role_required, fresh_sign_in_required
+ * @throws {GatewayError} role_required (an assistant is none of the people that some tools are for), fresh_sign_in_required
  */
 export function checkRole(tool: AnyTool, caller: Caller, now: number): void {
   if (caller.kind !== 'operator') return
@@ -38,11 +38,35 @@ export function checkRole(tool: AnyTool, caller: Caller, now: number): void {
       `This takes the role ${['owner', ...rolesFor(tool)].join(' or ')}, and yours is ${caller.role}. Ask an owner of the account.`,
       { extras: { role: caller.role } },
     )
+  if (caller.connection && isForPeople(tool))
+    throw new GatewayError(
+      'role_required',
+      'No assistant does this, whatever it was allowed: a person does it in the console, or a program with a service key.',
+      { reason: 'for_people' },
+    )
   if (tool.needsFreshSignIn && caller.session && !isFresh(caller.session, now))
     throw new GatewayError(
       'fresh_sign_in_required',
       'This cannot be taken back. Show again that it is you, with your passkey, and do it within five minutes.',
     )
+}
+
+/** What decides who may do what, what cannot be taken back, and what models are not even told of. */
+const isForPeople = (tool: AnyTool): boolean =>
+  tool.isForPeople === true || tool.needsFreshSignIn === true || !tool.doors.includes('mcp')
+
+/**
+ * Holds an assistant to what the person who connected it said of tools that cost money. A request with a credential is what it was connected
+ * for: the budgets of the connection bound those.
+ * @throws {GatewayError} insufficient_scope
+ */
+export function requireMayPay(caller: Caller): void {
+  if (!('connection' in caller) || !caller.connection || caller.connection.mayPay) return
+  throw new GatewayError(
+    'insufficient_scope',
+    'The person who connected this assistant did not allow it tools that cost money. They can: in the console, or where you sign in again.',
+    { reason: 'connection_pays', extras: { scope: 'gateway' } },
+  )
 }
 
 /** Whether the person showed within the last minutes that it is them. */

@@ -24,16 +24,20 @@ const ALWAYS: readonly ErrorCode[] = [
   'draining',
   'headers_too_large',
 ]
+/** Whoever works for an account has a role, and an assistant does so only where a person allowed it. */
+const ASSISTANTS: readonly ErrorCode[] = ['capability_invalid', 'role_required', 'insufficient_scope']
 const BY_CALLER: Readonly<Record<CallerKind, readonly ErrorCode[]>> = {
   // A token is optional, but a wrong one is refused.
-  anyone: ['key_invalid', 'capability_invalid'],
+  anyone: ['key_invalid', 'capability_invalid', 'role_required'],
   capability: ['capability_required', 'capability_invalid'],
-  operator: ['key_required', 'key_invalid', 'operator_required'],
-  admin: ['key_required', 'key_invalid', 'operator_required', 'admin_required'],
-  account: ['key_required', 'key_invalid', 'operator_required', 'capability_invalid'],
-  email: ['key_required', 'key_invalid', 'operator_required'],
-  seller: ['key_required', 'key_invalid'],
+  operator: ['key_required', 'key_invalid', 'operator_required', ...ASSISTANTS],
+  admin: ['key_required', 'key_invalid', 'operator_required', 'admin_required', ...ASSISTANTS],
+  account: ['key_required', 'key_invalid', 'operator_required', 'capability_invalid', 'role_required'],
+  email: ['key_required', 'key_invalid', 'operator_required', 'role_required'],
+  seller: ['key_required', 'key_invalid', ...ASSISTANTS],
 }
+/** How a person's own page is refused: no program has a session. */
+const CONSOLE: readonly ErrorCode[] = ['sign_in_required', 'fresh_sign_in_required']
 
 /** Every code the route can answer with, in the order of the table. */
 export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
@@ -45,6 +49,8 @@ export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
     ...ALWAYS,
     ...BY_CALLER[tool.caller],
   ])
+  if (tool.price.kind === 'x402' || (tool.price.kind === 'credits' && tool.price.taken === 'call'))
+    codes.add('insufficient_scope')
   if (route.method === 'POST') for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
   // A caller may repeat what the route says, and nothing else.
   if (route.fixed) codes.add('input_conflict')
@@ -66,6 +72,6 @@ export function createIsDocumented(): IsDocumented {
   return (tool, code) => {
     const codes = known.get(tool) ?? new Set(tool.rest.flatMap((route) => errorsOf(tool, route)))
     known.set(tool, codes)
-    return codes.has(code)
+    return codes.has(code) || CONSOLE.includes(code)
   }
 }

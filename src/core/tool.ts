@@ -89,6 +89,8 @@ export interface AnyTool {
   readonly roles?: readonly Role[]
   /** It cannot be taken back: a person who calls it shows again that it is them. */
   readonly needsFreshSignIn?: boolean
+  /** It gives authority that would outlast a connection, or decides for people: no assistant calls it, whatever it was allowed. */
+  readonly isForPeople?: boolean
   /** The first one is its address in documents. */
   readonly rest: readonly [RestRoute, ...RestRoute[]]
   readonly skills: readonly SkillCard[]
