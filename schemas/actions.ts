@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalRule } from './approval.ts'
 import { EgressReply } from './egress.ts'
 import { AllowedHost, HttpMethod, PathPrefix, Timestamp } from './http.ts'
 
@@ -61,6 +62,15 @@ export const MandateTerms = z
       .datetime({ offset: true, error: 'must be an RFC 3339 time with a zone' })
       .describe('At most 90 days ahead'),
     requires_approval: z.boolean().default(false).describe('A person approves each permit'),
+    approval: ApprovalRule.optional()
+      .describe('Who approves; each permit is approved then')
+      .meta({
+        listedAs: {
+          type: 'object',
+          description: 'by: anyone | another; people: 1 | 2; fresh_sign_in',
+          additionalProperties: true,
+        },
+      }),
   })
   .refine(({ max_calls, max_credits }) => max_calls !== undefined || max_credits !== undefined, {
     error: 'a mandate limits `max_calls` or `max_credits`, or both',
@@ -79,6 +89,7 @@ export const MandateRecord = z.strictObject({
   max_calls: z.int().nullable(),
   max_credits: z.int().nullable(),
   requires_approval: z.boolean(),
+  approval: ApprovalRule.nullable().describe('Null where nothing is said of who approves'),
   expires_at: Timestamp,
   calls: z.int().min(0).describe('Held by its permits: executed ones, and those that still may be'),
   credits: z.int().min(0).describe('Held likewise'),
@@ -126,6 +137,30 @@ export const PermitSummary = z.strictObject({
 })
 export type PermitSummary = z.infer<typeof PermitSummary>
 
+/** Whoever prepared a permit. */
+export const PermitPreparer = z.strictObject({
+  kind: z.enum(['service_key', 'person', 'connection']),
+  id: z.string(),
+  person_id: z
+    .string()
+    .nullable()
+    .describe(
+      'The person themselves, who connected the assistant, or who made the key; null where nobody is known',
+    ),
+})
+
+/** One person's, or key's, word on a permit. */
+export const PermitDecision = z.strictObject({
+  decision: z.enum(['approve', 'refuse']),
+  kind: z.enum(['service_key', 'person', 'connection']),
+  id: z.string().describe('Of the person, the key or the connection'),
+  method: z.enum(['passkey', 'recovery', 'oidc']).nullable().describe('How the person had signed in'),
+  session_id: z.string().nullable(),
+  address: z.string().describe('Where it came from'),
+  at: Timestamp,
+})
+export type PermitDecision = z.infer<typeof PermitDecision>
+
 export const PermitRecord = z.strictObject({
   permit_id: z.string(),
   mandate_id: z.string(),
@@ -139,10 +174,28 @@ export const PermitRecord = z.strictObject({
   created_at: Timestamp,
   expires_at: Timestamp,
   decided_at: Timestamp.nullable(),
-  decided_by: z.string().nullable().describe('Id of the service key that approved or refused'),
+  decided_by: z
+    .string()
+    .nullable()
+    .describe('Id of the person or service key that approved last, or refused'),
+  prepared_by: PermitPreparer.nullable().describe('Null for what an earlier release prepared'),
+  approval: ApprovalRule.nullable().describe('Who has to approve it; null where nobody, or anybody may'),
+  decisions: z.array(PermitDecision).describe('In the order in which they were made'),
+  evidence_kept: z.boolean().describe('Whether the approved request is kept, sealed'),
   attempt_id: z.string().nullable().describe('The attempt it was executed by'),
 })
 export type PermitRecord = z.infer<typeof PermitRecord>
+
+/** What was approved: the request again, from the bytes that were kept. */
+export const PermitEvidence = z.strictObject({
+  permit_id: z.string(),
+  request_digest: z
+    .string()
+    .describe('Computed from what is kept; the permit, its receipt and the audit log hold the same'),
+  request: PermitSummary,
+  decisions: z.array(PermitDecision),
+})
+export type PermitEvidence = z.infer<typeof PermitEvidence>
 
 export const ActionReply = EgressReply.extend({ permit_id: z.string() })
 export type ActionReply = z.infer<typeof ActionReply>

@@ -4,9 +4,9 @@ import { Timestamp } from './http.ts'
 /** The acting party of an event. */
 export const AuditActor = z.strictObject({
   kind: z
-    .enum(['service_key', 'capability', 'email_key', 'anonymous', 'gateway'])
+    .enum(['service_key', 'capability', 'email_key', 'person', 'connection', 'anonymous', 'gateway'])
     .describe('`gateway`: nobody called; a start, a job or housekeeping'),
-  id: z.string().optional().describe('Id of the key or capability'),
+  id: z.string().optional().describe('Id of the key, the capability, the person or the connection'),
   address: z.string().optional().describe('Address that the call came from'),
   door: z.string().optional(),
   tool: z.string().optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalRule } from './approval.ts'
 import { CredentialKind } from './credential-kinds.ts'
 
 // What a stored credential is beyond one secret in one header. Nothing in here is secret: it is shown in lists, stored in the
@@ -159,5 +160,8 @@ export const CredentialSettings = z.strictObject({
     .describe(
       'Private addresses that requests with this credential, and no others, may reach; for the administrator',
     ),
+  approval: ApprovalRule.optional().describe(
+    'Every request with it takes a permit that is approved so: capabilities alone do not do. Only an owner takes it away or asks for less',
+  ),
 })
 export type CredentialSettings = z.infer<typeof CredentialSettings>

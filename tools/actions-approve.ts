@@ -16,16 +16,24 @@ export const actionsApprove = defineTool({
   price: free,
   caller: 'operator',
   isForPeople: true,
+  roles: ['operator', 'approver'],
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
   rest: {
     method: 'POST',
     path: '/v1/actions/permits/{permit_id}/approve',
     operationId: 'approveAction',
   },
-  errors: ['key_required', 'permit_not_found', 'state_conflict', 'permit_expired', 'permit_revoked'],
+  errors: [
+    'key_required',
+    'approval_refused',
+    'fresh_sign_in_required',
+    'permit_not_found',
+    'state_conflict',
+    'permit_expired',
+    'permit_revoked',
+  ],
   examples: [{ title: 'Let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } }],
   handle: async function actionsApprove({ permit_id }, { actions, caller }) {
-    const { id, accountId } = caller
-    return actions.decide(accountId, permit_id, 'approve', id)
+    return actions.decide(caller, permit_id, 'approve')
   },
 })

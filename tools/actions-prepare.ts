@@ -84,6 +84,6 @@ export const actionsPrepare = defineTool({
     },
   ],
   handle: async function actionsPrepare(input, { actions, caller }) {
-    return actions.prepare(caller.accountId, input)
+    return actions.prepare(caller, input)
   },
 })

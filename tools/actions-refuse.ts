@@ -13,6 +13,7 @@ export const actionsRefuse = defineTool({
   output: PermitRecord,
   price: free,
   caller: 'operator',
+  roles: ['operator', 'approver'],
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
   rest: { method: 'POST', path: '/v1/actions/permits/{permit_id}/refuse', operationId: 'refuseAction' },
   errors: ['key_required', 'permit_not_found', 'state_conflict', 'permit_expired'],
@@ -20,7 +21,6 @@ export const actionsRefuse = defineTool({
     { title: 'Do not let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } },
   ],
   handle: async function actionsRefuse({ permit_id }, { actions, caller }) {
-    const { id, accountId } = caller
-    return actions.decide(accountId, permit_id, 'refuse', id)
+    return actions.decide(caller, permit_id, 'refuse')
   },
 })

@@ -53,6 +53,7 @@ export const egressCredentialsEdit = defineTool({
   errors: [
     'key_required',
     'admin_required',
+    'role_required',
     'credential_not_found',
     'credential_unavailable',
     'state_conflict',
@@ -77,6 +78,7 @@ export const egressCredentialsEdit = defineTool({
       settings,
       budgets,
       isAdministrator: caller.admin,
+      isOwner: caller.role === 'owner',
     })
   },
 })

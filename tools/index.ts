@@ -6,6 +6,7 @@ import { actionsMandatesCreate } from './actions-mandates-create.ts'
 import { actionsMandatesList } from './actions-mandates-list.ts'
 import { actionsMandatesRevoke } from './actions-mandates-revoke.ts'
 import { actionsManifest } from './actions-manifest.ts'
+import { actionsPermitsEvidence } from './actions-permits-evidence.ts'
 import { actionsPermitsGet } from './actions-permits-get.ts'
 import { actionsPermitsList } from './actions-permits-list.ts'
 import { actionsPrepare } from './actions-prepare.ts'
@@ -135,6 +136,7 @@ export const tools: readonly AnyTool[] = [
   actionsPrepare,
   actionsApprove,
   actionsRefuse,
+  actionsPermitsEvidence,
   actionsPermitsGet,
   actionsPermitsList,
   actionsMandatesCreate,

@@ -1,6 +1,7 @@
 // Accounts, their service keys and their credits. What a key may do is decided in authenticate.ts, what a credit buys
 // in the part that debits it.
 import { GatewayError } from '../core/errors.ts'
+import { currentActor } from '../lib/acting.ts'
 import { newId } from '../lib/ids.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Accounts } from './ports.ts'
@@ -39,6 +40,7 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
         key,
         keyHash: hashToken(token),
         grant: { transactionId: newId('txn', createdAt), amount: freeCredits, reference: FREE_CREDITS },
+        by: currentActor().id,
       })
       return { account, key, token: new Secret(token), credits: freeCredits }
     },
@@ -47,7 +49,8 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
       // Being an administrator is a property of the account: its keys differ in label and life only.
       const admin = (await listLiveAdminKeys(store, accountId)).length > 0
       const { key, token } = mintKey({ accountId, label, admin, role: 'operator', createdAt: now() })
-      if (!(await store.addKey({ key, keyHash: hashToken(token) }))) throw accountNotFound()
+      if (!(await store.addKey({ key, keyHash: hashToken(token), by: currentActor().id })))
+        throw accountNotFound()
       return { key, token: new Secret(token) }
     },
 

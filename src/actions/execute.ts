@@ -2,6 +2,7 @@
 import type { ActionReply } from '../../schemas/actions.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import { GatewayError } from '../core/errors.ts'
+import { findApprovals } from '../egress/attempts.ts'
 import type { EgressRequest } from '../egress/ports.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import { must } from '../lib/must.ts'
@@ -39,11 +40,10 @@ export function createExecute(
     // What an executed permit is asked for under a key may be its answer: the store knows, and else says the same of the permit.
     const isRepeat = row.state === 'executed' && idempotency_key !== undefined
     if (conflict && !isRepeat) throw (await findRevoked(row)) ?? conflict
-    return await send(
-      request,
-      permitGrant(store, row, () => claims.request),
-      charge,
-    )
+    const grant = permitGrant(store, row, () => claims.request)
+    // A permit that nobody had to approve is not asked after.
+    const approvals = row.decidedAt === null ? undefined : await findApprovals(store, row.id)
+    return await send(request, { ...grant, ...(approvals && { approvals }) }, charge)
   }
 
   /**

@@ -5,6 +5,8 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Actions } from './ports.ts'
 import type { Permit } from '../store/ports.ts'
+import { deciderOf, findApproverRefusal, readRule } from './approval.ts'
+import { digestFacts, openEvidence, sealEvidence } from './evidence.ts'
 import { createExecute } from './execute.ts'
 import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
@@ -13,13 +15,16 @@ import { createPrepare, invalidTerms } from './prepare.ts'
 import { createPreparedPermits } from './prepared-permit-cache.ts'
 import {
   alreadyDecided,
+  approvalRefused,
   credentialRevoked,
+  evidenceNotKept,
   mandateNotFound,
   mandateRevoked,
   permitExpired,
   permitNotFound,
   permitRevoked,
 } from './refusals.ts'
+import { readFacts, readSummary } from './summary.ts'
 import { toActionStats, toMandateRecord, toPermitRecord } from './wire.ts'
 
 /** Mandates and permits of an account, and their one execution (contract, section 7). */
@@ -28,8 +33,11 @@ export function createActions(parts: ActionParts): Actions {
   const preparedPermits = createPreparedPermits()
 
   async function show(accountId: string, permit: Permit) {
-    const dependencies = await readDependencies(store, accountId, [permit])
-    return toPermitRecord(permit, dependencies(permit), now(), 'whole')
+    const [dependencies, decisions] = await Promise.all([
+      readDependencies(store, accountId, [permit]),
+      store.listDecisions([permit.id]),
+    ])
+    return toPermitRecord(permit, dependencies(permit), decisions, now(), 'whole')
   }
 
   async function find(accountId: string, permitId: string): Promise<Permit> {
@@ -95,34 +103,62 @@ export function createActions(parts: ActionParts): Actions {
     async listPermits(accountId, { state }, page) {
       const at = now()
       const { items, next } = await store.listPermits({ accountId, state, now: at }, page)
-      const dependencies = await readDependencies(store, accountId, items)
-      const records = items.map((permit) => toPermitRecord(permit, dependencies(permit), at, 'listed'))
+      const [dependencies, decisions] = await Promise.all([
+        readDependencies(store, accountId, items),
+        store.listDecisions(items.map(({ id }) => id)),
+      ])
+      const records = items.map((permit) =>
+        toPermitRecord(
+          permit,
+          dependencies(permit),
+          decisions.filter(({ permitId }) => permitId === permit.id),
+          at,
+          'listed',
+        ),
+      )
       // Time and revocations change a state without a row: what was asked for is the state as it is shown.
       return { items: records.filter((record) => state === undefined || record.state === state), next }
     },
 
-    async decide(accountId, permitId, decision, keyId) {
+    async decide(by, permitId, decision) {
+      const { accountId } = by
       const permit = await find(accountId, permitId)
+      const at = now()
       // A permit that could not be executed any more is not worth a yes; a no is always taken.
       if (permit.state === 'pending_approval' && decision === 'approve') {
         const dependencies = await readDependencies(store, accountId, [permit])
         const why = findRevocation(permit, dependencies(permit))
         if (why !== undefined) throw permitRevoked(permitId, why)
+        const refusal = isPast(permit, at) ? undefined : findApproverRefusal(permit, by, at)
+        if (refusal !== undefined) throw approvalRefused(permitId, refusal)
       }
-      const at = now()
       const decided = await store.decidePermit({
         id: permitId,
         accountId,
         decision,
-        keyId,
+        by: deciderOf(by),
+        people: readRule(permit).people,
+        evidence: permit.summary === null ? null : sealEvidence(parts.evidenceKey, permit, permit.summary),
         expiresAt: at + PERMIT_TTL_MS,
         now: at,
       })
       if (!decided) throw permitNotFound()
       if (decided.changed) return show(accountId, decided.permit)
+      if (decided.reason !== undefined) throw approvalRefused(permitId, decided.reason)
       throw isPast(decided.permit, at) && decided.permit.decidedAt === null
         ? permitExpired(permitId)
         : alreadyDecided(decided.permit)
+    },
+
+    async evidence(accountId, permitId) {
+      const permit = await find(accountId, permitId)
+      const sealed = permit.evidenceBytes === null ? undefined : await store.getEvidence(permitId)
+      if (!sealed) throw evidenceNotKept(permit)
+      const json = openEvidence(parts.evidenceKey, permit, sealed)
+      const digest = digestFacts(readFacts(json))
+      if (digest !== permit.requestDigest) throw new Error('what is kept is not what the permit was for')
+      const { decisions } = await show(accountId, permit)
+      return { permit_id: permitId, request_digest: digest, request: readSummary(json, 'whole'), decisions }
     },
 
     execute: createExecute({ ...parts, preparedPermits }),

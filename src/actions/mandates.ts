@@ -1,6 +1,7 @@
 // The terms of a mandate in the one form that is stored, hashed and shown: the same terms written differently are the same
 // mandate, with its counters and its revocation.
 import type { MandateTerms } from '../../schemas/actions.ts'
+import { saidRule } from './approval.ts'
 import { checkEntries } from '../egress/scope.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
@@ -20,7 +21,8 @@ export function normaliseTerms(given: MandateTerms): Terms {
     methods: [...new Set(given.methods)].toSorted(),
     maxCalls: given.max_calls ?? null,
     maxCredits: given.max_credits ?? null,
-    requiresApproval: given.requires_approval,
+    requiresApproval: given.requires_approval || given.approval !== undefined,
+    approval: saidRule(given.approval),
     expiresAt: Date.parse(given.expires_at),
   }
   return { ...terms, digest: digestTerms(terms) }
@@ -38,6 +40,8 @@ function digestTerms(terms: Omit<Terms, 'digest'>): string {
     max_calls: terms.maxCalls,
     max_credits: terms.maxCredits,
     requires_approval: terms.requiresApproval,
+    // A mandate that says nothing of it has the digest that it had before it could.
+    ...(terms.approval && { approval: terms.approval }),
     expires_at: toTimestamp(terms.expiresAt),
   }
   return digestCanonical(document)

@@ -30,10 +30,13 @@ export interface Lifetime {
   readonly latest: number
 }
 
-/** Milliseconds from preparation; the end never lies beyond the mandate's. */
-export function lifetimeOf(mandate: Pick<Mandate, 'requiresApproval' | 'expiresAt'>, now: number): Lifetime {
+/**
+ * Milliseconds from preparation; the end never lies beyond the mandate's.
+ * @param isApproved whether people are asked first
+ */
+export function lifetimeOf(mandate: Pick<Mandate, 'expiresAt'>, isApproved: boolean, now: number): Lifetime {
   const until = (time: number) => Math.min(time, mandate.expiresAt)
-  if (!mandate.requiresApproval) {
+  if (!isApproved) {
     const expiresAt = until(now + PERMIT_TTL_MS)
     return { expiresAt, latest: expiresAt }
   }

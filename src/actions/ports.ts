@@ -1,6 +1,8 @@
 // The rest of the gateway as permits need it. A permit is prepared (request judged, mandate charged, signed) and later
 // executed: that is one attempt of the egress engine, whose grant is the permit instead of a capability.
+import type { KeyObject } from 'node:crypto'
 import type { Forward } from '../egress/forward.ts'
+import type { Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CreditsRequired } from '../core/charging.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -11,6 +13,7 @@ import type {
   ActionStats,
   MandateRecord,
   MandateTerms,
+  PermitEvidence,
   PermitRecord,
   PermitState,
   PreparedPermit,
@@ -30,6 +33,9 @@ export interface ActionParts {
     | 'getPermit'
     | 'listPermits'
     | 'decidePermit'
+    | 'listDecisions'
+    | 'getEvidence'
+    | 'findPersonBehind'
     | 'reserveAction'
     | 'countActions'
   >
@@ -43,6 +49,8 @@ export interface ActionParts {
   readonly egressPorts: readonly number[]
   readonly allowSandboxName: boolean
   readonly baseUrl: string
+  /** Key of the requests that were approved, as they are kept. */
+  readonly evidenceKey: KeyObject
   readonly now: () => number
 }
 
@@ -71,7 +79,7 @@ export interface Actions {
    * cover the request, is revoked, expired or used up, saying which; credits_required
    */
   prepare(
-    accountId: string,
+    by: Operator,
     input: {
       credential_id: string
       request: ActionRequest
@@ -86,13 +94,14 @@ export interface Actions {
     filter: { state?: Exclude<PermitState, 'revoked'> | undefined },
     page: PageRequest,
   ): Promise<{ items: PermitRecord[]; next: string | null }>
-  /** Once. @throws {GatewayError} permit_not_found, permit_expired, permit_revoked, state_conflict naming the earlier decision */
-  decide(
-    accountId: string,
-    permitId: string,
-    decision: 'approve' | 'refuse',
-    keyId: string,
-  ): Promise<PermitRecord>
+  /**
+   * One word of one person, or key. A permit that two have to approve waits on after the first.
+   * @throws {GatewayError} permit_not_found, permit_expired, permit_revoked; state_conflict naming the earlier decision; approval_refused
+   * where somebody else has to say yes, fresh_sign_in_required where they have to show first that it is them
+   */
+  decide(by: Operator, permitId: string, decision: 'approve' | 'refuse'): Promise<PermitRecord>
+  /** What was approved, as it was kept. @throws {GatewayError} permit_not_found, not_found where nothing is kept */
+  evidence(accountId: string, permitId: string): Promise<PermitEvidence>
   /**
    * Exactly the request of the permit, once, through the engine of every fetch.
    * @throws {GatewayError} permit_invalid; permit_used, permit_pending, permit_refused, permit_expired, permit_revoked,

@@ -1,6 +1,7 @@
 // Preparing a permit: the request is judged as a fetch judges it, a mandate has to cover it and pays its share, and what
 // comes out is signed. Nothing is sent and nothing debited.
 import type { MandateTerms } from '../../schemas/actions.ts'
+import { type ApprovalRule, needsPeople } from '../../schemas/approval.ts'
 import { credentialNotFound } from '../egress/refusals.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { CheckedRequest } from '../egress/forward.ts'
@@ -10,6 +11,7 @@ import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Actions } from './ports.ts'
 import type { Mandate, NewPermit } from '../store/ports.ts'
+import { partyOf, ruleFor } from './approval.ts'
 import { bindRequest } from './binding.ts'
 import { checkMandate } from './mandate-scope.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
@@ -21,6 +23,9 @@ import { writeSummary } from './summary.ts'
 import { EXECUTION_COST } from './permit-grant.ts'
 
 type PrepareInput = Parameters<Actions['prepare']>[1]
+type By = Parameters<Actions['prepare']>[0]
+
+type Preparer = Pick<NewPermit, 'preparedKind' | 'preparedBy' | 'preparedPerson'>
 
 const MAX_TRIES = 4
 
@@ -30,13 +35,13 @@ export function createPrepare(
 ): Actions['prepare'] {
   const { store, forward, signer, baseUrl, now, preparedPermits } = parts
 
-  return async (accountId, input) => {
+  return async (by, input) => {
     if (input.mandate !== undefined && input.mandate_id !== undefined)
       throw new GatewayError('input_conflict', 'Send either `mandate` or `mandate_id`, not both.')
     const terms = input.mandate && readTerms(input.mandate)
     // A credential that is replaced meanwhile is read again: the permit names its version.
     for (let tries = MAX_TRIES; tries > 0; tries--) {
-      const prepared = await tryOnce(accountId, input, terms)
+      const prepared = await tryOnce(by, input, terms)
       if (prepared) return prepared
     }
     throw credentialBusy()
@@ -54,15 +59,18 @@ export function createPrepare(
   }
 
   /** @returns undefined when the credential was replaced in between */
-  async function tryOnce(accountId: string, input: PrepareInput, terms: Terms | undefined) {
+  async function tryOnce(by: By, input: PrepareInput, terms: Terms | undefined) {
+    const { accountId } = by
     const checked = await forward.prepare(input.request, input.credential_id, accountId)
     if (terms === undefined && input.mandate_id === undefined) throw mandateRequired('missing')
     if (!checked) throw await noCredential(accountId, input.credential_id)
     checkScopes(checked.request, checked)
     const mandate = await findMandate(accountId, checked, terms, input.mandate_id)
 
+    const rule = ruleFor(mandate, checked.credential)
+    const preparer = await preparerOf(by, rule !== undefined)
     const at = now()
-    const { jws, permit } = makePermit(accountId, checked, mandate, at)
+    const { jws, permit } = makePermit({ accountId, checked, mandate, rule, preparer, at })
     const result = await store.preparePermit({
       permit,
       needsBalance: EXECUTION_COST,
@@ -70,13 +78,13 @@ export function createPrepare(
       now: at,
     })
     if (result.ok) {
-      if (!mandate.requiresApproval) preparedPermits.keep(permit)
+      if (!rule) preparedPermits.keep(permit)
       return {
         permit: jws,
         permit_id: permit.id,
         mandate_id: mandate.id,
         request_digest: permit.requestDigest,
-        state: mandate.requiresApproval ? ('pending_approval' as const) : ('ready' as const),
+        state: rule ? ('pending_approval' as const) : ('ready' as const),
         expires_at: toTimestamp(permit.expiresAt),
       }
     }
@@ -131,9 +139,25 @@ export function createPrepare(
     return mandate
   }
 
-  function makePermit(accountId: string, checked: CheckedRequest, mandate: Mandate, at: number) {
+  /** @param isDecided whether somebody will decide: who made a key is only asked then */
+  async function preparerOf(by: By, isDecided: boolean): Promise<Preparer> {
+    const { kind, id } = partyOf(by)
+    const person = by.session?.personId ?? by.connection?.personId
+    const preparedPerson = person ?? ((isDecided && (await store.findPersonBehind(id))) || null)
+    return { preparedKind: kind, preparedBy: id, preparedPerson }
+  }
+
+  function makePermit(making: {
+    accountId: string
+    checked: CheckedRequest
+    mandate: Mandate
+    rule: ApprovalRule | undefined
+    preparer: Preparer
+    at: number
+  }) {
+    const { accountId, checked, mandate, rule, preparer, at } = making
     const { request, credential, digest } = checked
-    const { expiresAt, latest } = lifetimeOf(mandate, at)
+    const { expiresAt, latest } = lifetimeOf(mandate, rule !== undefined, at)
     const id = newId('pmt', at)
     const claims: PermitClaims = {
       iss: baseUrl,
@@ -148,7 +172,7 @@ export function createPrepare(
       credential_version: credential.version,
       max_cost: EXECUTION_COST,
       single_use: true,
-      ...(mandate.requiresApproval && { approval: 'required' }),
+      ...(rule && { approval: 'required' }),
     }
     const jws = signer.sign(JWS_TYPES.permit, { ...claims })
     const permit: NewPermit = {
@@ -157,15 +181,17 @@ export function createPrepare(
       mandateId: mandate.id,
       credentialId: credential.id,
       credentialVersion: credential.version,
-      state: mandate.requiresApproval ? 'pending_approval' : 'ready',
+      state: rule ? 'pending_approval' : 'ready',
       tokenSha256: hashPermit(jws),
       requestDigest: digest,
       method: request.method,
       host: request.target.host,
       cost: EXECUTION_COST,
-      summary: mandate.requiresApproval ? writeSummary(checked, mandate) : null,
+      summary: rule ? writeSummary(checked, mandate) : null,
       createdAt: at,
       expiresAt,
+      approval: rule && needsPeople(rule) ? JSON.stringify(rule) : null,
+      ...preparer,
     }
     return { jws, permit }
   }

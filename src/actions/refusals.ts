@@ -3,6 +3,7 @@
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import type { Permit } from '../store/ports.ts'
+import type { ApproverRefusal } from './approval.ts'
 import type { Part } from './binding.ts'
 import type { MandateRefusal } from './mandate-scope.ts'
 import type { Terms } from './mandates.ts'
@@ -171,6 +172,36 @@ export const permitMismatch = (permitId: string, differs: readonly Part[], also?
     `This is not the request that the permit is for: what differs is ${differs.join(', ')}. Nothing was sent and the permit ` +
       `was not used up: send exactly the request it was prepared for.${also === undefined ? '' : ` (${also})`}`,
     { differs: [...differs] },
+  )
+
+const APPROVER_WORDS: Readonly<Record<ApproverRefusal | 'repeated' | 'not_member', string>> = {
+  assistant: 'An assistant does not approve what people have to read: open the inbox of the console',
+  person_required:
+    'This permit is approved by people who signed in, and a service key is not a person: open the inbox of the console. A key may refuse it',
+  prepared_it:
+    'You prepared this permit, or a key or an assistant of yours did, and its rule asks for somebody else. Ask another person of the account',
+  fresh_sign_in: 'Show again that it is you, with your passkey, and approve within five minutes',
+  repeated:
+    'You have approved this permit already, and its rule asks for two people. Ask another person of the account',
+  not_member: 'You are not one of those any more who may approve for this account. Ask an owner',
+}
+
+/** @returns 403; the permit waits on for somebody who may */
+export const approvalRefused = (permitId: string, why: keyof typeof APPROVER_WORDS) =>
+  new GatewayError(
+    why === 'fresh_sign_in' ? 'fresh_sign_in_required' : 'approval_refused',
+    `${APPROVER_WORDS[why]}. It was not approved and still waits.`,
+    { reason: why, extras: { permit_id: permitId, why } },
+  )
+
+/** @returns 404; nobody had to approve it, nobody has yet, or an earlier release forgot what was approved */
+export const evidenceNotKept = ({ state }: Pick<Permit, 'state'>) =>
+  new GatewayError(
+    'not_found',
+    state === 'pending_approval'
+      ? 'This permit still waits: what it would send is its `summary`.'
+      : 'No approved request is kept of this permit: nobody approved it, an earlier release did not keep it, or the account had no room for more.',
+    { reason: 'evidence_not_kept' },
   )
 
 /** Answers whoever decides after somebody else did, or after the permit's time. */

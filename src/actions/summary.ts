@@ -10,7 +10,7 @@ import type { z } from 'zod'
 import { sanitiseLines, sanitiseText } from './sanitised-text.ts'
 
 /** The stored form: text as it is, the body in base64 whatever it holds. */
-interface Facts {
+export interface Facts {
   readonly method: z.infer<typeof HttpMethod>
   readonly url: string
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -46,9 +46,12 @@ export const MAX_LISTED_BODY_BYTES = 4096
 /** The length of what is shown of a body that is no text. */
 const PREVIEW_BYTES = 256
 
+/** The stored form, of a summary that waits or of evidence. */
+export const readFacts = (json: string): Facts => JSON.parse(json) as Facts
+
 /** @param as `listed`: without a long body, and saying so */
 export function readSummary(json: string, as: 'whole' | 'listed'): PermitSummary {
-  const facts = JSON.parse(json) as Facts
+  const facts = readFacts(json)
   const body = Buffer.from(facts.body ?? '', 'base64')
   const text = decodeUtf8(body)
   const isShown = as === 'whole' || body.length <= MAX_LISTED_BODY_BYTES

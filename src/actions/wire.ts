@@ -1,10 +1,17 @@
 // Rows as the documents callers see: the state a permit is really in, which nobody writes down when time or a revocation
 // changes it.
 import type { HttpMethod } from '../../schemas/http.ts'
-import type { ActionStats, MandateRecord, PermitRecord, PermitState } from '../../schemas/actions.ts'
+import type {
+  ActionStats,
+  MandateRecord,
+  PermitDecision,
+  PermitRecord,
+  PermitState,
+} from '../../schemas/actions.ts'
 import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
-import type { ActionCounts, Mandate, Permit } from '../store/ports.ts'
+import type { ActionCounts, Decision, Mandate, Permit } from '../store/ports.ts'
 import type { z } from 'zod'
+import { readRule } from './approval.ts'
 import { findRevocation, type PermitDependencies, isOpen, isPast } from './revocation-check.ts'
 import { readSummary } from './summary.ts'
 
@@ -20,6 +27,7 @@ export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
   max_calls: mandate.maxCalls,
   max_credits: mandate.maxCredits,
   requires_approval: mandate.requiresApproval,
+  approval: mandate.approval,
   expires_at: toTimestamp(mandate.expiresAt),
   calls: mandate.calls,
   credits: mandate.credits,
@@ -38,6 +46,7 @@ export function stateOf(permit: Permit, dependencies: PermitDependencies, now: n
 export function toPermitRecord(
   permit: Permit,
   dependencies: PermitDependencies,
+  decisions: readonly Decision[],
   now: number,
   as: 'whole' | 'listed',
 ): PermitRecord {
@@ -57,8 +66,33 @@ export function toPermitRecord(
     decided_at: toTimestampOrNull(permit.decidedAt),
     decided_by: permit.decidedBy,
     attempt_id: permit.attemptId,
+    prepared_by:
+      permit.preparedKind === null || permit.preparedBy === null
+        ? null
+        : { kind: permit.preparedKind, id: permit.preparedBy, person_id: permit.preparedPerson },
+    approval: permit.approval === null ? null : readRule(permit),
+    decisions: decisions.map(toDecision),
+    evidence_kept: permit.evidenceBytes !== null,
   }
 }
+
+const toDecision = ({
+  decision,
+  kind,
+  id,
+  method,
+  sessionId,
+  address,
+  decidedAt,
+}: Decision): PermitDecision => ({
+  decision,
+  kind,
+  id,
+  method,
+  session_id: sessionId,
+  address,
+  at: toTimestamp(decidedAt),
+})
 
 /** @param scope `account` or `installation`: the counts are of that one */
 export const toActionStats = (counts: ActionCounts, scope: ActionStats['scope']): ActionStats => ({

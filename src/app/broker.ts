@@ -45,6 +45,7 @@ export function createBroker(
     ...targets,
     forward: egress.forward,
     verifyOwn: signer.verifyOwn,
+    evidenceKey: deriveKey('permit-evidence'),
     creditsRequired,
   })
   const commerce = createCommerce(platform)

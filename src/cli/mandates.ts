@@ -1,5 +1,5 @@
 // `mandates`: what an operator allows to be asked for, and how often.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { z } from 'zod'
 import type { MandateTerms } from '../../schemas/actions.ts'
 import { actionsMandatesCreate } from '../../tools/actions-mandates-create.ts'
@@ -35,6 +35,7 @@ const COLUMNS = [
   'credits',
   'max_credits',
   'requires_approval',
+  'approval',
   'expires_at',
   'revoked_at',
 ]
@@ -49,6 +50,9 @@ export interface TermOptions {
   readonly maxCredits?: number
   readonly expiresIn?: number
   readonly requiresApproval?: boolean
+  readonly approvalBy?: 'anyone' | 'another'
+  readonly approvers?: number
+  readonly freshSignIn?: boolean
 }
 
 type CreateOptions = ConnectionOptions & TermOptions & { credential?: string; mandateFile?: string }
@@ -103,6 +107,14 @@ export const addTermOptions = (command: Command): Command =>
     .option('--max-credits <n>', 'credits over all its permits together', parseInteger(1, 1_000_000_000))
     .option('--expires-in <time>', 'life of the mandate: 1h, 7d; 90 days at most', parseDuration)
     .option('--requires-approval', 'a person approves every permit before it can be executed')
+    .addOption(
+      new Option('--approval-by <who>', 'who approves: another than whoever prepared it, signed in').choices([
+        'anyone',
+        'another',
+      ]),
+    )
+    .option('--approvers <n>', 'different people who have to approve: 1 or 2', parseInteger(1, 2))
+    .option('--fresh-sign-in', 'whoever approves shows again, with their passkey, that it is them')
 
 const parseMethods = (text: string): readonly string[] =>
   text.split(',').map((method) => method.trim().toUpperCase())
@@ -110,6 +122,12 @@ const parseMethods = (text: string): readonly string[] =>
 /** Members that were given are sent, and no others. */
 export function termsOf(options: TermOptions): Partial<GivenTerms> {
   const { purpose, host, pathPrefix, methods, maxCalls, maxCredits, expiresIn, requiresApproval } = options
+  const { approvalBy: by, approvers: people, freshSignIn: fresh_sign_in } = options
+  const rule = {
+    ...(by !== undefined && { by }),
+    ...(people !== undefined && { people }),
+    ...(fresh_sign_in !== undefined && { fresh_sign_in }),
+  }
   return {
     ...(purpose === undefined ? {} : { purpose }),
     ...(host === undefined ? {} : { host }),
@@ -120,6 +138,7 @@ export function termsOf(options: TermOptions): Partial<GivenTerms> {
     ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
     ...(expiresIn === undefined ? {} : { expires_at: new Date(Date.now() + expiresIn * 1000).toISOString() }),
     ...(requiresApproval === undefined ? {} : { requires_approval: requiresApproval }),
+    ...(Object.keys(rule).length === 0 ? {} : { approval: rule }),
   }
 }
 

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { ActionRequest, MandateTerms, PermitRecord } from '../../schemas/actions.ts'
 import { APPROVAL_WINDOW_MS } from '../actions/ports.ts'
 import { actionsApprove } from '../../tools/actions-approve.ts'
+import { actionsPermitsEvidence } from '../../tools/actions-permits-evidence.ts'
 import { actionsPermitsGet } from '../../tools/actions-permits-get.ts'
 import { actionsPermitsList } from '../../tools/actions-permits-list.ts'
 import { actionsPrepare } from '../../tools/actions-prepare.ts'
@@ -53,7 +54,7 @@ type PrepareOptions = ConnectionOptions &
     out?: string
   }
 
-/** `permits prepare|list|show|approve|refuse`: one exact request each, signed before it is sent. */
+/** `permits prepare|list|show|evidence|approve|refuse`: one exact request each, signed before it is sent. */
 export function addPermitCommands(program: Command): void {
   const permits = program
     .command('permits')
@@ -98,6 +99,18 @@ Examples:
       const { summary, ...record } = permit
       printLine(formatRecord(record))
       if (summary !== null) printLine(`\n${showText(summary.text)}`)
+    })
+
+  addConnectionOptions(permits.command('evidence <permit-id>'))
+    .description('the request that was approved, as it was kept, and who approved it')
+    .action(async (id: string, options: ConnectionOptions) => {
+      const evidence = await (await connect(options)).call(actionsPermitsEvidence, { permit_id: id })
+      if (options.json) return printJson(evidence)
+      const { request, decisions, ...record } = evidence
+      printLine(formatRecord(record))
+      for (const { decision, kind, id: by, address, at } of decisions)
+        printLine(`${at}  ${decision}  ${kind} ${by}  from ${address}`)
+      printLine(`\n${showText(request.text)}`)
     })
 
   addConnectionOptions(permits.command('approve <permit-id>'))
@@ -183,6 +196,7 @@ async function chooseMandate(url: string, options: PrepareOptions): Promise<Give
 
 /** The request is read and nothing else. What is wrong with its URL is the gateway's to say. */
 function narrowest(url: string, options: PrepareOptions): Omit<z.input<typeof MandateTerms>, 'purpose'> {
+  const terms = termsOf(options)
   const { host = '', pathname = '/' } = URL.parse(url) ?? {}
   const isLimited = options.maxCalls !== undefined || options.maxCredits !== undefined
   return {
@@ -191,7 +205,7 @@ function narrowest(url: string, options: PrepareOptions): Omit<z.input<typeof Ma
     path_prefix: pathname,
     methods: [options.method as NonNullable<GivenRequest['method']>],
     expires_at: new Date(
-      Date.now() + (options.requiresApproval ? APPROVAL_WINDOW_MS : ONE_HOUR_MS),
+      Date.now() + (terms.requires_approval || terms.approval ? APPROVAL_WINDOW_MS : ONE_HOUR_MS),
     ).toISOString(),
     ...(isLimited ? {} : ONE_CALL),
   }

@@ -9,6 +9,7 @@ import type { Agent, Caller } from '../core/caller.ts'
 import type { Store, StoredReceipt } from '../store/ports.ts'
 import type { Attempt, PageRequest } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
+import type { Approval } from './ports.ts'
 import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
 
 /** The leak gate's verdict; `not_run` where there was no response to search. */
@@ -33,6 +34,7 @@ export interface Ending {
   readonly gate: GateVerdict
   /** The answer, sealed, for a repeat under the caller's key. */
   readonly answer?: Uint8Array | undefined
+  readonly approvals?: readonly Approval[] | undefined
 }
 
 /** An attempt that is ended, and what its caller is told of it. */
@@ -108,6 +110,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
           upstreamStatus: attempt.upstreamStatus,
           responseDigest: attempt.responseDigest,
           gate: 'not_run',
+          approvals: await findApprovals(store, attempt.permitId),
         })
         if (await store.attachReceipt({ attemptId: attempt.id, receipt })) attached++
       }
@@ -181,6 +184,17 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
   }
 }
 
+/** The yeses to a permit, for the receipt of its execution; undefined where nobody was asked. */
+export async function findApprovals(
+  store: Pick<Store, 'listDecisions'>,
+  permitId: string | null,
+): Promise<readonly Approval[] | undefined> {
+  const decisions = permitId === null ? [] : await store.listDecisions([permitId])
+  const approvals = decisions.filter(({ decision }) => decision === 'approve')
+  if (approvals.length === 0) return undefined
+  return approvals.map(({ id, kind, method, decidedAt }) => ({ by: id, kind, method, at: decidedAt }))
+}
+
 /** Digests, amounts, host and times; never a query, a body or a header (contract, section 8). */
 function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): StoredReceipt {
   const { signer, baseUrl, now } = parts
@@ -191,6 +205,12 @@ function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): Sto
   // Members that are undefined are left out. All stand in canonical order, so that they are signed as they stand.
   const jws = signer.sign(JWS_TYPES.receipt, {
     action: ACTIONS[kind],
+    approvals: ending.approvals?.map(({ at, by, kind, method }) => ({
+      at: toTimestamp(at),
+      by,
+      kind,
+      method,
+    })),
     attempt_id: attempt.id,
     capability_id: kind === 'fetch' ? attempt.capabilityId : undefined,
     charge: { amount: ATTEMPT_COST, unit: 'credit' },

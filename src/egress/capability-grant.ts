@@ -2,7 +2,7 @@
 import type { CredentialCapability, Store } from '../store/ports.ts'
 import type { Grant } from './forward.ts'
 import { budgetSpent } from './limits/budgets.ts'
-import { capabilityGone, credentialGone } from './refusals.ts'
+import { capabilityGone, credentialGone, refuseUnapproved } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
 /** The word of a capability: its own uses are counted in the transaction that reserves the attempt. */
@@ -19,6 +19,7 @@ export const capabilityGrant = (
   keyScope: capability.rootId,
   check({ request, credential, provider }) {
     checkScopes(request, { capability, credential, provider })
+    refuseUnapproved(credential)
   },
   credentialGone,
   async reserve(reservation) {

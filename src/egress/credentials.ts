@@ -1,5 +1,6 @@
 // Storing credentials: what a provider brings, what an allow-list must say, sealing, replacing and revoking.
 import { bindingOf } from './sealing.ts'
+import { type ApprovalRule, isAsStrict } from '../../schemas/approval.ts'
 import type { CredentialSettings, Placement } from '../../schemas/credential-settings.ts'
 import type { CredentialMetadata } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
@@ -209,6 +210,7 @@ function editedOf(parts: CredentialParts, credential: SealedCredential, wishes: 
     if (credential.settings[name] !== undefined)
       Object.assign(settings, { [name]: credential.settings[name] })
   }
+  checkApproval(credential.settings.approval, settings.approval, wishes.isOwner)
   const hosts = wanted.hosts ?? credential.scope.hosts
   const provider = credential.provider === CUSTOM ? undefined : parts.providers.get(credential.provider)
   const stranger = provider && hosts.find((host) => !isHostOf(provider, host))
@@ -240,6 +242,19 @@ function editedOf(parts: CredentialParts, credential: SealedCredential, wishes: 
     scope: { ...scope, hosts: [...scope.hosts, ...tokenHostsOf(settings)] },
   })
   return { ...credential, label, scope, settings }
+}
+
+/**
+ * The rule for every request with a credential is not taken away by those whom it is there to hold.
+ * @throws {GatewayError} role_required
+ */
+function checkApproval(before: ApprovalRule | undefined, after: ApprovalRule | undefined, isOwner: boolean) {
+  if (!before || isOwner || (after && isAsStrict(after, before))) return
+  throw new GatewayError(
+    'role_required',
+    'Only an owner of the account takes the approval of this credential away, or asks for less of it: send `approval` in `settings` as it is.',
+    { extras: { approval: before } },
+  )
 }
 
 interface Injection extends Pick<Credential, 'header' | 'scheme' | 'settings'> {

@@ -6,7 +6,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import { createScheduler } from '../lib/scheduler.ts'
 import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
-import type { AttemptLedger } from './attempts.ts'
+import type { AttemptLedger, Ending } from './attempts.ts'
 import { digestContent, digestLongContent, digestResponse } from './digest.ts'
 import { namesDropped } from './headers.ts'
 import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
@@ -227,12 +227,12 @@ async function fail(parts: EndingParts, paid: Paid, failure: SendFailure): Promi
 }
 
 /** If the ending cannot be stored, nothing is released: the caller learns that the outcome is not known here. */
-async function finish(parts: EndingParts, paid: Paid, ending: Parameters<AttemptLedger['finish']>[1]) {
+async function finish(parts: EndingParts, paid: Paid, ending: Omit<Ending, 'approvals'>) {
   const { attempts, fault, log } = parts
   const { attempt } = paid
   try {
     await fault.at('before_finish')
-    const finished = await attempts.finish(attempt, ending)
+    const finished = await attempts.finish(attempt, { ...ending, approvals: paid.approvals })
     await fault.at('after_finish')
     return finished
   } catch (cause) {

@@ -20,7 +20,7 @@ import { newAttempt } from './new-attempt.ts'
 import type { Paid } from './paid.ts'
 import { placementsOf } from './placement/place.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
-import type { EgressRequest, OutboundResponse } from './ports.ts'
+import type { Approval, EgressRequest, OutboundResponse } from './ports.ts'
 import type { Provider, Providers } from './providers/index.ts'
 import { egressPaused, keysNotShared, providerGone, targetBlocked } from './refusals.ts'
 import { isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
@@ -77,6 +77,8 @@ export interface Grant {
   readonly credentialId: string
   readonly capabilityId: string | null
   readonly permitId: string | null
+  /** Who approved the permit, where people had to. */
+  readonly approvals?: readonly Approval[]
   /** Whether it counts on budgets of its own, beside the credential's. */
   readonly isBudgeted: boolean
   /** The id that a caller's idempotency key is unique under. */
@@ -246,6 +248,7 @@ export function createForward(parts: ForwardParts): Forward {
           credential,
           request,
           balance: reserved.balance,
+          approvals: grant.approvals,
           keyed,
           addresses,
           pickHeaders: (received: OutboundResponse['headers']) =>

@@ -1,5 +1,6 @@
 // An attempt between its debit and its end, as its steps hand it on.
 import type { SealedCredential, StoredReceipt } from '../store/ports.ts'
+import type { Approval } from './ports.ts'
 import type { Attempt } from '../store/model.ts'
 import type { KeyedCall } from './idempotency/keyed-call.ts'
 import type { OutboundResponse } from './ports.ts'
@@ -12,6 +13,8 @@ export interface Paid {
   /** Its secret goes with the request; without one nothing is injected and nothing has to be looked for in the answer. */
   readonly credential: SealedCredential | undefined
   readonly balance: number
+  /** Who approved the permit that it goes out on, where people had to. */
+  readonly approvals?: readonly Approval[] | undefined
   /** The call that it was made for, where its caller gave a key: its answer is kept. */
   readonly keyed?: KeyedCall | undefined
   /** Vetted addresses, when nobody had to be asked for them: then the attempt is `sending` already. */

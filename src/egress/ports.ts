@@ -19,6 +19,16 @@ import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CredentialCapability, HeldCapability } from '../store/ports.ts'
 import type { AttemptState, PageRequest } from '../store/model.ts'
 
+/** One yes to a request, as receipts name it: by id, never by name or address. */
+export interface Approval {
+  readonly by: string
+  readonly kind: string
+  /** How the person had signed in; null for a key. */
+  readonly method: string | null
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
 export interface Clock {
   now(): number
 }
@@ -257,6 +267,8 @@ export interface Egress {
       /** All of its budgets from now on; left out, they stay. */
       budgets?: readonly BudgetWish[] | undefined
       isAdministrator: boolean
+      /** Owners alone ask for less approval than before. */
+      isOwner: boolean
     },
   ): Promise<CredentialMetadata>
   /** Ends it, and wipes its sealed secret. */

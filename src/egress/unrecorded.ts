@@ -15,7 +15,14 @@ import type { EgressPolicy } from './policy.ts'
 import { ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import type { Providers } from './providers/index.ts'
 import type { Reach } from './reach/private-targets.ts'
-import { credentialUnavailable, DNS_WORDS, providerGone, targetBlocked, unreachable } from './refusals.ts'
+import {
+  credentialUnavailable,
+  DNS_WORDS,
+  providerGone,
+  refuseUnapproved,
+  targetBlocked,
+  unreachable,
+} from './refusals.ts'
 import { checkScopes, type PreparedRequest } from './request.ts'
 import { parseTarget, SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
@@ -119,7 +126,10 @@ async function findCredential(
   { id, accountId }: { readonly id: string; readonly accountId: string },
 ): Promise<SealedCredential> {
   const credential = await store.getCredential(id, accountId)
-  if (credential && credential.revokedAt === null) return credential
+  if (credential && credential.revokedAt === null) {
+    refuseUnapproved(credential)
+    return credential
+  }
   log.warn({ credential: id, [LogField.account]: accountId }, 'a listing names a credential that is gone')
   throw new GatewayError('credential_unavailable', 'The credential was revoked. Nothing was sent.', {
     reason: 'credential_gone',

@@ -1,6 +1,7 @@
 // Which changes of the store are security events. An event is written in the transaction of its change: neither is there without
 // the other, whatever dies in between. Changes that are none say why in `NO_EVENT`; a test holds every command of `access` to one
 // of the two.
+import type { ApprovalRule } from '../../schemas/approval.ts'
 import type { Actor } from '../lib/acting.ts'
 import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
@@ -33,6 +34,14 @@ const allowed = ({ parts, mayPay, mayOperate, maxUses, expiresAt }: ConnectionTe
   max_uses: maxUses,
   expires_at: new Date(expiresAt).toISOString(),
 })
+
+/** Who has to approve, where that is said. */
+const approvalDetail = (rule: ApprovalRule | null | undefined) =>
+  rule
+    ? { approval_by: rule.by, approval_people: rule.people, approval_fresh_sign_in: rule.fresh_sign_in }
+    : {}
+
+const approvalOf = ({ settings: { approval } }: Pick<Credential, 'settings'>) => approvalDetail(approval)
 
 /** The event of each change. Ids and scopes, never a label or another text of a stranger; undefined where nothing changed. */
 const EVENTS = {
@@ -217,6 +226,7 @@ const EVENTS = {
       path_prefixes: list(credential.scope.path_prefixes),
       methods: list(credential.scope.methods),
       ...privateTargets(credential),
+      ...approvalOf(credential),
     },
   }),
   rotateCredential: (isRotated, { id, accountId, fromVersion, now }) =>
@@ -260,6 +270,7 @@ const EVENTS = {
         path_prefixes: list(credential.scope.path_prefixes),
         methods: list(credential.scope.methods),
         ...privateTargets(credential),
+        ...approvalOf(credential),
       },
     },
 
@@ -330,6 +341,7 @@ const EVENTS = {
             path_prefix: mandate.pathPrefix,
             methods: list(mandate.methods),
             requires_approval: mandate.requiresApproval,
+            ...approvalDetail(mandate.approval),
           },
         }
       : undefined,
@@ -337,14 +349,30 @@ const EVENTS = {
     mandate?.revokedAt === now
       ? { chain: mandate.accountId, at: now, event: 'mandate.revoked', ...about('mandate', mandate.id) }
       : undefined,
-  decidePermit: (decided, { decision, now }) =>
+  // The approval that lets it go out is `permit.approved`; one that another has to follow is told apart from it.
+  decidePermit: (decided, { decision, by, now }) =>
     decided?.changed
       ? {
           chain: decided.permit.accountId,
           at: now,
-          event: decision === 'approve' ? 'permit.approved' : 'permit.refused',
+          event:
+            decision === 'refuse'
+              ? 'permit.refused'
+              : decided.missing > 0
+                ? 'permit.approval_added'
+                : 'permit.approved',
           ...about('permit', decided.permit.id),
-          detail: { mandate_id: decided.permit.mandateId },
+          detail: {
+            mandate_id: decided.permit.mandateId,
+            request_digest: decided.permit.requestDigest,
+            prepared_by: decided.permit.preparedBy,
+            method: by.method,
+            session_id: by.sessionId,
+            ...(decision === 'approve' && {
+              missing: decided.missing,
+              evidence_kept: decided.permit.evidenceBytes !== null,
+            }),
+          },
         }
       : undefined,
 

@@ -113,10 +113,13 @@ export function columns(names: readonly string[]): string {
 /** `creditPrice` -> `credit_price`: a member as its column. */
 export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+/** `$1, $2` for a list of values that are the statement's first. */
+export const placeholders = (values: readonly unknown[]): string =>
+  values.map((_, i) => `$${i + 1}`).join(', ')
+
 /** `INSERT INTO table (a, b) VALUES ($1, $2)`; names as in the ports. */
 export function insertInto(table: string, names: readonly string[]): string {
-  const placeholders = names.map((_, i) => `$${i + 1}`).join(', ')
-  return `INSERT INTO ${table} (${names.map(snakeCase).join(', ')}) VALUES (${placeholders})`
+  return `INSERT INTO ${table} (${names.map(snakeCase).join(', ')}) VALUES (${placeholders(names)})`
 }
 
 /** Conditions joined by AND, skipping those whose value is undefined. `$` stands for the value's placeholder. */

@@ -7,6 +7,7 @@ import { createPlace, ending, ENGINES, nextTransaction, NOW, type Place, times }
 import {
   addGrant,
   addPermit,
+  byKey,
   BOOT,
   edgeCall,
   execution,
@@ -132,7 +133,7 @@ describe.each(ENGINES)('executions in %s', (engine) => {
     const grant = await addGrant(store, 3, { requiresApproval: true })
     const permit = await addPermit(store, grant)
     const { id, accountId } = permit
-    const decision = { id, accountId, keyId: 'key_1', expiresAt: NOW + 9, now: NOW }
+    const decision = { id, accountId, ...byKey('key_1'), expiresAt: NOW + 9, now: NOW }
     const decided = await store.decidePermit({ ...decision, decision: 'refuse' })
     const refused: ActionResult = { ok: false, reason: 'permit', permit: decided!.permit }
     expect(await store.reserveAction(execution(permit))).toEqual(refused)

@@ -9,6 +9,7 @@ import { expectSound } from '../support/sound.ts'
 import {
   addGrant,
   BOOT,
+  byKey,
   execution,
   type Grant,
   heldOf,
@@ -96,7 +97,7 @@ function createModel(store: Store, grant: Grant, { credits, maxCalls, maxCredits
 
   async function decide(permit: ModelPermit, decision: 'approve' | 'refuse'): Promise<void> {
     const expiresAt = now + LIFE_MS
-    const decided = { id: permit.id, accountId, decision, keyId: 'key_1', expiresAt, now }
+    const decided = { id: permit.id, accountId, decision, ...byKey('key_1'), expiresAt, now }
     const answer = await store.decidePermit(decided)
     const changed = permit.state === 'pending_approval' && permit.expiresAt > now
     if (changed && decision === 'approve') permit.expiresAt = expiresAt
@@ -197,7 +198,7 @@ function createCrowd(store: Store, grant: Grant) {
       const permit = newPermit(grant, { ...over, credentialVersion: version })
       if ((await store.preparePermit({ permit, needsBalance: 1, now })).ok) permits.push(permit)
     } else if (step.do === 'approve' || step.do === 'refuse') {
-      const decided = { accountId, decision: step.do, keyId: 'key_1', expiresAt: now + LIFE_MS, now }
+      const decided = { accountId, decision: step.do, ...byKey('key_1'), expiresAt: now + LIFE_MS, now }
       const permit = at(permits, step.which)
       if (permit) await store.decidePermit({ ...decided, id: permit.id })
     } else if (step.do === 'execute') {

@@ -31,6 +31,7 @@ export const newMandate = (
   maxCalls: 3,
   maxCredits: null,
   requiresApproval: false,
+  approval: null,
   expiresAt: NOW + HOUR_MS,
   createdAt: NOW,
   ...over,
@@ -67,6 +68,10 @@ export const newPermit = (grant: Grant, over: Partial<NewPermit> = {}): NewPermi
     summary: requiresApproval ? SUMMARY : null,
     createdAt: NOW,
     expiresAt: NOW + 300_000,
+    approval: null,
+    preparedKind: 'service_key',
+    preparedBy: 'key_preparer',
+    preparedPerson: null,
     ...over,
   }
 }
@@ -77,6 +82,14 @@ export const prepared = (permit: NewPermit): Permit => ({
   decidedAt: null,
   decidedBy: null,
   attemptId: null,
+  evidenceBytes: null,
+})
+
+/** A key that decides, alone. */
+export const byKey = (id: string) => ({
+  by: { kind: 'service_key' as const, id, method: null, sessionId: null, address: '127.0.0.1' },
+  people: 1,
+  evidence: null,
 })
 
 export const preparation = (

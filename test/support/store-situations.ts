@@ -13,7 +13,7 @@ import {
   NOW,
   reservation,
 } from './store.ts'
-import { addGrant, addPermit, execution } from './store-actions.ts'
+import { addGrant, addPermit, byKey, execution } from './store-actions.ts'
 
 const BOOT = 'boot-1'
 
@@ -187,7 +187,7 @@ export async function execute(both: Store, s: Execution): Promise<string[]> {
       id: permit.id,
       accountId,
       decision: s.decision,
-      keyId: 'key_1',
+      ...byKey('key_1'),
       expiresAt: permit.expiresAt,
       now: NOW - 1,
     })

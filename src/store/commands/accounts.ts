@@ -11,11 +11,25 @@ const KEY = columns(keyFields)
 type KeyRow = Omit<ServiceKey, 'admin'> & { admin: number }
 const toKey = (row: KeyRow): ServiceKey => ({ ...row, admin: row.admin === 1 })
 
-const INSERT_KEY = insertInto('service_keys', [...keyFields, 'keyHash'])
-export function* insertKey(key: ServiceKey, keyHash: Buffer): Command<void> {
+const INSERT_KEY = insertInto('service_keys', [...keyFields, 'keyHash', 'madeBy'])
+/** @param by id of whoever made it, where that is known: the person behind that is the person behind the key */
+export function* insertKey(key: ServiceKey, keyHash: Buffer, by?: string): Command<void> {
   const { id, accountId, label, admin, role, createdAt, revokedAt } = key
-  yield* all(INSERT_KEY, id, accountId, label, admin ? 1 : 0, role, createdAt, revokedAt, keyHash)
+  const madeBy = by === undefined ? undefined : yield* findPersonBehind(by)
+  yield* all(INSERT_KEY, id, accountId, label, admin ? 1 : 0, role, createdAt, revokedAt, keyHash, madeBy)
 }
+
+const FIND_BEHIND = `SELECT COALESCE(
+    (SELECT id FROM people WHERE id = $1),
+    (SELECT person_id FROM connections WHERE id = $1),
+    (SELECT made_by FROM service_keys WHERE id = $1)
+  ) AS "personId"`
+/** The person who acts with this: themselves, who connected the assistant, or who made the key, or the key that made it. */
+export const findPersonBehind = command({ kind: 'lookup' })(function* (
+  id: string,
+): Command<string | undefined> {
+  return (yield* first<{ personId: string | null }>(FIND_BEHIND, id))?.personId ?? undefined
+})
 
 /** Creates the account with its first key and its one-time free credits. Fails on a duplicate key hash. */
 export const createAccount = command({ kind: 'transaction', touches: 'access' })(function* (input: {
@@ -23,10 +37,11 @@ export const createAccount = command({ kind: 'transaction', touches: 'access' })
   key: ServiceKey
   keyHash: Buffer
   grant: { transactionId: string; amount: number; reference: string }
+  by?: string | undefined
 }): Command<void> {
-  const { account, key, keyHash, grant: free } = input
+  const { account, key, keyHash, grant: free, by } = input
   yield* all(insertInto('accounts', ['id', 'name', 'createdAt']), account.id, account.name, account.createdAt)
-  yield* insertKey(key, keyHash)
+  yield* insertKey(key, keyHash, by)
   if (free.amount > 0) yield* grant({ ...free, accountId: account.id, now: account.createdAt })
 })
 
@@ -34,10 +49,11 @@ export const createAccount = command({ kind: 'transaction', touches: 'access' })
 export const addKey = command({ kind: 'transaction', touches: 'access' })(function* (input: {
   key: ServiceKey
   keyHash: Buffer
+  by?: string | undefined
 }): Command<boolean> {
-  const { key, keyHash } = input
+  const { key, keyHash, by } = input
   if (!(yield* getAccount(key.accountId))) return false
-  yield* insertKey(key, keyHash)
+  yield* insertKey(key, keyHash, by)
   return true
 })
 

@@ -34,6 +34,8 @@ import * as payoutBatches from './payout-batches.ts'
 import * as payouts from './payouts.ts'
 import * as people from './people.ts'
 import * as passkeys from './passkeys.ts'
+import * as permitDecisions from './permit-decisions.ts'
+import * as permitEvidence from './permit-evidence.ts'
 import * as permits from './permits.ts'
 import * as pushConfigs from './push-configs.ts'
 import * as reconciliations from './reconciliations.ts'
@@ -95,6 +97,8 @@ export const commands = definitionsOf({
   ...payouts,
   ...passkeys,
   ...people,
+  ...permitDecisions,
+  ...permitEvidence,
   ...permits,
   ...pushConfigs,
   ...reconciliations,

@@ -18,19 +18,22 @@ const beginning = [
   'maxCalls',
   'maxCredits',
   'requiresApproval',
+  'approval',
   'expiresAt',
   'createdAt',
 ] as const
 const MANDATE = columns([...beginning, 'calls', 'credits', 'revokedAt'])
 
-type MandateRow = Omit<Mandate, 'methods' | 'requiresApproval'> & {
+type MandateRow = Omit<Mandate, 'methods' | 'requiresApproval' | 'approval'> & {
   methods: string
   requiresApproval: number
+  approval: string | null
 }
 const toMandate = (row: MandateRow): Mandate => ({
   ...row,
   methods: JSON.parse(row.methods) as string[],
   requiresApproval: row.requiresApproval === 1,
+  approval: row.approval === null ? null : (JSON.parse(row.approval) as Mandate['approval']),
 })
 
 const INSERT = `${insertInto('mandates', beginning)}
@@ -43,6 +46,7 @@ export const insertMandate = command({ kind: 'statement', touches: 'access' })(f
 ): Command<Mandate> {
   const values = beginning.map((name) => {
     if (name === 'methods') return JSON.stringify(mandate.methods)
+    if (name === 'approval') return mandate.approval && JSON.stringify(mandate.approval)
     return name === 'requiresApproval' ? Number(mandate.requiresApproval) : mandate[name]
   })
   // PostgreSQL holds every text but this.

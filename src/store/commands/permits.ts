@@ -6,6 +6,7 @@ import { selectPage } from '../page.ts'
 import { balanceOf } from './accounts.ts'
 import { findCredential } from './attempts.ts'
 import { addCounts } from './counts.ts'
+import { dropDecisions } from './permit-evidence.ts'
 import { addShare, lockMandate } from './mandates.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { Mandate, PermitState, Permit, NewPermit, PrepareResult } from '../ports/actions.ts'
@@ -25,8 +26,12 @@ const beginning = [
   'summary',
   'createdAt',
   'expiresAt',
+  'approval',
+  'preparedKind',
+  'preparedBy',
+  'preparedPerson',
 ] as const
-export const PERMIT = columns([...beginning, 'decidedAt', 'decidedBy', 'attemptId'])
+export const PERMIT = columns([...beginning, 'decidedAt', 'decidedBy', 'attemptId', 'evidenceBytes'])
 
 /** Word for word what the index of open permits holds: SQLite recognises it by that alone. */
 const OPEN = `state IN ('pending_approval', 'ready')`
@@ -135,41 +140,6 @@ export const listPermits = command({ kind: 'read' })(function* (
   )
 })
 
-// decision ---------------------------------------------------------------------------------------------------------
-
-const DECIDE = `UPDATE permits SET state = $1, decided_at = $2, decided_by = $3, expires_at = COALESCE($4, expires_at),
-    summary = NULL
-  WHERE id = $5 AND state = 'pending_approval' AND expires_at > $2 RETURNING ${PERMIT}`
-
-type Decided = { permit: Permit; changed: boolean } | undefined
-/**
- * `pending_approval -> ready | refused`, once, before it expires; `expiresAt` is that of the approved permit, cut to
- * its mandate's. Refusing gives the mandate its share back. `changed` false: it was in another state, as returned.
- */
-export const decidePermit = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
-  accountId: string
-  decision: 'approve' | 'refuse'
-  keyId: string
-  expiresAt: Millis
-  now: Millis
-}): Command<Decided> {
-  const { id, accountId, decision, keyId, expiresAt, now } = input
-  const found = yield* getPermit(id)
-  if (found?.accountId !== accountId) return undefined
-  const isApproved = decision === 'approve'
-  const mandate = yield* lockMandate(found.mandateId, accountId)
-  const until = isApproved ? Math.min(expiresAt, mandate?.expiresAt ?? expiresAt) : null
-  const row = yield* first<Permit>(DECIDE, isApproved ? 'ready' : 'refused', now, keyId, until, id)
-  if (!row) {
-    const permit = yield* getPermit(id)
-    return permit && { permit, changed: false }
-  }
-  if (!isApproved) yield* addShare(row.mandateId, -1, -row.cost)
-  yield* addCounts(accountId, isApproved ? { permitsApproved: 1 } : { permitsRefused: 1 })
-  return { permit: { ...row }, changed: true }
-})
-
 // retention --------------------------------------------------------------------------------------------------------
 
 /**
@@ -184,15 +154,16 @@ export function* sweepPermits(
   const expired = yield* expireAll(now, limit)
   // The time in front of an id makes the primary key do: nothing younger is looked at.
   const before = newId('pmt', cutoff).slice(0, 'pmt_'.length + 9)
-  const permits = yield* all(
+  const permits = yield* all<{ id: string; accountId: string; evidenceBytes: number | null }>(
     `DELETE FROM permits WHERE id IN (
        SELECT id FROM permits
        WHERE id < $1 AND expires_at <= $2 AND state IN ('refused', 'executed', 'expired') LIMIT $3
-     ) RETURNING id`,
+     ) RETURNING id, account_id AS "accountId", evidence_bytes AS "evidenceBytes"`,
     before,
     cutoff,
     limit,
   )
+  yield* dropDecisions(permits)
   const swept = { expired, permits: permits.length, mandates: 0 }
   // A permit ends with its mandate at the latest: when none of that age is left, none of these mandates has one.
   if (yield* first('SELECT id FROM permits WHERE id < $1 AND expires_at <= $2 LIMIT 1', before, cutoff))

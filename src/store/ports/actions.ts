@@ -1,5 +1,7 @@
 // Mandates, the permits that are prepared against them, and what became of those.
+import type { ApprovalRule } from '../../../schemas/approval.ts'
 import type { Millis } from '../model.ts'
+import type { SignInMethod } from './identity.ts'
 import type { Budget } from './budgets.ts'
 import type { Repeated } from './idempotency.ts'
 
@@ -22,6 +24,8 @@ export interface Mandate {
   readonly maxCalls: number | null
   readonly maxCredits: number | null
   readonly requiresApproval: boolean
+  /** Who has to approve; null where that is said of nobody in particular. */
+  readonly approval: ApprovalRule | null
   readonly expiresAt: Millis
   /** Held by permits that may still be executed, or were: given back where nothing was sent and nothing will be. */
   readonly calls: number
@@ -37,6 +41,27 @@ export type NewMandate = Omit<Mandate, 'calls' | 'credits' | 'revokedAt'>
  * down when its share of the mandate is wanted back: judge by `expiresAt`.
  */
 export type PermitState = 'pending_approval' | 'ready' | 'refused' | 'executed' | 'expired'
+
+/** The kinds of those who act for an account. */
+export type PartyKind = 'service_key' | 'person' | 'connection'
+
+/** Whoever decides about a permit. */
+export interface Decider {
+  readonly kind: PartyKind
+  /** Of the person, the key or the connection. */
+  readonly id: string
+  /** How a person had signed in, and under which session. */
+  readonly method: SignInMethod | null
+  readonly sessionId: string | null
+  readonly address: string
+}
+
+/** One word on a permit, as it is kept beside it. */
+export interface Decision extends Decider {
+  readonly permitId: string
+  readonly decision: 'approve' | 'refuse'
+  readonly decidedAt: Millis
+}
 
 export interface Permit {
   readonly id: string
@@ -59,13 +84,28 @@ export interface Permit {
   /** While `pending_approval`: until when it can be approved. */
   readonly expiresAt: Millis
   readonly decidedAt: Millis | null
-  /** Id of the service key that approved or refused. */
+  /** Id of the person or key whose word let it go out, or ended it. */
   readonly decidedBy: string | null
   /** The one attempt it was executed by. */
   readonly attemptId: string | null
+  /** The rule as JSON that approvals are held to; null where nobody, or anybody may approve. */
+  readonly approval: string | null
+  /** Who prepared it: all three are null for what an earlier release prepared. */
+  readonly preparedKind: PartyKind | null
+  readonly preparedBy: string | null
+  /** The person behind that, where one is known. */
+  readonly preparedPerson: string | null
+  /** Length of the sealed request that was approved, where it is kept. */
+  readonly evidenceBytes: number | null
 }
 
-export type NewPermit = Omit<Permit, 'decidedAt' | 'decidedBy' | 'attemptId'>
+export type NewPermit = Omit<Permit, 'decidedAt' | 'decidedBy' | 'attemptId' | 'evidenceBytes'>
+
+export type DecideResult =
+  /** `missing`: further people who have to approve before it may go out. */
+  | { readonly changed: true; readonly permit: Permit; readonly missing: number }
+  /** `repeated`: they approved it before. `not_member`: the person may not approve for this account any more. */
+  | { readonly changed: false; readonly permit: Permit; readonly reason?: 'repeated' | 'not_member' }
 
 export type PrepareResult =
   | { readonly ok: true; readonly balance: number }

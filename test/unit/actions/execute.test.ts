@@ -32,6 +32,11 @@ const row: Permit = {
   decidedAt: null,
   decidedBy: null,
   attemptId: null,
+  approval: null,
+  preparedKind: 'service_key',
+  preparedBy: 'key_1',
+  preparedPerson: null,
+  evidenceBytes: null,
 }
 const request = { url: 'https://api.example.com/', method: 'POST', headers: {} } as const
 

@@ -8,13 +8,13 @@ const NOW = Date.UTC(2026, 5, 1) + 789
 
 describe('how long a permit holds', () => {
   it('is 300 seconds, for the row and for whoever reads the JWS', () => {
-    const { expiresAt, latest } = lifetimeOf({ requiresApproval: false, expiresAt: NOW + 1e9 }, NOW)
+    const { expiresAt, latest } = lifetimeOf({ expiresAt: NOW + 1e9 }, false, NOW)
     expect(expiresAt).toBe(NOW + PERMIT_TTL_MS)
     expect(toSeconds(latest) - toSeconds(NOW)).toBe(300)
   })
 
   it('is the approval window for a row that waits, and 300 seconds more for the JWS', () => {
-    const { expiresAt, latest } = lifetimeOf({ requiresApproval: true, expiresAt: NOW + 1e9 }, NOW)
+    const { expiresAt, latest } = lifetimeOf({ expiresAt: NOW + 1e9 }, true, NOW)
     expect(expiresAt).toBe(NOW + APPROVAL_WINDOW_MS)
     expect(latest).toBe(NOW + APPROVAL_WINDOW_MS + PERMIT_TTL_MS)
   })
@@ -25,7 +25,7 @@ describe('how long a permit holds', () => {
         fc.boolean(),
         fc.integer({ min: 1, max: 2 * APPROVAL_WINDOW_MS }),
         (requiresApproval, left) => {
-          const { expiresAt, latest } = lifetimeOf({ requiresApproval, expiresAt: NOW + left }, NOW)
+          const { expiresAt, latest } = lifetimeOf({ expiresAt: NOW + left }, requiresApproval, NOW)
           expect(expiresAt).toBeLessThanOrEqual(NOW + left)
           expect(latest).toBeLessThanOrEqual(NOW + left)
           expect(expiresAt).toBeLessThanOrEqual(latest)

@@ -17,6 +17,10 @@ const permit = (n: number): NewPermit => ({
   summary: null,
   createdAt: 1,
   expiresAt: 2,
+  approval: null,
+  preparedKind: null,
+  preparedBy: null,
+  preparedPerson: null,
 })
 
 describe('permits that nobody has shown yet', () => {

@@ -23,6 +23,11 @@ const permit: Permit = {
   decidedAt: null,
   decidedBy: null,
   attemptId: null,
+  approval: null,
+  preparedKind: 'service_key',
+  preparedBy: 'key_1',
+  preparedPerson: null,
+  evidenceBytes: null,
 }
 const good: PermitDependencies = { mandate: { revokedAt: null }, credential: { revokedAt: null, version: 2 } }
 

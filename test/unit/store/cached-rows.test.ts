@@ -6,7 +6,15 @@ import { type CommandName, commandNames, type Commands, traitsOf } from '../../.
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { addMember, newConnection, termsOn } from '../../support/connections.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
-import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
+import {
+  addGrant,
+  BOOT,
+  byKey,
+  edgeCall,
+  execution,
+  preparation,
+  refundOf,
+} from '../../support/store-actions.ts'
 import { runPayoutCommands, saleOf } from '../../support/market-money.ts'
 import { runSellerCommands } from '../../support/market-sellers.ts'
 import {
@@ -161,7 +169,7 @@ beforeAll(async () => {
       id: permit.id,
       accountId: asked.accountId,
       decision,
-      keyId: 'key_1',
+      ...byKey('key_1'),
       expiresAt: permit.expiresAt,
       now: NOW,
     })

@@ -73,6 +73,7 @@ const mandate = [
   {
     id: 'mdt_a',
     methods: '[]',
+    approval: null,
     expiresAt: NOW + 1,
     revokedAt: null,
     maxCalls: 9,
