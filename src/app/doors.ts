@@ -11,6 +11,7 @@ import type { McpExtension } from '../doors/mcp/extension.ts'
 import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
 import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
 import { createConsole } from '../doors/console/index.ts'
+import { createOauthDoor } from '../doors/oauth/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createRestDoor } from '../doors/rest/index.ts'
 import { createSite } from '../doors/site/index.ts'
@@ -43,11 +44,13 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const site = createSite(parts)
   const console = createConsole(parts, site.refuse)
   const rest = createRestDoor(parts, site, console.resources)
+  const oauth = createOauthDoor({ ...parts, site })
   const edge = createEdgeDoor(parts)
   const market = createMarketDoor({ ...parts, site })
 
   function doorFor(path: string): HttpHandler {
     if (isMcp(path)) return mcp.http
+    if (oauth.isAt(path)) return oauth.http
     if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
     if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
     if (edge && path.startsWith(EDGE_PREFIX)) return edge

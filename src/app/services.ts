@@ -18,6 +18,7 @@ import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
 import { createIdentity } from '../identity/index.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
+import { createDocumentReader } from '../outbound/document.ts'
 import { createTargets } from '../outbound/targets.ts'
 import { createWebhookSender, type WebhookSender } from '../outbound/webhook.ts'
 import { createReceipts } from '../receipts/index.ts'
@@ -76,15 +77,16 @@ export async function openServices(
     budgetSpent,
   })
   await debits.recover()
-  const webhooks = createWebhookSender({
-    ...platform,
+  const outside = {
+    sender: platform.sender,
     target: { ports: config.egressPorts, allowSandboxName: platform.isSandbox },
     targets: createTargets({
       ...platform,
       allowSandboxName: platform.isSandbox,
       checkHost: egress.checkHost,
     }),
-  })
+  }
+  const webhooks = createWebhookSender(outside)
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments, lifetime)
   // Discovery lists what the market sells, and the market's own service reads what discovery's neighbours read.
@@ -101,7 +103,10 @@ export async function openServices(
   market = marketplace
   const recentCalls = createRecentCalls({ now })
   const live = createLiveEvents()
-  const identity = createIdentity(platform)
+  const identity = createIdentity({
+    ...platform,
+    readDocument: createDocumentReader({ ...outside, userAgent: 'agent-gateway (client documents)' }),
+  })
   const services: Services = {
     ...broker,
     ...reading,

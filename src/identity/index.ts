@@ -1,8 +1,13 @@
-// Composes sign-in: people, sessions, connections.
+// Composes sign-in: people, sessions, connections, the authorization server.
+import type { Addresses } from '../core/config.ts'
+import type { Logger } from '../lib/log.ts'
+import type { DocumentReader } from '../outbound/document.ts'
 import type { Store } from '../store/ports.ts'
 import { createConnections } from './connections.ts'
+import { createOauth } from './oauth/index.ts'
+import type { DeriveKey } from './oauth/keys.ts'
 import { createPeople } from './people.ts'
-import type { Connections, People, Sessions, SignIn } from './ports.ts'
+import type { AuthorizationServer, Connections, Interactions, People, Sessions, SignIn } from './ports.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 
@@ -11,20 +16,29 @@ export interface Identity {
   readonly people: People
   readonly signIn: SignIn
   readonly connections: Connections
+  readonly oauth: AuthorizationServer
+  readonly interactions: Interactions
 }
 
 export interface IdentityParts {
   readonly store: Store
-  readonly addresses: { readonly baseUrl: string }
+  readonly addresses: Addresses
+  readonly deriveKey: DeriveKey
+  readonly readDocument: DocumentReader
+  readonly log: Logger
   readonly now: () => number
 }
 
 export function createIdentity(parts: IdentityParts): Identity {
   const sessions = createSessions(parts)
+  const connections = createConnections(parts)
+  const { server: oauth, interactions } = createOauth({ ...parts, connections })
   return {
     sessions,
     people: createPeople(parts),
     signIn: createSignIn({ ...parts, sessions }),
-    connections: createConnections(parts),
+    connections,
+    oauth,
+    interactions,
   }
 }

@@ -227,13 +227,43 @@ export interface AskedConsent {
 
 /** The person's side of an authorization request that waits for an answer. */
 export interface Interactions {
-  /** Undefined where it is over, or belongs to another browser. */
-  read(req: IncomingMessage, res: ServerResponse): Promise<AskedConsent | undefined>
-  /** @returns address on this gateway that sends the browser on to the client */
+  /**
+   * Finds the request of a program that shows a code because it has no browser of its own.
+   * @param typed the code as a person typed it
+   * @returns the uid of the page that asks them, good in this browser alone
+   * @throws {GatewayError} not_found
+   */
+  begin(req: IncomingMessage, res: ServerResponse, typed: string): Promise<string>
+  /** Undefined where it is over, or belongs to another browser. @param by whose earlier connection is looked for */
+  read(req: IncomingMessage, res: ServerResponse, by?: SignedIn): Promise<AskedConsent | undefined>
+  /**
+   * @returns address on this gateway that sends the browser on to the client
+   * @throws {GatewayError} state_conflict where it was answered already; as `Connections.open`
+   */
   grant(
     req: IncomingMessage,
     res: ServerResponse,
     answer: { by: SignedIn; choice: ConnectionChoice },
   ): Promise<string>
+  /** @throws {GatewayError} state_conflict */
   refuse(req: IncomingMessage, res: ServerResponse): Promise<string>
+}
+
+/** The authorization server (OAuth 2.1, OpenID Connect) behind its door. */
+export interface AuthorizationServer {
+  /**
+   * Answers a request whose head the door has pinned to the address of the gateway.
+   * @param visit what the door knows of who asks
+   */
+  handle(
+    req: IncomingMessage,
+    res: ServerResponse,
+    visit: {
+      readonly language: 'en' | 'ar'
+      /** Whether this network may have one more document fetched. */
+      readonly mayFetch: () => Promise<boolean>
+      /** Answers a person, whose client cannot be told. */
+      readonly refuse: (status: number, error: string, description: string | undefined) => Promise<void>
+    },
+  ): Promise<void>
 }

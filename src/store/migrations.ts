@@ -13,6 +13,7 @@ import { auditTables, reconciliationTables, rotationTables } from './audit-table
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { countedSales, finalTransfers, marketMoneyTables } from './market-money-tables.ts'
 import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
+import { oauthTables } from './oauth-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { pushTables } from './push-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -362,6 +363,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   totalBudgets,
   signInTables,
   separationTables,
+  oauthTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -30,6 +30,7 @@ import * as marketHosts from './market-hosts.ts'
 import * as marketListings from './market-listings.ts'
 import * as marketSellers from './market-sellers.ts'
 import * as mintedTokens from './minted-tokens.ts'
+import * as oauth from './oauth.ts'
 import * as payoutBatches from './payout-batches.ts'
 import * as payouts from './payouts.ts'
 import * as people from './people.ts'
@@ -93,6 +94,7 @@ export const commands = definitionsOf({
   ...marketListings,
   ...marketSellers,
   ...mintedTokens,
+  ...oauth,
   ...payoutBatches,
   ...payouts,
   ...passkeys,

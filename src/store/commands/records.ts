@@ -5,6 +5,7 @@ import { dropBudgets } from './budgets.ts'
 import { dropConnectionAt, sweepAccessTokens } from './connection-terms.ts'
 import { sweepEmail } from './email.ts'
 import { sweepKeptAnswers } from './kept-answers.ts'
+import { sweepOauth } from './oauth.ts'
 import { sweepPermits } from './permits.ts'
 import { sweepPushConfigs } from './push-configs.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
@@ -197,6 +198,7 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     ...(yield* sweepPayments(now)),
     ...(yield* sweepEmail(now, SWEEP_LIMIT)),
     ...(yield* sweepKeptAnswers(now, SWEEP_LIMIT)),
+    ...(yield* sweepOauth(now, SWEEP_LIMIT)),
   }
 })
 
