@@ -22,6 +22,7 @@ export const marketplacePayoutsRun = defineTool({
   output: PayoutRun,
   price: free,
   caller: 'admin',
+  needsFreshSignIn: true,
   effects: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
   rest: { method: 'POST', path: '/v1/marketplace/payouts/run', operationId: 'runMarketplacePayouts' },
   errors: ['key_required', 'admin_required', 'payments_unavailable'],

@@ -27,6 +27,7 @@ export const paymentsRefund = defineTool({
   }),
   price: free,
   caller: 'admin',
+  needsFreshSignIn: true,
   effects: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
   rest: {
     method: 'POST',

@@ -6,7 +6,7 @@ import { all, columns, type Command, command, first, type SqlValue, where } from
 import { selectPage } from '../page.ts'
 import type { Attempt, Millis } from '../model.ts'
 import type { LedgerEntry } from '../ports/accounts.ts'
-import type { PaymentClaim } from '../ports/payments.ts'
+import type { ClaimBlock, PaymentClaim } from '../ports/payments.ts'
 import type { StoredTask } from '../ports/records.ts'
 import type {
   AttemptSearch,
@@ -143,6 +143,17 @@ export const searchClaims = command({ kind: 'read' })(function (
     },
     request,
   )
+})
+
+/** The block that a claim settled in, where a chain of ours showed it. */
+export const getClaimBlock = command({ kind: 'lookup' })(function* (
+  id: string,
+): Command<ClaimBlock | undefined> {
+  const row = yield* first<ClaimBlock>(
+    `SELECT block_number AS number, block_hash AS hash FROM payment_claims WHERE id = $1 AND block_hash IS NOT NULL`,
+    id,
+  )
+  return row && { ...row }
 })
 
 /** Movements of the credits of an account that fit, newest first. */
