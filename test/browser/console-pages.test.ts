@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 /** Pages of sign-in need a request that waits: they are walked in suites of their own. */
-const ELSEWHERE = ['connect', 'join', 'device', 'connection', 'payment']
+const ELSEWHERE = ['connect', 'join', 'device', 'connection', 'payment', 'task']
 const ROUTES = Object.entries(CONSOLE_ROUTES as Readonly<Record<string, ConsoleRoute>>).filter(
   ([name]) => !ELSEWHERE.includes(name),
 )

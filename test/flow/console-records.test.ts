@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
-import { addAccount, ending, reservation } from '../support/store.ts'
+import { addAccount, ending, newClaim, reservation, settling, submission } from '../support/store.ts'
 import type { Attempt } from '../../src/store/model.ts'
 
 let gateway: TestGateway
@@ -135,5 +135,108 @@ describe('an attempt that nobody knows the end of', () => {
       reason: 'because I say so',
     })
     expect(answer.status).toBe(403)
+  })
+})
+
+describe('payments', () => {
+  const payer = `0x${'ab'.repeat(20)}`
+  async function pay(over: Parameters<typeof newClaim>[0] = {}): Promise<string> {
+    const now = Date.now()
+    const claim = newClaim({ id: newId('clm', now), createdAt: now, payer, ...over })
+    await gateway.store.claimPayment({ claim, bootId: 'boot-of-the-test' })
+    await gateway.store.submitClaim(submission(claim.id, 'boot-of-the-test'))
+    await gateway.store.settleClaim({ ...settling(claim.id), now })
+    return claim.id
+  }
+  interface Payments {
+    readonly payments: readonly { readonly claim_id: string }[]
+  }
+  const idsBy = async (query: string) =>
+    (await owner.data<Payments>(`/console/payments?payer=${payer}&${query}`)).payments.map(
+      ({ claim_id: id }) => id,
+    )
+
+  it('are shown to the operator of the installation alone, narrowed by the address', async () => {
+    const one = await pay()
+    const other = await pay({ tool: '=cmd()', resource: 'https://shop.example.com/<script>' })
+    expect(await idsBy('')).toEqual([other, one])
+    expect(await idsBy('tool=gateway.web.fetch&state=settled')).toEqual([one])
+    expect(await idsBy('state=failed')).toEqual([])
+    expect((await stranger.get('/console/payments')).status).toBe(403)
+    expect((await stranger.get(`/console/payments/${one}`)).status).toBe(403)
+    expect((await owner.get('/console/payments/clm_none')).status).toBe(404)
+    const page = await (await owner.get(`/console/payments/${other}`)).text()
+    expect(page).toContain('&lt;script>')
+    expect(page).not.toContain('<script>')
+    const file = await owner.post(`/console/payments?payer=${payer}`, { _action: 'export', format: 'csv' })
+    expect(await file.text()).toContain(",'=cmd(),")
+    // Nothing that tells a buyer from whoever saw the payment leaves the gateway.
+    expect(JSON.stringify(await owner.data(`/console/payments/${one}`))).not.toContain('cHJlc2VudGF0aW9u')
+  })
+
+  it('go back to their payer by a person who has just shown that it is them, and an amount is read as it is written', async () => {
+    const id = await pay()
+    const refund = (form: Record<string, string>) =>
+      owner.post(`/console/payments/${id}`, {
+        _action: 'refund',
+        reason: 'empty',
+        reference: 'ticket 1',
+        ...form,
+      })
+    const odd = await refund({ amount: '1e3' })
+    expect([odd.status, (await odd.text()).includes('value="1e3"')]).toEqual([400, true])
+    // This gateway has no account to refund from: the tool was asked, and says so.
+    const refused = await refund({ amount: '0.0005' })
+    expect(refused.status).toBe(409)
+  })
+})
+
+describe('edge calls', () => {
+  it('stand beside the hosts that the account asked to serve', async () => {
+    await gateway.store.saveEdgeHost({
+      token: 'token-of-the-test',
+      host: 'shop.example.com',
+      accountId: owner.accountId,
+      now: Date.now(),
+    })
+    const own = await owner.data<{ hosts: unknown[]; calls: unknown[] }>('/console/edge')
+    expect(own).toMatchObject({ hosts: [{ host: 'shop.example.com' }], calls: [] })
+    expect(await stranger.data('/console/edge')).toMatchObject({ hosts: [], calls: [] })
+    const checked = await owner.post('/console/edge', { _action: 'check', edge_host: 'shop.example.com' })
+    expect(checked.status).toBe(200)
+    expect(await checked.text()).toContain('_agent-gateway.shop.example.com')
+  })
+})
+
+describe('tasks', () => {
+  it('are shown with what was said, without what the door keeps beside it, to their account alone', async () => {
+    const id = newId('task', Date.now())
+    const message = { role: 'ROLE_USER', parts: [{ text: 'Buy <b>tea</b>' }, { data: { amount: 3 } }] }
+    await gateway.store.saveTask({
+      id,
+      contextId: 'ctx-1',
+      owner: capabilityId,
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      revision: 1,
+      json: JSON.stringify({
+        id,
+        status: { state: 'TASK_STATE_INPUT_REQUIRED', message: { ...message, role: 'ROLE_AGENT' } },
+        history: [message],
+        artifacts: [{ name: 'receipt', parts: [{ data: { ok: true } }] }],
+        metadata: { 'gateway.waiting': { input: 'kept beside' } },
+      }),
+      updatedAt: Date.now(),
+      expiresAt: Date.now() + 60_000,
+    })
+    const list = await owner.data<{ tasks: { task_id: string }[] }>(
+      '/console/tasks?state=TASK_STATE_INPUT_REQUIRED',
+    )
+    expect(list.tasks.map(({ task_id }) => task_id)).toEqual([id])
+    expect(await stranger.data('/console/tasks')).toMatchObject({ tasks: [] })
+    expect((await stranger.get(`/console/tasks/${id}`)).status).toBe(404)
+    const page = await (await owner.get(`/console/tasks/${id}`)).text()
+    expect(page).toContain('Buy &lt;b>tea')
+    expect(page).toContain('&quot;amount&quot;: 3')
+    expect(page).not.toContain('kept beside')
   })
 })

@@ -241,10 +241,12 @@ export function nameNetwork(network: string): string {
 }
 
 /** Atomic units are read as USDC only where the asset is the pinned one of its network. */
+export const isUsdc = (network: string, asset: string): boolean =>
+  pinned.find(network)?.asset.address.toLowerCase() === asset.toLowerCase()
+
 function moneyOf({ amount, asset, network }: Json): Pick<ReceiptStory, 'amount' | 'unit'> {
   if (typeof amount !== 'string' || !/^\d{1,78}$/.test(amount)) return { amount: '', unit: '' }
-  const known = pinned.find(String(network))?.asset.address.toLowerCase()
-  if (known === undefined || known !== String(asset).toLowerCase()) return { amount, unit: 'atomic' }
+  if (!isUsdc(String(network), String(asset))) return { amount, unit: 'atomic' }
   return { amount: formatAtomic(BigInt(amount)).replace(/\.?0+$/, ''), unit: 'USDC' }
 }
 

@@ -10,7 +10,7 @@ import { Foreign, Ltr } from '../../site/components/foreign.tsx'
 import { Link } from '../../site/components/link.tsx'
 import { atomicOf, fill, usdc } from '../../site/components/market/format.ts'
 import { Transaction } from '../../site/components/transaction.tsx'
-import { nameNetwork } from '../../site/story.ts'
+import { isUsdc, nameNetwork } from '../../site/story.ts'
 import { Act, Field, Form, Refusal } from '../components/form.tsx'
 import {
   Money,
@@ -99,6 +99,7 @@ function Payment({ data, page }: { readonly data: PaymentData; readonly page: Co
         </p>
         <h1>
           <Money atomic={payment.amount_atomic} />
+          {isUsdc(payment.network, payment.asset) && <small class="console-unit"> USDC</small>}
         </h1>
         <p class="row">
           <PaymentStateChip payment={payment} page={page} />

@@ -1,6 +1,7 @@
 // Words of attempts, payments, edge calls and tasks.
 import type { AttemptKind, AttemptState } from '../../../store/model.ts'
 import type { Language } from '../../site/routes.ts'
+import type { TaskState } from '../records/task.ts'
 
 const en = {
   clear: 'Clear',
@@ -257,3 +258,31 @@ const ar: RecordTexts = {
 
 /** `recordTexts[page.language]` */
 export const recordTexts: Readonly<Record<Language, RecordTexts>> = { en, ar }
+
+const taskStatesEn = {
+  TASK_STATE_SUBMITTED: 'Submitted',
+  TASK_STATE_WORKING: 'Working',
+  TASK_STATE_INPUT_REQUIRED: 'Waits for its client',
+  TASK_STATE_AUTH_REQUIRED: 'Waits for a sign-in',
+  TASK_STATE_COMPLETED: 'Completed',
+  TASK_STATE_FAILED: 'Failed',
+  TASK_STATE_CANCELED: 'Canceled',
+  TASK_STATE_REJECTED: 'Rejected',
+} satisfies Record<TaskState, string>
+
+const taskStatesAr: Record<TaskState, string> = {
+  TASK_STATE_SUBMITTED: 'مُقدَّمة',
+  TASK_STATE_WORKING: 'قيد العمل',
+  TASK_STATE_INPUT_REQUIRED: 'تنتظر عميلها',
+  TASK_STATE_AUTH_REQUIRED: 'تنتظر تسجيل دخول',
+  TASK_STATE_COMPLETED: 'مكتملة',
+  TASK_STATE_FAILED: 'فشلت',
+  TASK_STATE_CANCELED: 'ملغاة',
+  TASK_STATE_REJECTED: 'مرفوضة',
+}
+
+/** `taskStates[page.language][task.state]` */
+export const taskStates: Readonly<Record<Language, Record<TaskState, string>>> = {
+  en: taskStatesEn,
+  ar: taskStatesAr,
+}
