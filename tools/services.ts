@@ -4,6 +4,7 @@ import type { MarketService } from '../schemas/market.ts'
 import { toolDefiner } from '../src/core/registry.ts'
 import type { RecentCalls } from '../src/core/call-watch.ts'
 import type { LiveEvents } from '../src/core/live-events.ts'
+import type { Upkeep } from '../src/core/upkeep.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
 import type { Egress } from '../src/egress/ports.ts'
 import type { Actions } from '../src/actions/ports.ts'
@@ -73,6 +74,7 @@ export interface Services {
   readonly recentCalls: RecentCalls
   /** News for people who look on. */
   readonly live: LiveEvents
+  readonly upkeep: Upkeep
 }
 
 /** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */

@@ -10,6 +10,7 @@ import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
 import { createLiveEvents } from '../core/live-events.ts'
+import { createUpkeepWatch } from '../core/upkeep.ts'
 import { createRecentCalls } from '../core/recent-calls.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
@@ -107,6 +108,7 @@ export async function openServices(
     ...platform,
     readDocument: createDocumentReader({ ...outside, userAgent: 'agent-gateway (client documents)' }),
   })
+  const upkeep = createUpkeepWatch({ now })
   const services: Services = {
     ...broker,
     ...reading,
@@ -141,6 +143,7 @@ export async function openServices(
     health: createHealth({ ...platform, ...payments, analyser, startedAt: now() }),
     recentCalls,
     live,
+    upkeep,
   }
   const calls = createCallPath({
     services,
@@ -182,6 +185,7 @@ export async function openServices(
       figures,
       email,
       sellers: sellerUpkeep,
+      upkeep,
     },
   }
 }

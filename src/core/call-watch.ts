@@ -16,9 +16,10 @@ export interface CallWatch {
 export interface CallCounts {
   readonly delivered: number
   readonly refused: number
-  /** Upper bounds of the buckets that hold half, and 95 %, of the calls that delivered; null without any. */
+  /** Upper bounds of the buckets that hold half, 95 % and 99 % of the calls that delivered; null without any. */
   readonly p50Ms: number | null
   readonly p95Ms: number | null
+  readonly p99Ms: number | null
 }
 
 export interface LastHour extends CallCounts {

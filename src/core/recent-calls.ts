@@ -134,6 +134,7 @@ function countsOf(series: readonly ToolSeries[], minutes: readonly number[]): Ca
     refused,
     p50Ms: percentileOf(latencies, CALL_BOUNDS_MS, 0.5),
     p95Ms: percentileOf(latencies, CALL_BOUNDS_MS, 0.95),
+    p99Ms: percentileOf(latencies, CALL_BOUNDS_MS, 0.99),
   }
 }
 

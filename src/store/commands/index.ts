@@ -16,6 +16,7 @@ import * as discovery from './discovery.ts'
 import * as doubtfulClaims from './doubtful-claims.ts'
 import * as edge from './edge.ts'
 import * as email from './email.ts'
+import * as figures from './figures.ts'
 import * as idempotency from './idempotency.ts'
 import * as invitations from './invitations.ts'
 import * as marketLedger from './market-ledger.ts'
@@ -80,6 +81,7 @@ export const commands = definitionsOf({
   ...doubtfulClaims,
   ...edge,
   ...email,
+  ...figures,
   ...idempotency,
   ...invitations,
   ...mandates,

@@ -11,7 +11,14 @@ import type { ActionResult } from '../ports/actions.ts'
 import type { ReserveResult } from '../ports/attempts.ts'
 import type { Budget } from '../ports/budgets.ts'
 import type { Repeated } from '../ports/idempotency.ts'
-import { ledger, listAttempts, searchAttempts, searchLedger, sumLedger } from './write-behind.ts'
+import {
+  countAttempts,
+  ledger,
+  listAttempts,
+  searchAttempts,
+  searchLedger,
+  sumLedger,
+} from './write-behind.ts'
 
 // An aggregate: one row in any case, with no balance where there is no such account. The reasons in the order of the port.
 const LOOK = `SELECT a.balance, a.rowid AS account, count(k.id) AS depth, min(k.rowid) AS capability,
@@ -187,6 +194,7 @@ function* reserveExecution(input: Reservation): Command<Exclude<ActionResult, Re
 /** Every command, as the store's thread runs it. */
 export const sqliteCommands: Commands = {
   ...commands,
+  countAttempts,
   ledger,
   listAttempts,
   searchAttempts,

@@ -5,9 +5,11 @@
 import { type Command, statement } from '../command.ts'
 import { ledgerFrom } from '../commands/accounts.ts'
 import { type AttemptFilter, listAttemptsFrom, UNFINISHED } from '../commands/attempts.ts'
+import { countAttemptsFrom, type FiguresInput } from '../commands/figures.ts'
 import { toFailure } from '../failure.ts'
 import { searchAttemptsFrom, searchLedgerFrom, sumLedgerFrom } from '../commands/searches.ts'
 import type {
+  AttemptFigures,
   AttemptSearch,
   DayOfLedger,
   LedgerEntry,
@@ -45,6 +47,10 @@ export const listAttempts = (filter: AttemptFilter, page: PageRequest): Command<
 /** The command `searchAttempts` over both places. */
 export const searchAttempts = (filter: AttemptSearch, request: SearchRequest): Command<SearchPage<Attempt>> =>
   searchAttemptsFrom(filter.state === undefined ? ATTEMPTS : BY_STATE[filter.state], filter, request)
+
+/** The command `countAttempts` over both places. */
+export const countAttempts = (input: FiguresInput): Command<AttemptFigures> =>
+  countAttemptsFrom(ATTEMPTS, input)
 
 /** The command `searchLedger` over both places. */
 export const searchLedger = (

@@ -26,6 +26,7 @@ describe('the calls of the last hour', () => {
       refused: 3,
       p50Ms: 5,
       p95Ms: 100,
+      p99Ms: 100,
       tools: [
         { tool: 'a', delivered: 4, refused: 1, p50Ms: 5 },
         { tool: 'b', delivered: 0, refused: 2, p50Ms: null },
