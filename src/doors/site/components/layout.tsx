@@ -27,6 +27,12 @@ const ALSO: Readonly<Record<string, RegExp>> = {
   '/verify': /^\/receipts\//,
 }
 
+/** The console has the address that people sign in at, wherever the site is. */
+function consoleAddress({ siteUrl, baseUrl, language, href }: PageContext): string {
+  const path = language === LANGUAGES[0] ? '/console' : `/${language}/console`
+  return new URL(siteUrl).origin === new URL(baseUrl).origin ? href(path) : baseUrl + path
+}
+
 interface LayoutProps extends Children {
   readonly page: PageContext
   readonly isWide?: boolean | undefined
@@ -61,6 +67,9 @@ export function Layout({ page, isWide, children }: LayoutProps): VNode {
             ))}
           </ul>
         </nav>
+        <Link to={consoleAddress(page)} class="language">
+          {t.console}
+        </Link>
         <Link to={page.inLanguage(other)} class="language" lang={other}>
           {t.otherLanguage}
         </Link>

@@ -12,6 +12,7 @@ const ar: Readonly<Record<string, GuideWords>> = {
   frameworks: { title: 'ربط إطار عمل للوكلاء', summary: 'AI SDK و LangChain و OpenAI Agents SDK و mcp-use.' },
   a2a: { title: 'ربط وكيل A2A', summary: 'يكفيه العنوان وحده.' },
   rest: { title: 'واجهة HTTP', summary: 'استدعِ الأدوات عبر HTTP.' },
+  console: { title: 'لوحة التحكم', summary: 'حيث يقرر الأشخاص ويراقبون ويغيّرون من يحق له ماذا.' },
   site: { title: 'الموقع', summary: 'صفحات الموقع، وكيف يكون له عنوان مستقل.' },
   answers: { title: 'الأجوبة عبر MCP و A2A', summary: 'ما الذي يُحذف من الجواب وكيف تحصل عليه.' },
   outcomes: { title: 'النتائج', summary: 'اشترِ نتيجة من مصادر عامة.' },
