@@ -96,6 +96,27 @@ const coveredFields = {
   methods: z.array(HttpMethod),
 }
 
+/** How it goes with the tokens that are minted from a credential. No token is in it. */
+export const TokenHealth = z.strictObject({
+  state: z
+    .enum(['none', 'ready', 'ended', 'minting', 'failing'])
+    .describe('`none`: nothing was minted yet; `ended`: the next call mints another'),
+  minted_at: Timestamp.nullable(),
+  usable_until: Timestamp.nullable(),
+  failures: z.int().min(0).describe('Exchanges in a row that failed'),
+  retry_at: Timestamp.nullable().describe('The provider is asked again from then on'),
+  failure: z
+    .strictObject({
+      reason: z.string().describe('Stable word, such as refused or unreachable'),
+      host: z.string().describe('Who was asked'),
+      status: z.int().nullable(),
+      oauth_error: z.string().nullable().describe('Error code, where it is one of the standard'),
+    })
+    .nullable()
+    .describe('The last exchange, where it failed'),
+})
+export type TokenHealth = z.infer<typeof TokenHealth>
+
 export const CapabilityRecord = z.strictObject({
   capability_id: z.string(),
   credential_id: z

@@ -13,6 +13,7 @@ export const egressCredentialsDelete = defineTool({
   brief: 'Removes a credential with its secret, budgets and capabilities for good; receipts stay.',
   input: z.strictObject({ credential_id: credentialId }),
   output: z.strictObject({ credential_id: z.string(), deleted: z.literal(true) }),
+  needsFreshSignIn: true,
   price: free,
   caller: 'operator',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },

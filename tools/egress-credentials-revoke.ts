@@ -12,6 +12,7 @@ export const egressCredentialsRevoke = defineTool({
   brief: 'Ends a credential and its capabilities for good, and wipes the secret.',
   input: z.strictObject({ credential_id: credentialId }),
   output: CredentialMetadata,
+  needsFreshSignIn: true,
   price: free,
   caller: 'operator',
   effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },

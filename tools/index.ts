@@ -38,6 +38,7 @@ import { egressCapabilitiesRevoke } from './egress-capabilities-revoke.ts'
 import { egressCredentialsCreate } from './egress-credentials-create.ts'
 import { egressCredentialsDelete } from './egress-credentials-delete.ts'
 import { egressCredentialsEdit } from './egress-credentials-edit.ts'
+import { egressCredentialsGet } from './egress-credentials-get.ts'
 import { egressCredentialsList } from './egress-credentials-list.ts'
 import { egressCredentialsRevoke } from './egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from './egress-credentials-rotate.ts'
@@ -124,6 +125,7 @@ export const tools: readonly AnyTool[] = [
   egressPricing,
   egressCredentialsCreate,
   egressCredentialsList,
+  egressCredentialsGet,
   egressCredentialsRotate,
   egressCredentialsEdit,
   egressCredentialsRevoke,

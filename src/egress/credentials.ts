@@ -8,6 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Egress, WantedScope } from './ports.ts'
+import { describeTokens } from './kinds/health.ts'
 import { isSigning } from './kinds/kind.ts'
 import { replaceSecret } from './kinds/replacing.ts'
 import { type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
@@ -46,6 +47,8 @@ export interface CredentialParts {
 export type Credentials = Pick<
   Egress,
   | 'createCredential'
+  | 'getCredential'
+  | 'tokenHealth'
   | 'listCredentials'
   | 'rotateCredential'
   | 'editCredential'
@@ -109,6 +112,18 @@ export function createCredentials(parts: CredentialParts): Credentials {
       return withBudgets(credential)
     },
 
+    getCredential: async (accountId, credentialId) => withBudgets(await find(accountId, credentialId)),
+
+    async tokenHealth(accountId, credentials) {
+      const minting = credentials.filter(({ settings, revoked_at }) => revoked_at === null && mints(settings))
+      const rows = await Promise.all(
+        minting.map(({ credential_id }) => store.getMintedTokens(credential_id, accountId)),
+      )
+      return new Map(
+        minting.map(({ credential_id }, at) => [credential_id, describeTokens(rows[at], now())] as const),
+      )
+    },
+
     async listCredentials(accountId, page) {
       const { items, next } = await store.listCredentials(accountId, page)
       const holders = items.filter(({ isBudgeted }) => isBudgeted).map(({ id }) => id)
@@ -170,6 +185,11 @@ export function createCredentials(parts: CredentialParts): Credentials {
       return withBudgets(revoked)
     },
   }
+}
+
+function mints(settings: CredentialMetadata['settings']): boolean {
+  const { kind } = settings as CredentialSettings
+  return kind !== undefined && !isSigning(kind)
 }
 
 /** Administrators look for this line. */

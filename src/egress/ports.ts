@@ -9,6 +9,7 @@ import type {
   EgressReply,
   IssuedCapability,
   ProviderId,
+  TokenHealth,
 } from '../../schemas/egress.ts'
 import type { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { BudgetState, BudgetWish } from '../../schemas/budget.ts'
@@ -248,6 +249,13 @@ export interface Egress {
       isAdministrator: boolean
     },
   ): Promise<CredentialMetadata>
+  /** @throws {GatewayError} credential_not_found */
+  getCredential(accountId: string, credentialId: string): Promise<CredentialMetadata>
+  /** How minting goes, of those of these credentials that mint tokens, by id. */
+  tokenHealth(
+    accountId: string,
+    credentials: readonly CredentialMetadata[],
+  ): Promise<ReadonlyMap<string, TokenHealth>>
   listCredentials(
     accountId: string,
     page: PageRequest,

@@ -6,8 +6,12 @@ import { signIn, type TestForm, type TestPerson } from '../support/people.ts'
 
 let gateway: TestGateway
 let owner: TestPerson
+let clock = 0
 beforeAll(async () => {
-  gateway = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+  gateway = await startTestGateway({
+    env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' },
+    now: () => Date.now() + clock,
+  })
   owner = await signIn(gateway, { role: 'owner' })
 })
 afterAll(() => gateway?.close())
@@ -233,10 +237,160 @@ describe('the form of a new credential', () => {
     expect(await (await owner.get('/console/credentials/new?q=linea')).text()).toContain('provider=linear')
     expect(await (await owner.get('/console/providers?q=linea')).text()).toContain('api.linear.app')
   })
+})
+
+describe('the page of a credential', () => {
+  const stored = async (form: TestForm = {}) => {
+    const answer = await owner.post('/console/credentials/new?provider=custom', {
+      ...CUSTOM,
+      kind: 'text',
+      secret: SECRET,
+      path_prefixes: '/',
+      ...form,
+    })
+    return (answer.headers.get('location') ?? '').replace('?done=created', '')
+  }
+  const version = async (path: string) =>
+    (await owner.data<{ credential: { version: number } }>(path)).credential.version
+
+  it('makes a call that shows whether the secret works, and leaves no capability behind', async () => {
+    const path = await stored()
+    gateway.upstream.respond((request, res) => {
+      const [, given] = request.headers.find(([name]) => name === 'authorization') ?? []
+      res.writeHead(given === `Bearer ${SECRET}` ? 200 : 401).end('<script>alert(1)</script>')
+    })
+    const before = await gateway.balance()
+    const url = gateway.url('/me')
+    const html = await (await owner.post(path, { _action: 'test', method: 'GET', url, body: '' })).text()
+    expect(html).toContain('The secret works: api.example.com answered 200.')
+    expect(html).toContain('&lt;script>')
+    expect(html).not.toContain(SECRET)
+    expect(await gateway.balance()).toBe(before - 1)
+    const { items } = await gateway.store.listCapabilities({ accountId: owner.accountId }, { limit: 5 })
+    const [capability] = items
+    expect([capability?.scope.path_prefixes, capability?.maxUses, capability?.revokedAt !== null]).toEqual([
+      ['/me'],
+      1,
+      true,
+    ])
+
+    const outside = { _action: 'test', method: 'GET', url: 'https://elsewhere.example.com/', body: '' }
+    const refused = await owner.post(path, outside)
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toContain('value="https://elsewhere.example.com/"')
+  })
+
+  it('replaces the secret, and shows both versions', async () => {
+    const path = await stored()
+    const rotate = (at: string) =>
+      owner.post(path, { _action: 'rotate', version: at, secret: `${SECRET}-new` })
+    expect((await rotate('1')).headers.get('location')).toBe(`${path}?done=rotated`)
+    const html = await (await owner.get(path)).text()
+    expect(html).toMatch(/<th scope="row">2<\/th>.*in use.*<th scope="row">1<\/th>.*before/s)
+    expect(html).toContain('Answers are searched for the secret before it')
+    // Whoever saw version 1 did not see what came after.
+    const late = await rotate('1')
+    expect([late.status, await version(path)]).toEqual([409, 2])
+    expect(await late.text()).not.toContain(SECRET)
+  })
+
+  it('changes scope, budgets and settings, and what was not touched stays', async () => {
+    const path = await stored({ settings: '{"response_headers": ["etag"]}' })
+    const form = {
+      _action: 'edit',
+      version: '1',
+      label: 'orders',
+      hosts: UPSTREAM_HOST,
+      path_prefixes: '/orders',
+      methods: ['GET'],
+      'budget.calls.day': '7',
+      settings: '{"response_headers": ["etag"]}',
+    }
+    expect((await owner.post(path, form)).status).toBe(303)
+    const { credential } = await owner.data<{ credential: Record<string, unknown> }>(path)
+    expect(credential).toMatchObject({
+      label: 'orders',
+      path_prefixes: ['/orders'],
+      methods: ['GET'],
+      settings: { response_headers: ['etag'] },
+      budgets: [{ unit: 'calls', per: 'day', limit: '7' }],
+    })
+    const stale = await owner.post(path, { ...form, label: 'mine' })
+    expect([stale.status, (await stale.text()).includes('value="mine"')]).toEqual([409, true])
+    // What is refused of one form is not filled into another.
+    const wrong = await (await owner.post(path, { _action: 'rotate', version: '2', secret: 'short' })).text()
+    expect(wrong).toMatch(/name="methods" value="GET" checked/)
+  })
+
+  it('says why no token could be minted, and what helps', async () => {
+    gateway.upstream.respond((_, res) => {
+      res
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(`{"error":"invalid_grant","error_description":"${SECRET}"}`)
+    })
+    const { credentialId, capability } = await gateway.grant({
+      credential: {
+        secret: undefined,
+        label: 'calendar',
+        parts: { refresh_token: SECRET, client_secret: SECRET },
+        settings: {
+          kind: { type: 'oauth2_refresh_token', token_url: gateway.url('/token'), client_id: 'client-1' },
+        },
+      },
+    })
+    const path = `/console/credentials/${credentialId}`
+    expect(await (await owner.get(path)).text()).toContain('Nothing was minted yet')
+    await gateway.fetch(capability, { url: gateway.url('/me') })
+    const html = await (await owner.get(path)).text()
+    expect(html).toContain('The last exchange failed.')
+    expect(html).toContain('Authorise again, then replace the secret.')
+    expect(html).toContain('400 invalid_grant')
+    expect(html).not.toContain(SECRET)
+    expect(await (await owner.get('/console/credentials')).text()).toContain('No token: 1 failures')
+  })
+
+  it('revokes and deletes after a fresh sign-in alone', async () => {
+    const path = await stored()
+    clock = 6 * 60_000
+    for (const _action of ['revoke', 'delete'])
+      expect([_action, (await owner.post(path, { _action })).status]).toEqual([_action, 403])
+    clock = 0
+    expect((await owner.post(path, { _action: 'revoke' })).headers.get('location')).toBe(
+      `${path}?done=revoked`,
+    )
+    const html = await (await owner.get(path)).text()
+    expect([html.includes('name="_action" value="rotate"'), html.includes('value="delete"')]).toEqual([
+      false,
+      true,
+    ])
+    expect((await owner.post(path, { _action: 'delete' })).headers.get('location')).toBe(
+      '/console/credentials?done=deleted',
+    )
+    expect((await owner.get(path)).status).toBe(404)
+  })
+
+  it('has no forms for who only reads, and takes none from them', async () => {
+    const path = await stored()
+    const auditor = await signIn(gateway, { role: 'auditor' })
+    expect(await (await auditor.get(path)).text()).not.toContain('name="_action"')
+    const rotate = { _action: 'rotate', version: '1', secret: SECRET, _csrf: await auditor.csrf() }
+    expect((await auditor.post(path, rotate)).status).toBe(403)
+    expect(await version(path)).toBe(1)
+  })
 
   it('shows nobody the credentials of another account', async () => {
     const { body } = await gateway.rest('POST', '/v1/keys', { label: 'another', account: 'new' })
     const stranger = await signIn(gateway, { accountId: body.account_id, admin: false })
     expect(await (await stranger.get('/console/credentials')).text()).not.toContain('inventory')
+    const path = await stored()
+    expect((await stranger.get(path)).status).toBe(404)
+    const _csrf = await stranger.csrf()
+    for (const _action of ['rotate', 'edit', 'revoke', 'delete', 'test'])
+      expect([
+        _action,
+        (await stranger.post(path, { _action, _csrf, version: '1', secret: SECRET, url: gateway.url('/') }))
+          .status,
+      ]).toEqual([_action, 404])
+    expect(await version(path)).toBe(1)
   })
 })

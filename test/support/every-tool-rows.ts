@@ -136,6 +136,7 @@ export const ROWS: Readonly<Record<string, Row | Readonly<Record<string, Row>>>>
   'gateway.egress.pricing': stranger(),
   'gateway.egress.credentials.create': given(custom),
   'gateway.egress.credentials.list': given({ limit: 2 }),
+  'gateway.egress.credentials.get': onCredential(),
   'gateway.egress.credentials.rotate': onCredential({ secret: 'upstream-secret-3' }),
   'gateway.egress.credentials.edit': onCredential({ label: 'another' }),
   'gateway.egress.credentials.revoke': onCredential(),

@@ -14,6 +14,8 @@ export interface TestPerson {
   get(path: string, headers?: Record<string, string>): Promise<Response>
   /** The data of a page. */
   data<T>(path: string): Promise<T>
+  /** What proves that a form is of this person's own pages, where the page itself has none. */
+  csrf(): Promise<string>
   /** A form of a page, as that page's browser sends it. */
   post(path: string, form: TestForm, headers?: Record<string, string>): Promise<Response>
 }
@@ -60,16 +62,20 @@ export async function signIn(
       headers: { accept: 'text/html', cookie, 'sec-fetch-site': 'same-origin', ...headers },
       redirect: 'manual',
     })
+  const csrfIn = async (path: string) => {
+    const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(await (await get(path)).text()) ?? []
+    return csrf
+  }
   return {
     personId: person.id,
     accountId: account,
     sessionId: session.id,
     cookie,
     get,
+    csrf: () => csrfIn('/console/tools/gateway.egress.credentials.list'),
     data: async <T>(path: string) => (await (await get(path, { accept: 'application/json' })).json()) as T,
     async post(path, form, headers = {}) {
-      const page = await (await get(path)).text()
-      const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(page) ?? []
+      const csrf = form['_csrf'] === undefined ? await csrfIn(path) : ''
       return fetch(baseUrl + path, {
         method: 'POST',
         headers: {

@@ -157,6 +157,10 @@ export const Box = ({
   </label>
 )
 
+/** The page as one of its forms sees it: what was refused of another form is not filled into this one. */
+export const forForm = (page: ConsoleContext, action: string): ConsoleContext =>
+  page.refused?.form.get('_action') === action ? page : { ...page, refused: undefined }
+
 /** The lines of an area, without empty ones. */
 export const linesOf = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? '')

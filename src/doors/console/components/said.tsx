@@ -1,5 +1,6 @@
 // What a form has just done, read aloud where a page is heard. The word is in the address (`?done=word`), the sentence in the page's texts.
 import type { VNode } from 'preact'
+import type { ConsoleContext } from '../ports.ts'
 
 interface SaidProps {
   readonly word: string | null | undefined
@@ -15,3 +16,7 @@ export function Said({ word, words }: SaidProps): VNode | null {
     </p>
   )
 }
+
+/** The word in the page's address. */
+export const doneWord = ({ path }: Pick<ConsoleContext, 'path'>): string | null =>
+  new URLSearchParams(path.split('?')[1]).get('done')

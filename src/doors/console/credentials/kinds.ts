@@ -118,4 +118,13 @@ export function kindsOf(provider: {
   return provider.id === 'custom' ? KINDS : KINDS.filter((kind) => kind !== 'texts')
 }
 
+/** The gateway makes this part itself (egress/kinds/token-seal.ts). */
+export const TOKEN_KEY_PART = 'token_key'
+
+/** What the secret of a stored credential is, by what its settings say. */
+export function kindOf(settings: Readonly<Record<string, unknown>>): string {
+  const { kind, parts } = settings as { kind?: { type?: string }; parts?: object }
+  return kind?.type ?? (parts ? 'texts' : 'text')
+}
+
 export const isKind = (text: string | null): text is KindName => KINDS.some((kind) => kind === text)

@@ -1,18 +1,19 @@
 // Stored credentials: what each is for, and whether it works.
 import type { z } from 'zod'
+import type { TokenHealth } from '../../../../schemas/egress.ts'
 import type { egressCredentialsList } from '../../../../tools/egress-credentials-list.ts'
 import { Foreign, Ltr } from '../../site/components/foreign.tsx'
 import { Link } from '../../site/components/link.tsx'
 import { State } from '../../site/components/state.tsx'
-import { Done } from '../components/done.tsx'
+import { doneWord, Said } from '../components/said.tsx'
 import { Table, Time } from '../components/table.tsx'
-import { type Health, healthOf } from '../credentials/health.ts'
+import { kindOf } from '../credentials/kinds.ts'
 import { defineConsolePage } from '../ports.ts'
 import { maySee } from '../routes.ts'
 import { credentialTexts, fill } from '../texts/credentials.ts'
 
 type Listed = z.infer<(typeof egressCredentialsList)['output']>
-type Row = Listed['credentials'][number] & { readonly health: Health | null }
+type Row = Listed['credentials'][number] & { readonly tokens: TokenHealth | null }
 
 interface Data {
   readonly credentials: readonly Row[]
@@ -27,12 +28,11 @@ export const page = defineConsolePage<Data>({
       limit: 50,
       ...(before !== null && { before }),
     })) as Listed
-    const rows = await Promise.all(
-      credentials.map(async (credential) => ({
-        ...credential,
-        health: await healthOf(parts, signedIn.accountId, credential),
-      })),
-    )
+    const health = await parts.services.egress.tokenHealth(signedIn.accountId, credentials)
+    const rows = credentials.map((credential) => ({
+      ...credential,
+      tokens: health.get(credential.credential_id) ?? null,
+    }))
     return { credentials: rows, next }
   },
   title: (_data, { language }) => credentialTexts[language].title,
@@ -53,7 +53,7 @@ export const page = defineConsolePage<Data>({
           </div>
           {data.credentials.length > 0 && add}
         </div>
-        <Done page={page} words={t.done} />
+        <Said word={doneWord(page)} words={t.done} />
         <Table
           page={page}
           label={t.title}
@@ -86,11 +86,11 @@ export const page = defineConsolePage<Data>({
             { head: t.version, isNumber: true, cell: ({ version }) => version },
             {
               head: t.state,
-              cell: ({ revoked_at, health }) => {
+              cell: ({ revoked_at, tokens }) => {
                 if (revoked_at !== null) return <State is="unknown" page={page} words={t.revoked} />
-                if (health?.state === 'bad')
+                if (tokens?.state === 'failing')
                   return (
-                    <State is="failed" page={page} words={fill(t.failing, { n: String(health.failures) })} />
+                    <State is="failed" page={page} words={fill(t.failing, { n: String(tokens.failures) })} />
                   )
                 return <State is="done" page={page} words={t.active} />
               },
@@ -105,9 +105,3 @@ export const page = defineConsolePage<Data>({
 
 const shorten = (hosts: readonly string[]) =>
   hosts.length > 2 ? `${hosts.slice(0, 2).join(', ')} +${hosts.length - 2}` : hosts.join(', ')
-
-/** The word of texts/credentials.ts for what the secret is. */
-export function kindOf(settings: Readonly<Record<string, unknown>>): string {
-  const { kind, parts } = settings as { kind?: { type?: string }; parts?: object }
-  return kind?.type ?? (parts ? 'texts' : 'text')
-}

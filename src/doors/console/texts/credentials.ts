@@ -163,11 +163,13 @@ const en = {
   store: 'Store it',
 
   health: 'Tokens',
-  healthNone: 'Nothing was minted yet: the first call does that.',
-  healthGood: 'A token is ready.',
-  healthEnded: 'The last token has ended. The next call mints another.',
-  healthBusy: 'A token is being minted.',
-  healthBad: 'The last exchange failed.',
+  healthStates: {
+    none: 'Nothing was minted yet: the first call does that.',
+    ready: 'A token is ready.',
+    ended: 'The last token has ended. The next call mints another.',
+    minting: 'A token is being minted.',
+    failing: 'The last exchange failed.',
+  },
   mintedAt: 'Minted',
   usableUntil: 'Used until',
   failures: 'Failures in a row',
@@ -207,9 +209,8 @@ const en = {
   versionSince: 'Since',
   versionCalls: 'Calls',
   versionLast: 'Last call',
-  versionHint:
-    'Each replacement of the secret and each edit is a version. Counted in the last 1,000 calls of the account.',
-  sought: 'Answers are searched for the secret before it, too, until {time}.',
+  versionHint: 'Each replacement of the secret and each edit is a version. Counted in its last 100 calls.',
+  sought: 'Answers are searched for the secret before it, too, until',
   rotate: 'Replace the secret',
   rotateHint:
     'Scope and capabilities stay. Calls under way end with the old secret, the next one uses the new. Withdraw the old one at its provider afterwards.',
@@ -227,6 +228,8 @@ const en = {
   facts: 'Facts',
   sentIn: 'Sent in',
   capabilities: 'Its capabilities',
+  attempts: 'Its calls',
+  budgets: 'Budgets',
 
   providersLead:
     'APIs that the gateway knows: their hosts, where they take a secret, and the addresses it never calls.',
@@ -396,11 +399,13 @@ const ar: typeof en = {
   store: 'احفظها',
 
   health: 'الرموز',
-  healthNone: 'لم يصدر رمز بعد: أول طلب يفعل ذلك.',
-  healthGood: 'الرمز جاهز.',
-  healthEnded: 'انتهى آخر رمز. الطلب التالي يُصدر غيره.',
-  healthBusy: 'يجري إصدار رمز.',
-  healthBad: 'أخفق آخر تبادل.',
+  healthStates: {
+    none: 'لم يصدر رمز بعد: أول طلب يفعل ذلك.',
+    ready: 'الرمز جاهز.',
+    ended: 'انتهى آخر رمز. الطلب التالي يُصدر غيره.',
+    minting: 'يجري إصدار رمز.',
+    failing: 'أخفق آخر تبادل.',
+  },
   mintedAt: 'صدر',
   usableUntil: 'يُستخدم حتى',
   failures: 'إخفاقات متتالية',
@@ -440,8 +445,8 @@ const ar: typeof en = {
   versionSince: 'منذ',
   versionCalls: 'الطلبات',
   versionLast: 'آخر طلب',
-  versionHint: 'كل استبدال للسر وكل تعديل إصدار. يُحسب في آخر 1,000 طلب للحساب.',
-  sought: 'تُفحص الإجابات بحثًا عن السر السابق أيضًا حتى {time}.',
+  versionHint: 'كل استبدال للسر وكل تعديل إصدار. يُحسب في آخر 100 طلب لها.',
+  sought: 'تُفحص الإجابات بحثًا عن السر السابق أيضًا حتى',
   rotate: 'استبدل السر',
   rotateHint:
     'يبقى النطاق وتبقى الصلاحيات. الطلبات الجارية تنتهي بالسر القديم، والتالي يستخدم الجديد. اسحب القديم لدى مزوّده بعد ذلك.',
@@ -457,6 +462,8 @@ const ar: typeof en = {
   facts: 'حقائق',
   sentIn: 'يُرسل في',
   capabilities: 'صلاحياتها',
+  attempts: 'طلباتها',
+  budgets: 'حدود الاستهلاك',
 
   providersLead: 'واجهات تعرفها البوابة: مضيفوها، وأين تأخذ السر، والعناوين التي لا تُطلب أبدًا.',
   header2: 'الترويسة',

@@ -23,7 +23,9 @@ export function SecretFields({ page, kind, named }: SecretFieldsProps): VNode {
       ...(is === 'public' && { isPublic: true as const }),
       ...(PEM.has(name) && { hasLines: true as const }),
     }))
-    return <Parts page={page} parts={parts} />
+    const further = kind === 'text' || kind === 'texts' ? [] : KIND_FORMS[kind].parts
+    const others = further.filter(({ name }) => !Object.hasOwn(named, name))
+    return <Parts page={page} parts={[...parts, ...others]} />
   }
   if (kind === 'text') return <SecretField name="secret" label={t.secret} help={t.writeOnly} />
   if (kind === 'texts') return <NamedRows page={page} />
