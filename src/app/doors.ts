@@ -10,6 +10,7 @@ import { sendProblem } from '../doors/http/reply.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
 import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
 import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
+import { pathOf as mcpPathOf } from '../doors/mcp/sign-in.ts'
 import { createConsole } from '../doors/console/index.ts'
 import { createOauthDoor } from '../doors/oauth/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
@@ -24,7 +25,7 @@ export interface Doors {
 }
 
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
-const isMcp = (path: string) => path === '/mcp' || path === '/mcp/'
+const isMcp = (path: string) => mcpPathOf(path) !== undefined
 
 /** Additions of a test to the MCP and A2A doors. */
 export interface DoorExtensions {

@@ -87,9 +87,8 @@ describe.each(eras)('what a model is told in the %s era', (_, ask) => {
     const { detail } = await call('gateway_payments_get', { claim_id: 'clm_x' })
     expect(detail).toContain('_meta["x402/payment"]')
     expect(detail).toContain('`x402/sign-in-with-x`')
-    expect((await call('gateway_egress_attempts_list', {})).detail).toContain(
-      'the tool argument `capability`',
-    )
+    const { json } = await ask('tools/call', { name: 'gateway_egress_attempts_list', arguments: {} })
+    expect(json['error'].message).toContain('the tool argument `capability`')
   })
 
   it('says that a service key is no argument', async () => {

@@ -181,7 +181,7 @@ describe.each(eras)('in the %s era', (era, call) => {
   it(cites('mcp:tools:access', 'lets an operator tool be called with a service key only'), async () => {
     const params = { name: 'gateway.test.operator', arguments: {} }
     const refused = await call('tools/call', params)
-    expect(refused.json['result'].structuredContent.code).toBe('key_required')
+    expect([refused.status, refused.json['error'].data.code]).toEqual([401, 'key_required'])
     const answered = await call('tools/call', params, { authorization: `Bearer ${operatorKey}` })
     expect(answered.json['result'].structuredContent).toEqual({ kind: 'operator', id: 'key_operator' })
   })

@@ -91,7 +91,9 @@ export const throughDoor = {
     // A challenge is the PaymentRequired of x402 itself, not a problem document.
     const isChallenge = at(content, 'x402Version') !== undefined && isError
     const refused = isChallenge ? 'payment_required' : at(content, 'code')
-    const code = isError ? refused : content === undefined ? at(body, 'error', 'code') : 'ok'
+    // A client that can sign in is told in HTTP that it should: the problem document is the error's data.
+    const error = at(body, 'error', 'data', 'code') ?? at(body, 'error', 'code')
+    const code = isError ? refused : content === undefined ? error : 'ok'
     return {
       status,
       code,

@@ -95,7 +95,7 @@ export function createBridge(to: {
       if (!isRpcId(asked['id'])) return
       parsed['id'] = asked['id']
     }
-    write(JSON.stringify(parsed))
+    write(JSON.stringify(asResult(parsed, asked)))
   }
 
   return {
@@ -126,6 +126,24 @@ export function createBridge(to: {
     },
   }
 }
+
+/**
+ * A call that was refused for want of a sign-in is an error over HTTP, for the client. Nobody signs in over stdio: there it is the model
+ * that reads what to do, as in any other result.
+ */
+function asResult(answer: JsonObject, asked: JsonObject): JsonObject {
+  const { error } = answer
+  const problem = isObject(error) && asked['method'] === 'tools/call' ? error['data'] : undefined
+  if (!isObject(problem) || !SIGN_IN.has(problem['status'])) return answer
+  const content = [{ type: 'text', text: JSON.stringify(problem) }]
+  const result = { content, structuredContent: problem, isError: true }
+  return {
+    jsonrpc: '2.0',
+    id: answer['id'],
+    result: claimedVersion(asked) === undefined ? result : { ...result, resultType: 'complete' },
+  }
+}
+const SIGN_IN: ReadonlySet<unknown> = new Set([401, 403])
 
 function claimedVersion({ params }: JsonObject): string | undefined {
   const meta = isObject(params) ? params['_meta'] : undefined

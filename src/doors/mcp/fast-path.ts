@@ -8,6 +8,7 @@ import { type Headers, limitHeaders, sendBytes, sendJsonText } from '../http/rep
 import { allowSilence } from '../http/silence.ts'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
+import { challengeHeaders } from './challenge.ts'
 import type { Exchange } from './exchange.ts'
 import type { Link } from './link.ts'
 import { isOfferMethod, type OfferMethod } from './offers.ts'
@@ -147,7 +148,13 @@ async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {
   }
   const outcome = await callTool(core, link, request.params, exchange)
   if (!outcome.ok) exchange.answer(200, errorText(request.id, outcome.error))
-  else {
+  else if (outcome.challenge && !fast.res.headersSent) {
+    const { refusal, error } = outcome.challenge
+    exchange.answer(refusal.error.status, errorText(request.id, error), {
+      ...limitHeaders(link.seen),
+      ...challengeHeaders(core, refusal, { headers: fast.req.headers, path: link.path }),
+    })
+  } else {
     const json = resultJson(outcome.result, era === 'modern' ? core.catalogue : undefined)
     exchange.answer(200, resultText(request.id, json), limitHeaders(link.seen))
   }

@@ -1,4 +1,4 @@
-// The MCP door: Streamable HTTP at /mcp, stateless, revisions 2026-07-28 and 2025-11-25 and older on one address.
+// The MCP door: Streamable HTTP at /mcp and /mcp/connect, stateless, revisions 2026-07-28 and 2025-11-25 and older on one address.
 // It guards, reads and classifies; fast-path.ts answers tools/call and tools/list, sdk.ts the rest.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
@@ -19,6 +19,8 @@ import { notJson, readJson } from '../http/body.ts'
 import { createMessageReading } from '../http/body-limit.ts'
 import { createGuard } from '../http/guard.ts'
 import type { Era } from './catalogue.ts'
+import { challengeHeaders } from './challenge.ts'
+import { createSignIn, pathOf } from './sign-in.ts'
 import { createCore } from './core.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { McpExtension } from './extension.ts'
@@ -38,7 +40,7 @@ import {
 import type { DoorParts } from '../parts.ts'
 
 export interface McpDoor {
-  /** `/mcp`: reads its own body. */
+  /** `/mcp`, and `/mcp/connect` for those who sign in first: reads its own body. */
   readonly http: HttpHandler
   /**
    * Serves one stdio client in this process, with the portable names unless the operator wants dots; resolves when the client closed its end.
@@ -59,6 +61,7 @@ const ALLOW = ['POST', 'OPTIONS']
 export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDoor {
   const core = createCore(parts, extension)
   const guard = createGuard(parts)
+  const signIn = createSignIn(parts)
   /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
   const cancellable = new Map<string, Exchange>()
   const readingOf = createMessageReading(parts, 'mcp', MAX_DEPTH)
@@ -73,12 +76,14 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       guard.check(req, 'mcp')
       headers = { ...headers, ...openToPages(req) }
       if (req.method === 'OPTIONS') return sendOptions(res, context.requestId, ALLOW, 'protocol')
+      if (pathOf(context.path) === '/mcp/connect') await signIn.demand(req, context.address)
       checkRequest(req)
       link = linkOf(req, context)
       const reading = await readingOf(req, link)
       const message = await readJson(req, reading)
       if (reading.size !== undefined) link = { ...link, bytes: reading.size }
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
+      if (!isCall(message)) await signIn.refuseExpired(link)
       await dispatch(message, { req, res, link: nameClient(link, message), headers })
     } catch (thrown) {
       const spelling = link ? core.spellingOf(link) : 'portable'
@@ -86,7 +91,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
         res,
         thrown,
         { id, spelling },
-        { ...context, headers: { ...headers, ...limitHeaders(link?.seen) } },
+        { ...context, req, headers: { ...headers, ...limitHeaders(link?.seen) } },
       )
     }
   }
@@ -151,6 +156,8 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       throw new GatewayError('request_invalid', 'Use ?names=auto, ?names=dotted or ?names=portable.')
     const session = req.headers['mcp-session-id']
     return {
+      path: pathOf(context.path),
+      challenged: {},
       seen: {},
       tokens: presentedTokens(req),
       address: context.address,
@@ -188,7 +195,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     res: ServerResponse,
     thrown: unknown,
     { id, spelling }: { readonly id: RpcId | null; readonly spelling: Spelling },
-    context: HttpContext & { readonly headers: Headers },
+    context: HttpContext & { readonly headers: Headers; readonly req: IncomingMessage },
   ): void {
     if (res.headersSent) {
       res.destroy()
@@ -205,7 +212,12 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     const problem = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
     const data = spellProblem(problem, (text) => core.catalogue.spell(text, spelling))
     const text = errorText(id, { code: rpcCodeOf(error), message: data.detail, data })
-    sendJsonText(res, error.status, text, { ...headers, ...refusalHeaders(error) })
+    sendJsonText(res, error.status, text, {
+      ...headers,
+      ...refusalHeaders(error),
+      ...(error.status === 401 &&
+        challengeHeaders(core, { error }, { headers: context.req.headers, path: pathOf(context.path) })),
+    })
   }
 
   /** A message that never became a call has no line from the call path. */
@@ -255,6 +267,8 @@ function nameClient(link: Link, message: unknown): Link {
     ? { ...link, clientName, session: undefined }
     : { ...link, clientName }
 }
+
+const isCall = (message: unknown) => isObject(message) && message['method'] === 'tools/call'
 
 function checkRequest(req: IncomingMessage): void {
   if (req.method !== 'POST')

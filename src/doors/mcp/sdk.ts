@@ -18,7 +18,8 @@ import { toGatewayError, toProblem } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { isObject } from '../../lib/json.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
-import { type Headers as ReplyHeaders, limitHeaders, writeChunk } from '../http/reply.ts'
+import { type Headers as ReplyHeaders, limitHeaders, sendJsonText, writeChunk } from '../http/reply.ts'
+import { challengeHeaders } from './challenge.ts'
 import { type Era, LIST_TTL_MS } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Link } from './link.ts'
@@ -28,7 +29,7 @@ import { OFFER_METHODS } from './offers.ts'
 import { RESOURCE_NOT_FOUND, RpcRefusal } from './refusal.ts'
 import { resultJson } from './result.ts'
 import { callTool } from './tool-call.ts'
-import { type JsonObject, RPC } from './wire.ts'
+import { errorText, isRpcId, type JsonObject, RPC, type RpcId } from './wire.ts'
 
 export interface Asked {
   /** Parsed. */
@@ -84,8 +85,23 @@ export function createSdkFallback(core: McpCore): SdkFallback {
       if (era === 'legacy') {
         // It is answered in JSON whatever else the client takes, which the transport wants to hear of.
         request.headers.set('accept', 'application/json, text/event-stream')
-        await pipe(await answerLegacy(message, link, request), res, replyHeaders, link)
-      } else await pipe(await handler.fetch(request, { parsedBody: message }), res, replyHeaders, link)
+      }
+      const answer = await (era === 'legacy'
+        ? answerLegacy(message, link, request)
+        : handler.fetch(request, { parsedBody: message }))
+      const body = answer.body?.[Symbol.asyncIterator]()
+      // A call is refused before anything is said about it, so its first bytes are not the head's to wait for with any other message.
+      const first = isCall(message) ? await body?.next() : undefined
+      const { told } = link.challenged ?? {}
+      if (told && isCall(message)) {
+        await body?.return?.()
+        return sendJsonText(res, told.refusal.error.status, errorText(message.id, told.error), {
+          ...replyHeaders,
+          ...limitHeaders(link.seen),
+          ...challengeHeaders(core, told.refusal, { headers, path: link.path }),
+        })
+      }
+      await pipe(answer, { first, body }, res, { ...replyHeaders, ...limitHeaders(link.seen) })
     },
     close: () => handler.close(),
   }
@@ -141,7 +157,8 @@ function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
   server.setRequestHandler('tools/call', async (request, { mcpReq }) => {
     // The SDK takes what it reads itself out of `_meta`.
     const params = { ...request.params, _meta: { ...mcpReq._meta, ...mcpReq.envelope } } as JsonObject
-    const outcome = await callTool(core, linkNow(), params, {
+    const link = linkNow()
+    const outcome = await callTool(core, link, params, {
       signal: () => mcpReq.signal,
       notify(method, sent) {
         // A cancelled request is not spoken of any more.
@@ -149,6 +166,7 @@ function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
       },
     })
     if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)
+    if (link.challenged) link.challenged.told = outcome.challenge
     return JSON.parse(resultJson(outcome.result, mcpReq.envelope && catalogue)) as CallToolResult
   })
   if (extension) extension.install(server)
@@ -192,25 +210,24 @@ function webHeaders(headers: NodeJS.Dict<string | string[]>): Headers {
   return web
 }
 
+const isCall = (message: unknown): message is { readonly id: RpcId } =>
+  isObject(message) && message['method'] === 'tools/call' && isRpcId(message['id'])
+
 async function pipe(
-  response: Response,
+  { status, headers: own }: Response,
+  {
+    first,
+    body,
+  }: { first: IteratorResult<Uint8Array> | undefined; body: AsyncIterator<Uint8Array> | undefined },
   res: ServerResponse,
   headers: ReplyHeaders,
-  { seen }: Link,
 ): Promise<void> {
   if (res.headersSent || res.destroyed) return
-  res.writeHead(response.status, {
-    ...Object.fromEntries(response.headers),
-    ...headers,
-    ...limitHeaders(seen),
-  })
-  if (response.body === null) {
-    res.end()
-    return
-  }
-  for await (const chunk of response.body) {
+  res.writeHead(status, { ...Object.fromEntries(own), ...headers })
+  for (let next = first ?? (await body?.next()); next && !next.done; next = await body?.next()) {
     if (res.destroyed) break
-    await writeChunk(res, chunk)
+    await writeChunk(res, next.value)
   }
+  if (res.destroyed) await body?.return?.()
   res.end()
 }

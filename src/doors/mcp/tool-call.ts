@@ -1,5 +1,5 @@
 // tools/call: from JSON-RPC params to the call path and back, the same for the fast path, the SDK and stdio.
-import { toProblem } from '../../core/errors.ts'
+import { type GatewayError, toProblem } from '../../core/errors.ts'
 import { IDEMPOTENCY_KEY_META, oneKey } from '../../core/idempotency-key.ts'
 import type { CallResult } from '../../core/call.ts'
 import { spellProblem } from '../../core/tool-words.ts'
@@ -12,13 +12,19 @@ import { wantsWhole } from '../long-answer.ts'
 import { messageProblem } from '../message-answer.ts'
 import { readPayment, readSignIn, SIGN_IN_META } from '../message-payment.ts'
 import { wantsSignatures } from '../receipt-signatures.ts'
+import { challengeOf } from './challenge.ts'
 import type { McpCore } from './core.ts'
-import type { Link } from './link.ts'
+import type { Link, SignInChallenge } from './link.ts'
 import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
 import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
 export type ToolOutcome =
-  { readonly ok: true; readonly result: Encoded } | { readonly ok: false; readonly error: RpcError }
+  | {
+      readonly ok: true
+      readonly result: Encoded
+      readonly challenge?: SignInChallenge | undefined
+    }
+  | { readonly ok: false; readonly error: RpcError }
 
 export type Notify = (method: string, params: JsonObject) => void
 
@@ -61,8 +67,17 @@ export async function callTool(
   })
   noteLimits(link.seen, result)
   const spell = (text: string) => core.catalogue.spell(text, core.spellingOf(link))
+  const problemOf = (error: GatewayError) =>
+    spellProblem(toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl }), spell)
+  const refusal = result.ok ? undefined : await challengeOf(core, link, { tool: entry.tool, input, result })
+  const problem = refusal && problemOf(refusal.error)
   return {
     ok: true,
+    challenge: refusal &&
+      problem && {
+        refusal,
+        error: { code: RPC.invalidRequest, message: problem.detail, data: problem },
+      },
     result: encodeCall(result, {
       asked: {
         tool: entry.tool,
@@ -73,10 +88,7 @@ export async function callTool(
       spell,
       // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
       capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
-      toProblem: (error) => {
-        const problem = toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl })
-        return messageProblem(spellProblem(problem, spell), whole)
-      },
+      toProblem: (error) => messageProblem(problemOf(error), whole),
     }),
   }
 }

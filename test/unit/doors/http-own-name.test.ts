@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isAtOtherName } from '../../../src/doors/site/one-name.ts'
+import { isAtOtherName } from '../../../src/doors/http/own-name.ts'
 
 const isOther = (host: string | undefined, own: string) => isAtOtherName({ headers: { host } }, new URL(own))
 
