@@ -48,12 +48,6 @@ describe('the documents that clients begin with', () => {
     expect(body['resource']).toBe(`${origin}/mcp/connect`)
   })
 
-  it('answers on loopback to the name that it was asked by, since clients compare', async () => {
-    const { port } = new URL(origin)
-    const { body } = await json('/.well-known/oauth-protected-resource/mcp', { host: `localhost:${port}` })
-    expect(body['resource']).toBe(`http://127.0.0.1:${port}/mcp`)
-  })
-
   it.each([
     '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/mcp',
