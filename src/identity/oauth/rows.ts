@@ -124,7 +124,7 @@ export function createRows({ store, now, key }: { store: RowStore; now: () => nu
     ): Promise<boolean> {
       const row = await store.findOauthRow(lookupOf(userCode))
       if (!row) return false
-      const { rowHash } = row
+      const rowHash = Buffer.from(row.rowHash)
       return store.answerOauthRow({
         rowHash,
         grantId,

@@ -39,7 +39,7 @@ const FIND_ACCESS = `SELECT t.expires_at AS "endsAt", c.id AS "connectionId", c.
   WHERE t.token_hash = $1`
 
 /** The roles whose word lets an assistant act: whoever has another one, or none any more, stands behind nothing. */
-const MAY_CONNECT: readonly (string | null)[] = ['owner', 'operator']
+export const MAY_CONNECT: readonly (string | null)[] = ['owner', 'operator']
 
 /**
  * Finds revoked and expired ones too: the caller says which it was. Where the person who allowed it has left, or may not allow it any

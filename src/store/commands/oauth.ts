@@ -2,6 +2,7 @@
 import { all, columns, type Command, command, first } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { GrantedConnection, OauthRow } from '../ports/oauth.ts'
+import { MAY_CONNECT } from './connections.ts'
 
 const ROW = columns(['rowHash', 'payload', 'expiresAt', 'consumedAt', 'answeredAt'])
 
@@ -113,7 +114,7 @@ export const findGrantedConnection = command({ kind: 'lookup' })(function* (
   >(FIND_GRANTED, grantId)
   if (!row) return undefined
   const { endedAt, revokedAt, disabledAt, role, ...connection } = row
-  const isLive = endedAt === null && revokedAt === null && disabledAt === null && role !== null
+  const isLive = endedAt === null && revokedAt === null && disabledAt === null && MAY_CONNECT.includes(role)
   return { ...connection, isLive }
 })
 

@@ -3,7 +3,7 @@ import type { Millis } from '../model.ts'
 
 /** A row as it is found; what is in it is sealed. */
 export interface OauthRow {
-  readonly rowHash: Buffer
+  readonly rowHash: Uint8Array
   readonly payload: string
   readonly expiresAt: Millis
   /** A code or refresh token was used, for the first time. */
@@ -21,6 +21,6 @@ export interface GrantedConnection {
   readonly createdAt: Millis
   /** When all of it ends. */
   readonly expiresAt: Millis
-  /** It was not ended, and the person who allowed it is still a member of the account. */
+  /** It was not ended, and the person who allowed it may still allow it. */
   readonly isLive: boolean
 }

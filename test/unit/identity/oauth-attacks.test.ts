@@ -187,9 +187,11 @@ describe('a forged address', () => {
   it('in the document of the resource is answered on loopback alone', async () => {
     const { protectedResource } = await import('../../../src/doors/oauth/metadata.ts')
     const of = (host: string, base: string) =>
-      protectedResource({ headers: { host } }, '/mcp', { baseUrl: base, siteUrl: base, mcpUrl: `${base}/mcp` })[
-        'resource'
-      ]
+      protectedResource({ headers: { host } }, '/mcp', {
+        baseUrl: base,
+        siteUrl: base,
+        mcpUrl: `${base}/mcp`,
+      })['resource']
     expect(of('127.0.0.1:8402', 'http://localhost:8402')).toBe('http://127.0.0.1:8402/mcp')
     expect(of('127.0.0.1:9999', 'http://localhost:8402')).toBe('http://localhost:8402/mcp')
     expect(of('evil.example:8402', 'http://localhost:8402')).toBe('http://localhost:8402/mcp')
@@ -318,8 +320,13 @@ describe('a client that says too much of itself', () => {
 
   it('is refused where its body is no object, or too large', async () => {
     const send = (body: string) =>
-      fetch(`${origin}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    for (const body of ['[]', '"x"', '{', 'null']) expect([body, (await send(body)).status]).toEqual([body, 400])
+      fetch(`${origin}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+    for (const body of ['[]', '"x"', '{', 'null'])
+      expect([body, (await send(body)).status]).toEqual([body, 400])
     expect((await send(JSON.stringify({ client_name: 'x'.repeat(60_000) }))).status).toBe(413)
   })
 
@@ -342,14 +349,26 @@ describe('what is kept', () => {
     })
     const options = { clientId: id, redirectUri: 'https://planted.example/callback' }
     const { code, browser, location, verifier } = await consent(origin, options)
-    const { body } = await spend(code, verifier, { client_id: id, client_secret: secret, redirect_uri: options.redirectUri })
+    const { body } = await spend(code, verifier, {
+      client_id: id,
+      client_secret: secret,
+      redirect_uri: options.redirectUri,
+    })
     const device = (await (
       await fetch(`${origin}/oauth/device`, form({ client_id: 'agent-gateway-cli' }))
     ).json()) as Record<string, string>
     expect(body.access_token).toMatch(/^agw_at_/)
     const kept = [...server.memory.rows.values()]
-    const text = JSON.stringify(kept) + kept.map(({ payload }) => Buffer.from(payload, 'base64').toString('latin1'))
-    const planted = [code, secret, body.access_token, body.refresh_token, device['device_code'], 'planted.example']
+    const text =
+      JSON.stringify(kept) + kept.map(({ payload }) => Buffer.from(payload, 'base64').toString('latin1'))
+    const planted = [
+      code,
+      secret,
+      body.access_token,
+      body.refresh_token,
+      device['device_code'],
+      'planted.example',
+    ]
     const codes = [device['user_code'], device['user_code']?.replace('-', '')]
     for (const secretText of [...planted, ...codes, location.split('/').at(-1), ...browser.cookies.keys()])
       expect([secretText, text.includes(secretText ?? '-')]).toEqual([secretText, false])
@@ -363,7 +382,7 @@ describe('what is kept', () => {
       const poor = await register(place.baseUrl, { client_name: 'Poor' })
       const [richRow, poorRow] = [...memory.rows.values()]
       if (!richRow || !poorRow) throw new Error('two clients were registered')
-      memory.rows.set(poorRow.rowHash.toString('hex'), { ...poorRow, payload: richRow.payload })
+      memory.rows.set(Buffer.from(poorRow.rowHash).toString('hex'), { ...poorRow, payload: richRow.payload })
       expect((await ask(place.baseUrl, { clientId: poor.client_id })).answer.status).toBe(400)
       expect((await ask(place.baseUrl, { clientId: rich.client_id })).answer.status).toBe(303)
     } finally {
@@ -496,7 +515,10 @@ describe('the document of a client', () => {
     ],
     ['is JSON', { body: '<html>' }],
     ['is an object', { body: '[]' }],
-    ['sends nobody to strangers', { body: JSON.stringify({ ...DOCUMENT, redirect_uris: ['http://evil.example/'] }) }],
+    [
+      'sends nobody to strangers',
+      { body: JSON.stringify({ ...DOCUMENT, redirect_uris: ['http://evil.example/'] }) },
+    ],
   ])('%s', async (_, options) => {
     expect((await askAs(options)).answer.status).toBe(400)
   })
@@ -514,7 +536,9 @@ describe('the document of a client', () => {
     const place = await startOauth({ rateLimit: 100 })
     started.push(place)
     const answers = await Promise.all(
-      Array.from({ length: 125 }, (_, i) => ask(place.baseUrl, { clientId: `https://c${i}.example.com/x`, redirectUri })),
+      Array.from({ length: 125 }, (_, i) =>
+        ask(place.baseUrl, { clientId: `https://c${i}.example.com/x`, redirectUri }),
+      ),
     )
     expect(answers.every(({ answer }) => answer.status === 400)).toBe(true)
     expect(place.log().match(/document of a client could not be read/g)).toHaveLength(120)
