@@ -16,12 +16,13 @@ export const keysRevoke = defineTool({
   output: KeyRecord,
   price: free,
   caller: 'operator',
+  needsFreshSignIn: true,
   effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
   rest: { method: 'POST', path: '/v1/keys/{key_id}/revoke', operationId: 'revokeKey' },
-  errors: ['key_required', 'key_not_found', 'state_conflict'],
+  errors: ['key_required', 'key_not_found', 'role_required', 'state_conflict'],
   examples: [{ title: 'End it', input: { key_id: 'key_0000000000000000000000000000000000' } }],
   handle: async function keysRevoke({ key_id }, { accounts, caller }) {
     const isAdmin = caller.kind === 'operator' && caller.admin
-    return toKeyRecord(await accounts.revokeKey(isAdmin ? undefined : caller.accountId, key_id))
+    return toKeyRecord(await accounts.revokeKey(isAdmin ? undefined : caller.accountId, key_id, caller.role))
   },
 })

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { currentActor } from '../lib/acting.ts'
 import { newId } from '../lib/ids.ts'
 import { Secret } from '../lib/secret.ts'
+import type { Role } from '../../schemas/role.ts'
 import type { Accounts } from './ports.ts'
 import type { ServiceKey, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
@@ -17,8 +18,11 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
   // One revocation at a time: two that each see the other's key would leave no administrator.
   let revoking: Promise<unknown> = Promise.resolve()
 
-  async function revoke(accountId: string | undefined, keyId: string): Promise<ServiceKey> {
-    const admins = await listLiveAdminKeys(store, undefined)
+  async function revoke(accountId: string | undefined, keyId: string, by: Role): Promise<ServiceKey> {
+    const all = await listLiveKeys(store, accountId)
+    if (by !== 'owner' && all.some(({ id, role }) => id === keyId && role === 'owner'))
+      throw new GatewayError('role_required', `The key of an owner ends by an owner, and your role is ${by}.`)
+    const admins = (accountId === undefined ? all : await listLiveKeys(store, undefined)).filter(mayAdminister)
     const [last] = admins
     if (admins.length === 1 && last?.id === keyId && last.accountId === (accountId ?? last.accountId))
       throw new GatewayError(
@@ -34,7 +38,7 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
     async createAccount({ name, label, admin }) {
       const createdAt = now()
       const account = { id: newId('acct', createdAt), name, createdAt }
-      const { key, token } = mintKey({ accountId: account.id, label, admin, role: 'operator', createdAt })
+      const { key, token } = mintKey({ accountId: account.id, label, admin, role: 'owner', createdAt })
       await store.createAccount({
         account,
         key,
@@ -45,10 +49,10 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
       return { account, key, token: new Secret(token), credits: freeCredits }
     },
 
-    async createKey({ accountId, label }) {
-      // Being an administrator is a property of the account: its keys differ in label and life only.
-      const admin = (await listLiveAdminKeys(store, accountId)).length > 0
-      const { key, token } = mintKey({ accountId, label, admin, role: 'operator', createdAt: now() })
+    async createKey({ accountId, label, role = 'operator' }) {
+      // Being an administrator is a property of the account: its keys differ in label, role and life only.
+      const admin = role !== 'seller' && (await listLiveKeys(store, accountId)).some((key) => key.admin)
+      const { key, token } = mintKey({ accountId, label, admin, role, createdAt: now() })
       if (!(await store.addKey({ key, keyHash: hashToken(token), by: currentActor().id })))
         throw accountNotFound()
       return { key, token: new Secret(token) }
@@ -56,8 +60,8 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
 
     listKeys: (accountId, page) => store.listKeys(accountId, page),
 
-    revokeKey(accountId, keyId) {
-      const revoked = revoking.then(() => revoke(accountId, keyId))
+    revokeKey(accountId, keyId, by = 'owner') {
+      const revoked = revoking.then(() => revoke(accountId, keyId, by))
       revoking = revoked.catch(() => {})
       return revoked
     },
@@ -94,12 +98,15 @@ export function mintKey(input: Pick<ServiceKey, 'accountId' | 'label' | 'admin' 
 
 const PAGE = 100
 
-async function listLiveAdminKeys(store: Store, accountId: string | undefined): Promise<ServiceKey[]> {
+/** The keys of an installation's first account that can do its work; those who only read could not. */
+const mayAdminister = ({ admin, role }: ServiceKey) => admin && (role === 'owner' || role === 'operator')
+
+async function listLiveKeys(store: Store, accountId: string | undefined): Promise<ServiceKey[]> {
   const found: ServiceKey[] = []
   let before: string | undefined
   do {
     const page = await store.listKeys(accountId, { limit: PAGE, before })
-    found.push(...page.items.filter((key) => key.admin && key.revokedAt === null))
+    found.push(...page.items.filter((key) => key.revokedAt === null))
     before = page.next ?? undefined
   } while (before !== undefined)
   return found

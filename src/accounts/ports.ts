@@ -1,4 +1,5 @@
 // Accounts, their keys and their credits, as handlers see them. Types only.
+import type { Role } from '../../schemas/role.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Account, LedgerEntry, ServiceKey } from '../store/ports.ts'
 import type { Page, PageRequest } from '../store/model.ts'
@@ -9,9 +10,18 @@ export interface Accounts {
     label: string
     admin: boolean
   }): Promise<{ account: Account; key: ServiceKey; token: Secret<string>; credits: number }>
-  createKey(input: { accountId: string; label: string }): Promise<{ key: ServiceKey; token: Secret<string> }>
+  /** @param input.role `operator` unless given */
+  createKey(input: {
+    accountId: string
+    label: string
+    role?: Role
+  }): Promise<{ key: ServiceKey; token: Secret<string> }>
   listKeys(accountId: string | undefined, page: PageRequest): Promise<Page<ServiceKey>>
-  revokeKey(accountId: string | undefined, keyId: string): Promise<ServiceKey>
+  /**
+   * @param by role of whoever asks: the keys of owners end by owners alone
+   * @throws {GatewayError} key_not_found, role_required; state_conflict for the last administrator key
+   */
+  revokeKey(accountId: string | undefined, keyId: string, by?: Role): Promise<ServiceKey>
   balance(accountId: string): Promise<number>
   ledger(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
   grant(input: {

@@ -59,7 +59,7 @@ async function createFirstAccount(
       accountId: account.id,
       label: 'first key',
       admin: true,
-      role: 'operator',
+      role: 'owner',
       createdAt,
       revokedAt: null,
     },

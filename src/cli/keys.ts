@@ -1,5 +1,6 @@
 // `keys`: service keys, the tokens of operators.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { type Role, ROLES } from '../../schemas/role.ts'
 import { keysCreate } from '../../tools/keys-create.ts'
 import { keysList } from '../../tools/keys-list.ts'
 import { keysRevoke } from '../../tools/keys-revoke.ts'
@@ -14,7 +15,7 @@ import {
 import { printPage, printRecord } from './output.ts'
 import { addOutOption, deliverToken } from './token-file.ts'
 
-const COLUMNS = ['key_id', 'account_id', 'label', 'admin', 'created_at', 'revoked_at']
+const COLUMNS = ['key_id', 'account_id', 'label', 'role', 'admin', 'created_at', 'revoked_at']
 
 /** `keys create|list|revoke`; a key is printed once, or put into a new file with `--out`. */
 export function addKeyCommands(program: Command): void {
@@ -25,6 +26,7 @@ export function addKeyCommands(program: Command): void {
   addOutOption(addConnectionOptions(keys.command('create')))
     .description('make a further key of your account, or open a new account with its first key')
     .option('--label <text>', 'what it is for; shown in lists')
+    .addOption(new Option('--role <role>', 'what it may do; operator unless given').choices(ROLES))
     .option(
       '--new-account <name>',
       'open an account of its own (administrators): own credentials, credits and receipts',
@@ -36,14 +38,16 @@ The key is shown once. With --out it goes into a new file (0600) and not to the 
 
 Examples:
   agent-gateway keys create --label "deploy pipeline" --out deploy.key
+  agent-gateway keys create --label "monthly report" --role auditor
   agent-gateway keys create --new-account team-b`,
     )
-    .action(async (options: ConnectionOptions & { label?: string; newAccount?: string; out?: string }) => {
+    .action(async (options: ConnectionOptions & { label?: string; newAccount?: string; out?: string; role?: Role }) => {
       const client = await connect(options)
-      const { label, newAccount } = options
+      const { label, newAccount, role } = options
       await deliverToken(options, 'key', () =>
         client.call(keysCreate, {
           ...(label === undefined ? {} : { label }),
+          ...(role === undefined ? {} : { role }),
           ...(newAccount === undefined ? {} : { account: 'new' as const, name: newAccount }),
         }),
       )

@@ -3,7 +3,7 @@
 import { makePasskey, type PasskeyWords, send, usePasskey, wordsOf } from './lib/passkey.ts'
 
 function hold(form: HTMLFormElement): void {
-  const { passkey: kind, ask = '', words = '{}', to = location.pathname } = form.dataset
+  const { passkey: kind, ask = '', words = '{}', to = '' } = form.dataset
   const said = JSON.parse(words) as PasskeyWords
   const button = form.querySelector('button')
   const fault = form.querySelector('[role=alert]')
@@ -36,4 +36,33 @@ function hold(form: HTMLFormElement): void {
   addEventListener('pageshow', () => (field.value = ''))
 }
 
+/** A form that was refused until the person shows again that it is them (components/fresh.tsx): the passkey, then the form. */
+function showAgain(form: HTMLFormElement): void {
+  const { again: to = '', words = '{}' } = form.dataset
+  const said = JSON.parse(words) as PasskeyWords
+  const button = form.querySelector<HTMLButtonElement>('button[data-passkey]')
+  const fault = form.querySelector('[role=alert]')
+  const csrf = form.elements.namedItem('_csrf')
+  if (!button || !fault || !(csrf instanceof HTMLInputElement)) return
+  const page = { _csrf: csrf.value }
+
+  button.addEventListener('click', () => {
+    button.disabled = true
+    fault.textContent = ''
+    send<object>(to, { ...page, _action: 'ask_again' })
+      .then((options) => usePasskey(options, said))
+      .then((answer) => send(to, { ...page, _action: 'again', by_script: '1', secret_answer: answer }))
+      .then(
+        () => form.submit(),
+        (thrown: unknown) => {
+          fault.textContent = wordsOf(thrown, said)
+        },
+      )
+      .finally(() => {
+        button.disabled = false
+      })
+  })
+}
+
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) hold(form)
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-again]')) showAgain(form)

@@ -3,6 +3,7 @@ import type { VNode } from 'preact'
 import type { Children } from '../../site/ports.ts'
 import type { ConsoleContext } from '../ports.ts'
 import { consoleTexts } from '../texts/common.ts'
+import { Fresh, type FreshPage } from './fresh.tsx'
 
 interface FormProps extends Children {
   readonly page: Pick<ConsoleContext, 'csrf'>
@@ -46,11 +47,12 @@ export const Act = ({
 export function Refusal({
   page,
 }: {
-  readonly page: Pick<ConsoleContext, 'refused' | 'language'>
+  readonly page: FreshPage
 }): VNode | null {
   const { refused } = page
   if (!refused) return null
   const { error } = refused
+  if (error.code === 'fresh_sign_in_required') return <Fresh page={page} />
   const fields = error.extras.fields ?? []
   return (
     <div class="notice failed" role="alert">

@@ -7,6 +7,7 @@ import { Link } from '../../site/components/link.tsx'
 import { GatewayError } from '../../../core/errors.ts'
 import type { Opened } from '../../../identity/ports.ts'
 import { Field, Form, Refusal } from '../components/form.tsx'
+import { KeptForm } from '../components/kept-form.tsx'
 import { PasskeyForm } from '../components/passkey.tsx'
 import { SESSION_SECONDS, sessionCookie } from '../cookie.ts'
 import { type ActionResult, type ConsoleContext, type ConsoleRequest, defineOpenPage } from '../ports.ts'
@@ -269,30 +270,5 @@ function SendAgain({
       </KeptForm>
       <p class="muted small">{t.secretsGone}</p>
     </>
-  )
-}
-
-/** A form that was not taken, ready to be sent again. */
-export function KeptForm({
-  page,
-  to,
-  form,
-  children,
-}: {
-  readonly page: Pick<ConsoleContext, 'csrf' | 'href'>
-  readonly to: string
-  readonly form: URLSearchParams
-  readonly children: VNode
-}): VNode {
-  return (
-    <form method="post" action={page.href(to)} class="stack">
-      <input type="hidden" name="_csrf" value={page.csrf} />
-      {[...form]
-        .filter(([name]) => name !== '_csrf')
-        .map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
-      {children}
-    </form>
   )
 }
