@@ -16,6 +16,8 @@ import { actionsStats } from './actions-stats.ts'
 import { auditEvents } from './audit-events.ts'
 import { authorityRotate } from './authority-rotate.ts'
 import { authorityRotation } from './authority-rotation.ts'
+import { sessionsEnd } from './sessions-end.ts'
+import { sessionsList } from './sessions-list.ts'
 import { signingKeysList } from './signing-keys-list.ts'
 import { signingKeysRetire } from './signing-keys-retire.ts'
 import { signingKeysRevoke } from './signing-keys-revoke.ts'
@@ -90,6 +92,11 @@ import { marketplaceModerationDecide } from './marketplace-moderation-decide.ts'
 import { marketplaceSearch } from './marketplace-search.ts'
 import { marketplaceSellerRefund } from './marketplace-seller-refund.ts'
 import { marketplaceSellerStatement } from './marketplace-seller-statement.ts'
+import { peopleInvite } from './people-invite.ts'
+import { peopleList } from './people-list.ts'
+import { peopleRemove } from './people-remove.ts'
+import { peopleRole } from './people-role.ts'
+import { peopleWithdraw } from './people-withdraw.ts'
 import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
 import { pricingQuote } from './pricing-quote.ts'
@@ -190,6 +197,13 @@ export const tools: readonly AnyTool[] = [
   keysCreate,
   keysList,
   keysRevoke,
+  peopleList,
+  peopleInvite,
+  peopleWithdraw,
+  peopleRole,
+  peopleRemove,
+  sessionsList,
+  sessionsEnd,
   paymentsGet,
   paymentsRefund,
   paymentsRefunds,

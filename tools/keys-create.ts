@@ -54,7 +54,10 @@ export const keysCreate = defineTool({
     if (!caller.admin)
       throw new GatewayError('admin_required', "Use the service key of the installation's first account.")
     if (role !== undefined && role !== 'owner')
-      throw new GatewayError('input_conflict', 'The first key of a new account is an owner’s: leave `role` out.')
+      throw new GatewayError(
+        'input_conflict',
+        'The first key of a new account is an owner’s: leave `role` out.',
+      )
     const made = await accounts.createAccount({ name: name ?? label, label, admin: false })
     return { ...toKeyRecord(made.key), key: made.token.use((text) => text), credits: made.credits }
   },

@@ -22,7 +22,9 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
     const all = await listLiveKeys(store, accountId)
     if (by !== 'owner' && all.some(({ id, role }) => id === keyId && role === 'owner'))
       throw new GatewayError('role_required', `The key of an owner ends by an owner, and your role is ${by}.`)
-    const admins = (accountId === undefined ? all : await listLiveKeys(store, undefined)).filter(mayAdminister)
+    const admins = (accountId === undefined ? all : await listLiveKeys(store, undefined)).filter(
+      mayAdminister,
+    )
     const [last] = admins
     if (admins.length === 1 && last?.id === keyId && last.accountId === (accountId ?? last.accountId))
       throw new GatewayError(

@@ -9,6 +9,7 @@ import type { McpDoor } from '../doors/mcp/index.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
 import { bootstrapOperator } from './bootstrap.ts'
 import { type DoorExtensions, openDoors } from './doors.ts'
 import { openPlatform } from './platform.ts'
@@ -26,6 +27,8 @@ export interface Gateway {
   readonly port: number
   /** The first service key, when this start generated it: to be shown once. */
   readonly generatedOperatorKey: string | undefined
+  /** The link with which the first person joins, when this start generated the key: to be shown once. */
+  readonly firstLink: Secret<string> | undefined
   /** A client in this process uses it: `agent-gateway stdio` without a gateway to bridge to. */
   readonly mcp: Pick<McpDoor, 'stdio'>
   /** Stop accepting, finish what runs (at most `deadlineMs`), close the store. */
@@ -99,6 +102,8 @@ async function open(
     options,
     lifetime,
   )
+  const firstLink =
+    generatedOperatorKey === undefined ? undefined : await services.identity.people.inviteFirst()
   const parts = {
     ...platform,
     registry,
@@ -131,6 +136,7 @@ async function open(
     addresses,
     port,
     generatedOperatorKey,
+    firstLink: firstLink?.link,
     mcp: doors.mcp,
     close: (deadlineMs = DRAIN_MS) => (stopping ??= stop(deadlineMs)),
   }

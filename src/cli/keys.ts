@@ -41,17 +41,21 @@ Examples:
   agent-gateway keys create --label "monthly report" --role auditor
   agent-gateway keys create --new-account team-b`,
     )
-    .action(async (options: ConnectionOptions & { label?: string; newAccount?: string; out?: string; role?: Role }) => {
-      const client = await connect(options)
-      const { label, newAccount, role } = options
-      await deliverToken(options, 'key', () =>
-        client.call(keysCreate, {
-          ...(label === undefined ? {} : { label }),
-          ...(role === undefined ? {} : { role }),
-          ...(newAccount === undefined ? {} : { account: 'new' as const, name: newAccount }),
-        }),
-      )
-    })
+    .action(
+      async (
+        options: ConnectionOptions & { label?: string; newAccount?: string; out?: string; role?: Role },
+      ) => {
+        const client = await connect(options)
+        const { label, newAccount, role } = options
+        await deliverToken(options, 'key', () =>
+          client.call(keysCreate, {
+            ...(label === undefined ? {} : { label }),
+            ...(role === undefined ? {} : { role }),
+            ...(newAccount === undefined ? {} : { account: 'new' as const, name: newAccount }),
+          }),
+        )
+      },
+    )
 
   addPageOptions(addConnectionOptions(keys.command('list')))
     .description('list keys, newest first; an administrator sees every account')

@@ -18,6 +18,7 @@ import { addListingCommands } from './listings.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPaymentCommands } from './payments.ts'
 import { addPayoutCommands } from './payouts.ts'
+import { addPeopleCommands } from './people.ts'
 import { addPermitCommands } from './permits.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { addSellerCommands } from './sellers.ts'
@@ -78,8 +79,9 @@ function createProgram(): Command {
       `
 Configured by environment variables (PORT, HOST, GATEWAY_MODE, GATEWAY_DATA_DIR …; docs/configuration.md lists them all).
 The first start makes a service key and keeps it in GATEWAY_DATA_DIR/operator.key (0600). In sandbox mode it is printed once on
-stdout; in production it is printed only to a terminal, because logs keep what they are given.
-stdout: the key, then \`listening on <url>\` once requests are answered. stderr: the banner and one JSON line per call.
+stdout; in production it is printed only to a terminal, because logs keep what they are given. With it comes a link with which the first
+person joins: it works once, for an hour, and \`agent-gateway people invite\` makes another.
+stdout: the key, the link, then \`listening on <url>\` once requests are answered. stderr: the banner and one JSON line per call.
 SIGTERM, SIGINT and SIGHUP drain: no new calls, running ones finish (35 s at most), the store closes. A second signal ends at once.
 Bad configuration: every problem in words, exit code 78, nothing listens.`,
     )
@@ -94,6 +96,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
 
   program.commandsGroup('Operation (needs a running gateway):')
   addKeyCommands(program)
+  addPeopleCommands(program)
   addCreditCommands(program)
   addPaymentCommands(program)
   addPayoutCommands(program)

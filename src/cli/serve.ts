@@ -109,7 +109,7 @@ function onSignal(log: Logger): Promise<void> {
   })
 }
 
-/** People read stderr; stdout carries the two lines a program may want, the key exactly once. */
+/** People read stderr; stdout carries the lines that a program may want, the key and the first link exactly once. */
 function announce(config: Config, gateway: Gateway, url: string): void {
   const { baseUrl, siteUrl, mcpUrl } = gateway.addresses
   const lines = [
@@ -121,19 +121,27 @@ function announce(config: Config, gateway: Gateway, url: string): void {
     `  MCP    ${mcpUrl}`,
     `  A2A    ${baseUrl}/a2a   card ${baseUrl}/.well-known/agent-card.json`,
     `  REST   ${baseUrl}/openapi.json   docs ${siteUrl}/docs`,
+    `  people ${baseUrl}/console   sign in, decide, watch`,
     `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
     ...(config.mode === 'sandbox' ? missingSandboxPackages(config.rpcUrls) : []).map((line) => `  ${line}`),
     '',
   ]
   process.stderr.write(`${lines.join('\n')}\n`)
-  if (gateway.generatedOperatorKey !== undefined) announceKey(config, gateway.generatedOperatorKey)
+  if (gateway.generatedOperatorKey !== undefined)
+    announceKey(config, gateway.generatedOperatorKey, gateway.firstLink)
   process.stdout.write(`listening on ${url}\n`)
 }
 
 /** Logs keep what they are given: production shows its key to a terminal only, and otherwise says where it is kept. */
-function announceKey(config: Config, key: string): void {
+function announceKey(config: Config, key: string, firstLink: Gateway['firstLink']): void {
   const file = operatorKeyFile(config.dataDir)
-  if (config.mode === 'sandbox' || process.stdout.isTTY)
+  if (config.mode === 'sandbox' || process.stdout.isTTY) {
     process.stdout.write(`operator key (shown once, kept in ${file}): ${key}\n`)
-  else process.stdout.write(`operator key: generated, kept in ${file} (0600)\n`)
+    firstLink?.use((link) =>
+      process.stdout.write(`first person (open within an hour, works once): ${link}\n`),
+    )
+  } else {
+    process.stdout.write(`operator key: generated, kept in ${file} (0600)\n`)
+    process.stdout.write('first person: `agent-gateway people invite` on this machine prints a link\n')
+  }
 }

@@ -52,6 +52,18 @@ export function createPeople(parts: InvitationParts & { readonly store: Store })
         invitedBy,
       })
     },
+    async inviteFirst() {
+      const accountId = await store.firstAccount()
+      if (accountId === undefined || (await store.hasPeople())) return undefined
+      return makeInvitation(parts, {
+        accountId,
+        role: 'owner',
+        admin: true,
+        name: '',
+        personId: null,
+        invitedBy: 'gateway',
+      })
+    },
     invitations: (accountId) => store.listInvitations(accountId, now()),
     async withdraw(accountId, invitationId) {
       const invitation = await store.revokeInvitation({ id: invitationId, accountId, now: now() })

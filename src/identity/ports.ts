@@ -126,6 +126,8 @@ export interface People {
   rename(personId: string, name: string): Promise<void>
   /** Whether anybody has become a member of this installation yet. */
   hasAny(): Promise<boolean>
+  /** The link for an owner of the installation's first account; undefined where somebody has joined already. */
+  inviteFirst(): Promise<{ invitationId: string; link: Secret<string>; expiresAt: number } | undefined>
   /** Those that wait, newest first. */
   invitations(accountId: string): Promise<readonly Invitation[]>
   /** Idempotent. @throws {GatewayError} person_not_found */

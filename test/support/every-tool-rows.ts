@@ -3,6 +3,7 @@ import { tools } from '../../tools/index.ts'
 import { requirementsOf, signPayment } from './chain.ts'
 import { type EveryToolWorld, serviceOf } from './every-tool-world.ts'
 import { SELLER } from './market-seller.ts'
+import { signIn } from './people.ts'
 import { ownerships, registerSeller, sellerAccount } from './onboarding.ts'
 import { at, type Json } from './tree.ts'
 
@@ -201,6 +202,22 @@ export const ROWS: Readonly<Record<string, Row | Readonly<Record<string, Row>>>>
   'gateway.keys.list': given({ limit: 1 }),
   'gateway.keys.revoke': async ({ rest }) => ({
     input: { key_id: (await rest('POST', '/v1/keys', { label: 'to be revoked' }))['key_id'] },
+  }),
+
+  'gateway.people.list': given({ limit: 1 }),
+  'gateway.people.invite': given({ role: 'approver', name: 'Sarah Haddad' }),
+  'gateway.people.withdraw': async ({ rest }) => ({
+    input: { invitation_id: (await rest('POST', '/v1/people/invitations', {}))['invitation_id'] },
+  }),
+  'gateway.people.role': async ({ gw }) => ({
+    input: { person_id: (await signIn(gw, { role: 'operator' })).personId, role: 'auditor' },
+  }),
+  'gateway.people.remove': async ({ gw }) => ({
+    input: { person_id: (await signIn(gw, { role: 'operator' })).personId },
+  }),
+  'gateway.sessions.list': given({ limit: 1 }),
+  'gateway.sessions.end': async ({ gw }) => ({
+    input: { session_id: (await signIn(gw, { role: 'operator' })).sessionId },
   }),
 
   'gateway.credits.balance': ({ capability }) => ({ input: { limit: 1 }, token: capability }),

@@ -44,11 +44,7 @@ export const Act = ({
 )
 
 /** Why the form was refused, and what to do; nothing where none was. */
-export function Refusal({
-  page,
-}: {
-  readonly page: FreshPage
-}): VNode | null {
+export function Refusal({ page }: { readonly page: FreshPage }): VNode | null {
   const { refused } = page
   if (!refused) return null
   const { error } = refused

@@ -4,10 +4,7 @@ import type { ConsoleContext } from '../ports.ts'
 import { signInTexts } from '../texts/sign-in.ts'
 import { KeptForm } from './kept-form.tsx'
 
-export type FreshPage = Pick<
-  ConsoleContext,
-  'csrf' | 'href' | 'language' | 'needScript' | 'path' | 'refused'
->
+export type FreshPage = Pick<ConsoleContext, 'csrf' | 'href' | 'language' | 'needScript' | 'path' | 'refused'>
 
 /** Nothing where no form was refused. */
 export function Fresh({ page }: { readonly page: FreshPage }): VNode | null {
