@@ -62,6 +62,10 @@ import { health } from './health.ts'
 import { inspectTransaction } from './inspect.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysFree } from './keys-free.ts'
+import { connectionsChange } from './connections-change.ts'
+import { connectionsGet } from './connections-get.ts'
+import { connectionsList } from './connections-list.ts'
+import { connectionsRevoke } from './connections-revoke.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
 import { marketplaceCall } from './marketplace-call.ts'
@@ -196,6 +200,10 @@ export const tools: readonly AnyTool[] = [
   emailKeysRevoke,
   keysCreate,
   keysList,
+  connectionsList,
+  connectionsGet,
+  connectionsChange,
+  connectionsRevoke,
   keysRevoke,
   peopleList,
   peopleInvite,

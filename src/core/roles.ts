@@ -70,5 +70,7 @@ export function requireMayPay(caller: Caller): void {
 }
 
 /** Whether the person showed within the last minutes that it is them. */
-export const isFresh = ({ freshAt }: NonNullable<Operator['session']>, now: number): boolean =>
-  now - freshAt <= FRESH_MS
+export const isFresh = (
+  { freshAt }: Pick<NonNullable<Operator['session']>, 'freshAt'>,
+  now: number,
+): boolean => now - freshAt <= FRESH_MS

@@ -6,8 +6,9 @@ import { isFresh } from '../core/roles.ts'
 import { narrowScope } from '../egress/capabilities.ts'
 import { toLimits } from '../egress/limits/budgets.ts'
 import { newId } from '../lib/ids.ts'
-import type { Connection, ConnectionTerms, SignedIn, Store } from '../store/ports.ts'
-import type { ConnectionChoice, Connections } from './ports.ts'
+import type { Connection, ConnectionTerms, Store } from '../store/ports.ts'
+import { describeConnections } from './connection-record.ts'
+import type { Changing, ConnectionChoice, Connections } from './ports.ts'
 
 export interface ConnectionParts {
   readonly store: Pick<
@@ -15,10 +16,13 @@ export interface ConnectionParts {
     | 'addAccessToken'
     | 'changeConnection'
     | 'dropAccessToken'
+    | 'findCapabilityById'
     | 'findConnectionOfGrant'
     | 'findParts'
     | 'getConnection'
     | 'getCredential'
+    | 'listBudgets'
+    | 'listCapabilities'
     | 'listConnections'
     | 'openConnection'
     | 'revokeConnections'
@@ -44,7 +48,7 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
   const touched = new Map<string, number>()
 
   async function termsOf(
-    by: SignedIn,
+    by: Changing,
     choice: ConnectionChoice,
     before: ReadonlyMap<string, string>,
     at: number,
@@ -81,7 +85,7 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
 
   async function changed(
     connection: Connection,
-    by: SignedIn,
+    by: Changing,
     choice: ConnectionChoice,
   ): Promise<Connection> {
     const at = now()
@@ -136,6 +140,7 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
     },
 
     list: (filter, page) => store.listConnections(filter, page),
+    describe: (connections) => describeConnections(store, connections, now()),
     get: (accountId, connectionId) => store.getConnection(connectionId, accountId),
     ofGrant: (grantId) => store.findConnectionOfGrant(grantId),
 
@@ -168,14 +173,15 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
 }
 
 /** @throws {GatewayError} role_required, fresh_sign_in_required */
-function requireMayConnect(by: SignedIn, choice: ConnectionChoice, at: number): void {
+function requireMayConnect(by: Changing, choice: ConnectionChoice, at: number): void {
   if (!MAY_CONNECT.includes(by.role))
     throw new GatewayError(
       'role_required',
       `Owners and operators connect assistants, and your role is ${by.role}. Ask an owner of the account.`,
       { extras: { role: by.role } },
     )
-  if (choice.mayOperate && !isFresh(by, at))
+  const { freshAt } = by
+  if (choice.mayOperate && freshAt !== undefined && !isFresh({ freshAt }, at))
     throw new GatewayError(
       'fresh_sign_in_required',
       'Whoever holds the tools of operators can change nearly everything. Show again that it is you, with your passkey.',

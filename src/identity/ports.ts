@@ -1,5 +1,6 @@
 // Sign-in as tools, the console and the OAuth door see it. Types only.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ConnectionRecord } from '../../schemas/connection.ts'
 import type { BudgetWish } from '../../schemas/budget.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Role } from '../../schemas/role.ts'
@@ -183,6 +184,13 @@ export interface AskingClient {
   readonly isLoopback: boolean
 }
 
+/** Who changes a connection: a person, or a program with a service key, which never signed in. */
+export interface Changing {
+  readonly accountId: string
+  readonly role: Role
+  readonly freshAt: number | undefined
+}
+
 export interface Connections {
   /**
    * Where the grant stands for a connection of the same person and client already, that one is changed (step-up).
@@ -195,12 +203,14 @@ export interface Connections {
     choice: ConnectionChoice
   }): Promise<Connection>
   /** Replaces what it may do, from its next call on. @throws as `open`; connection_not_found */
-  change(input: { by: SignedIn; connectionId: string; choice: ConnectionChoice }): Promise<Connection>
+  change(input: { by: Changing; connectionId: string; choice: ConnectionChoice }): Promise<Connection>
   list(
-    filter: { accountId: string; personId?: string | undefined },
+    filter: { accountId: string; personId?: string | undefined; clientId?: string | undefined },
     page: PageRequest,
   ): Promise<Page<Connection>>
   get(accountId: string, connectionId: string): Promise<Connection | undefined>
+  /** As people read them: with credentials, limits and what was counted on them. */
+  describe(connections: readonly Connection[]): Promise<ConnectionRecord[]>
   /** Ends it and every token and capability of it. Idempotent. @throws {GatewayError} connection_not_found */
   revoke(accountId: string, connectionId: string): Promise<Connection>
   /** The connection that a grant of the authorization server stands for: ended ones too, so that it is seen before a token is renewed. */

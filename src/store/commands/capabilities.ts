@@ -161,6 +161,19 @@ export const findCapability = command({ kind: 'lookup', cached: true })(function
   return row && toHeld(row)
 })
 
+/** Revoked and expired ones too, with their uses. */
+export const findCapabilityById = command({ kind: 'read' })(function* (
+  id: string,
+  accountId: string,
+): Command<Capability | undefined> {
+  const row = yield* first<CapabilityRow>(
+    `SELECT ${CAPABILITY} FROM capabilities WHERE id = $1 AND account_id = $2`,
+    id,
+    accountId,
+  )
+  return row && toCapability(row)
+})
+
 /** Newest first, revoked and expired ones too; of one credential, or of one lineage, where the filter names it. */
 export const listCapabilities = command({ kind: 'read' })(function* (
   filter: { accountId: string; credentialId?: string | undefined; rootId?: string | undefined },
