@@ -1,6 +1,6 @@
 // Assistants that people allowed to connect: what a person decided becomes a capability with a part for each credential.
 import type { Role } from '../../schemas/role.ts'
-import type { Scope } from '../../schemas/http.ts'
+import { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { isFresh } from '../core/roles.ts'
 import { narrowScope } from '../egress/capabilities.ts'
@@ -68,7 +68,7 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
       parts.push({
         credentialId,
         capabilityId: before.get(credentialId) ?? newId('cap', at),
-        scope: narrowScope(credential.scope, scope, 'credential'),
+        scope: narrowScope(credential.scope, checked(scope), 'credential'),
       })
     }
     return {
@@ -196,6 +196,14 @@ function checkLimits({ parts, maxUses, expiresAt }: ConnectionChoice, at: number
   if (expiresAt > at + MAX_LIFETIME_MS) throw refused('/expires_at', 'must lie within 400 days')
   if (maxUses !== null && !(Number.isInteger(maxUses) && maxUses >= 1 && maxUses <= MAX_USES))
     throw refused('/max_uses', `must be a whole number from 1 to ${MAX_USES}`)
+}
+
+/** A form or a program wrote it: an entry that could match nothing, or everything, is refused before it is compared. */
+function checked(scope: ConnectionChoice['parts'][number]['scope']) {
+  const { data, error } = Scope.partial().safeParse(scope)
+  if (data) return data
+  const [issue] = error.issues
+  throw refused(`/credentials/${issue?.path.join('/') ?? ''}`, issue?.message ?? 'is no scope')
 }
 
 /** What several scopes cover together: shown, and never asked, since each part is asked for itself. */

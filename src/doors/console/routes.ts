@@ -71,7 +71,7 @@ export const CONSOLE_ROUTES = {
   me: { path: '/console/me', roles: EVERYBODY, ...FORM },
   signIn: { path: '/console/sign-in', isOpen: true, ...FORM },
   join: { path: '/console/join', isOpen: true, ...FORM },
-  connect: { path: '/console/connect/{uid}', isOpen: true, ...FORM },
+  connect: { path: '/console/connect/{uid}', ...FORM },
   device: { path: '/console/device', isOpen: true, ...FORM },
 } as const satisfies Record<string, ConsoleRoute>
 

@@ -23,44 +23,63 @@ export function BudgetFields({
   readonly budgets?: readonly State[]
 }): VNode {
   const t = budgetTexts[page.language]
-  const known = new Map(budgets.map(({ unit, per, limit }) => [nameOf(unit, per), limit]))
   return (
     <fieldset class="console-section">
       <legend>{t.legend}</legend>
       <p class="muted small">{t.hint}</p>
-      <table class="console-budgets">
-        <thead>
-          <tr>
-            <td />
-            {PERIODS.map((per) => (
-              <th scope="col">{t.per[per]}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {UNITS.map((unit) => (
-            <tr>
-              <th scope="row">{t.units[unit]}</th>
-              {PERIODS.map((per) => {
-                const name = nameOf(unit, per)
-                return (
-                  <td>
-                    <input
-                      name={name}
-                      inputMode="decimal"
-                      dir="ltr"
-                      autoComplete="off"
-                      aria-label={`${t.units[unit]}, ${t.per[per]}`}
-                      value={page.refused?.form.get(name) ?? known.get(name) ?? ''}
-                    />
-                  </td>
-                )
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <BudgetGrid page={page} budgets={budgets} />
     </fieldset>
+  )
+}
+
+/** The grid alone; of the periods that are named, and of those that have a budget. */
+export function BudgetGrid({
+  page,
+  budgets,
+  periods = PERIODS,
+}: {
+  readonly page: ConsoleContext
+  readonly budgets: readonly State[]
+  readonly periods?: readonly State['per'][]
+}): VNode {
+  const t = budgetTexts[page.language]
+  const known = new Map(budgets.map(({ unit, per, limit }) => [nameOf(unit, per), limit]))
+  const shown = PERIODS.filter(
+    (period) => periods.includes(period) || budgets.some(({ per }) => per === period),
+  )
+  return (
+    <table class="console-budgets">
+      <thead>
+        <tr>
+          <td />
+          {shown.map((per) => (
+            <th scope="col">{t.per[per]}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {UNITS.map((unit) => (
+          <tr>
+            <th scope="row">{t.units[unit]}</th>
+            {shown.map((per) => {
+              const name = nameOf(unit, per)
+              return (
+                <td>
+                  <input
+                    name={name}
+                    inputMode="decimal"
+                    dir="ltr"
+                    autoComplete="off"
+                    aria-label={`${t.units[unit]}, ${t.per[per]}`}
+                    value={page.refused?.form.get(name) ?? known.get(name) ?? ''}
+                  />
+                </td>
+              )
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

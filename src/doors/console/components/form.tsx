@@ -71,7 +71,7 @@ export function Refusal({ page }: { readonly page: FreshPage }): VNode | null {
   )
 }
 
-type FieldType = 'text' | 'number' | 'password' | 'datetime-local' | 'search' | 'url' | 'email'
+type FieldType = 'text' | 'number' | 'date' | 'password' | 'datetime-local' | 'search' | 'url' | 'email'
 
 interface FieldProps {
   readonly page: Pick<ConsoleContext, 'refused'>
