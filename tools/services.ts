@@ -3,6 +3,7 @@
 import type { MarketService } from '../schemas/market.ts'
 import { toolDefiner } from '../src/core/registry.ts'
 import type { RecentCalls } from '../src/core/call-watch.ts'
+import type { Jobs } from '../src/core/jobs.ts'
 import type { LiveEvents } from '../src/core/live-events.ts'
 import type { Upkeep } from '../src/core/upkeep.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
@@ -75,6 +76,7 @@ export interface Services {
   /** News for people who look on. */
   readonly live: LiveEvents
   readonly upkeep: Upkeep
+  readonly jobs: Jobs
 }
 
 /** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */

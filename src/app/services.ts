@@ -9,6 +9,7 @@ import { type CallPath, createCallPath } from '../core/call.ts'
 import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
+import { createJobs } from '../core/jobs.ts'
 import { createLiveEvents } from '../core/live-events.ts'
 import { createUpkeepWatch } from '../core/upkeep.ts'
 import { createRecentCalls } from '../core/recent-calls.ts'
@@ -104,6 +105,8 @@ export async function openServices(
   market = marketplace
   const recentCalls = createRecentCalls({ now })
   const live = createLiveEvents()
+  const jobs = createJobs({ live, log, now })
+  lifetime.onClose(() => jobs.close())
   const identity = createIdentity({
     ...platform,
     readDocument: createDocumentReader({ ...outside, userAgent: 'agent-gateway (client documents)' }),
@@ -144,6 +147,7 @@ export async function openServices(
     recentCalls,
     live,
     upkeep,
+    jobs,
   }
   const calls = createCallPath({
     services,

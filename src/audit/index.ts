@@ -1,14 +1,14 @@
 // The audit log as the gateway runs it: refusals in, signed heads each minute, pages out.
 import { digestCanonical } from '../lib/canonical-json.ts'
-import type { AuditEvent } from '../../schemas/audit.ts'
 import { LogField } from '../lib/log.ts'
 import type { RefusalWatch } from '../core/refusal-watch.ts'
-import type { AuditEvent as StoredEvent, DocumentKind, DocumentStore, Store } from '../store/ports.ts'
+import type { DocumentKind, DocumentStore, Store } from '../store/ports.ts'
 import { INSTALLATION_CHAIN } from '../store/ports/audit.ts'
 import { BEGINNING, createHeads, type HeadParts } from './heads.ts'
 import type { Audit } from './ports.ts'
 import { describeRefusal } from './refusals.ts'
 import { createRepetitions } from './repetitions.ts'
+import { searchEvents, toEvent } from './search.ts'
 
 export interface AuditParts extends HeadParts {
   readonly store: Store
@@ -74,6 +74,8 @@ export function createAudit(parts: AuditParts): OpenAudit {
       }
     },
 
+    search: (filter, page) => searchEvents(store, filter, page),
+
     async refused(call) {
       try {
         const event = await describeRefusal(store, call, now())
@@ -92,5 +94,3 @@ export function createAudit(parts: AuditParts): OpenAudit {
     close: () => repetitions.flush(true),
   }
 }
-
-const toEvent = ({ body, hash }: StoredEvent): AuditEvent => ({ ...JSON.parse(body), hash })

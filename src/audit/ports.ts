@@ -14,7 +14,31 @@ export interface AuditPage {
   readonly next: number | null
 }
 
+export interface AuditSearch {
+  readonly chain: string
+  /** Part of the name of the event, such as `credential.`, from its beginning. */
+  readonly event?: string | undefined
+  /** Id of who acted, or of what it happened to. */
+  readonly id?: string | undefined
+  /** A door, a tool or an address of who acted. */
+  readonly from?: string | undefined
+}
+
+export interface FoundEvents {
+  /** Newest first. */
+  readonly events: readonly AuditEvent[]
+  /** Pass as `before` to look on; null at the beginning of the chain. */
+  readonly next: number | null
+  /** Events in the chain. */
+  readonly total: number
+}
+
 export interface Audit {
+  /** Events that fit before `before`, newest first; so many of the chain are looked at and no more. */
+  search(
+    filter: AuditSearch,
+    page: { readonly before?: number | undefined; readonly limit: number },
+  ): Promise<FoundEvents>
   /** Events behind `after`, oldest first. */
   read(input: { chain: string; after: number; limit: number }): Promise<AuditPage>
 }

@@ -63,6 +63,85 @@ export async function verifyHead(jws: string, keys: KeyDocument): Promise<HeadVe
   return { ok: true, place: { chain, seq, hash, kid: verdict.kid, signedAt: Number(iat) } }
 }
 
+/** An export that is checked while it is read. */
+export interface ExportCheck {
+  /** @returns what is wrong with the line; undefined where the next one may come */
+  line(raw: string): Promise<Fault | undefined>
+  /** Judges the whole. */
+  end(): AuditVerdict
+}
+
+type Fault = Extract<AuditVerdict, { readonly ok: false }>
+
+/**
+ * Begins to check an export. Of each event its hash alone is remembered.
+ * @param opening first line
+ * @param witnesses places of the same chain that were signed before and kept elsewhere: the export must hold them
+ */
+export function beginCheck(
+  opening: string,
+  keys: KeyDocument,
+  witnesses: readonly SignedPlace[] = [],
+): ExportCheck | Fault {
+  const document = readLine(opening)
+  if (document?.['type'] !== 'export' || document['v'] !== 1 || typeof document['chain'] !== 'string')
+    return { ok: false, fault: 'not_an_export', line: 1 }
+  const { chain } = document
+  const after = typeof document['after'] === 'number' ? document['after'] : 0
+
+  const hashes = new Map<number, string>()
+  const signed: (SignedPlace & { readonly line?: number })[] = [...witnesses]
+  let ignoredHeads = 0
+  let last = after
+  let line = 1
+  // Undefined where the export begins in the middle: a witness then says what came before.
+  let before = after === 0 ? null : witnesses.find(({ seq }) => seq === after)?.hash
+
+  return {
+    async line(raw) {
+      line++
+      const document = readLine(raw)
+      if (document?.['type'] === 'head' && typeof document['jws'] === 'string') {
+        const verdict = await verifyHead(document['jws'], keys)
+        if (verdict.ok) signed.push({ ...verdict.place, line })
+        else if (verdict.isRevoked) ignoredHeads++
+        else return { ok: false, fault: 'head_invalid', line, detail: verdict.reason }
+        return undefined
+      }
+      const event =
+        document?.['type'] === 'event' && isObject(document['event']) ? document['event'] : undefined
+      if (!event) return { ok: false, fault: 'line_malformed', line }
+      const { hash, ...body } = event
+      const { seq } = event
+      if (typeof seq !== 'number' || typeof hash !== 'string')
+        return { ok: false, fault: 'line_malformed', line }
+      if (digest(body) !== hash) return { ok: false, fault: 'event_changed', line, seq }
+      if (event['chain'] !== chain) return { ok: false, fault: 'event_of_another_chain', line, seq }
+      if (seq <= last) return { ok: false, fault: 'event_out_of_order', line, seq }
+      if (seq > last + 1)
+        return {
+          ok: false,
+          fault: hashes.size === 0 ? 'beginning_missing' : 'event_missing',
+          line,
+          seq: last + 1,
+        }
+      if (before !== undefined && event['prev'] !== before)
+        return {
+          ok: false,
+          fault: 'event_changed',
+          line,
+          seq,
+          detail: 'it does not name the hash of the event before',
+        }
+      hashes.set(seq, hash)
+      last = seq
+      before = hash
+      return undefined
+    },
+    end: () => judgeHeads({ chain, after, last, hashes, signed, ignoredHeads }),
+  }
+}
+
 /**
  * Checks an export from its first line to its last.
  * @param text JSON lines as `agent-gateway audit export` writes them
@@ -73,60 +152,14 @@ export async function verifyExport(
   keys: KeyDocument,
   witnesses: readonly SignedPlace[] = [],
 ): Promise<AuditVerdict> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  const opening = readLine(lines[0])
-  if (opening?.['type'] !== 'export' || opening['v'] !== 1 || typeof opening['chain'] !== 'string')
-    return { ok: false, fault: 'not_an_export', line: 1 }
-  const { chain } = opening
-  const after = typeof opening['after'] === 'number' ? opening['after'] : 0
-
-  const hashes = new Map<number, string>()
-  const signed: (SignedPlace & { readonly line?: number })[] = [...witnesses]
-  let ignoredHeads = 0
-  let last = after
-  // Undefined where the export begins in the middle: a witness then says what came before.
-  let before = after === 0 ? null : witnesses.find(({ seq }) => seq === after)?.hash
-  for (const [index, raw] of lines.entries()) {
-    if (index === 0) continue
-    const line = index + 1
-    const document = readLine(raw)
-    if (document?.['type'] === 'head' && typeof document['jws'] === 'string') {
-      const verdict = await verifyHead(document['jws'], keys)
-      if (verdict.ok) signed.push({ ...verdict.place, line })
-      else if (verdict.isRevoked) ignoredHeads++
-      else return { ok: false, fault: 'head_invalid', line, detail: verdict.reason }
-      continue
-    }
-    const event =
-      document?.['type'] === 'event' && isObject(document['event']) ? document['event'] : undefined
-    if (!event) return { ok: false, fault: 'line_malformed', line }
-    const { hash, ...body } = event
-    const { seq } = event
-    if (typeof seq !== 'number' || typeof hash !== 'string')
-      return { ok: false, fault: 'line_malformed', line }
-    if (digest(body) !== hash) return { ok: false, fault: 'event_changed', line, seq }
-    if (event['chain'] !== chain) return { ok: false, fault: 'event_of_another_chain', line, seq }
-    if (seq <= last) return { ok: false, fault: 'event_out_of_order', line, seq }
-    if (seq > last + 1)
-      return {
-        ok: false,
-        fault: hashes.size === 0 ? 'beginning_missing' : 'event_missing',
-        line,
-        seq: last + 1,
-      }
-    if (before !== undefined && event['prev'] !== before)
-      return {
-        ok: false,
-        fault: 'event_changed',
-        line,
-        seq,
-        detail: 'it does not name the hash of the event before',
-      }
-    hashes.set(seq, hash)
-    last = seq
-    before = hash
+  const [opening = '', ...lines] = text.split('\n').filter((line) => line.trim() !== '')
+  const check = beginCheck(opening, keys, witnesses)
+  if ('ok' in check) return check
+  for (const line of lines) {
+    const fault = await check.line(line)
+    if (fault) return fault
   }
-  return judgeHeads({ chain, after, last, hashes, signed, ignoredHeads })
+  return check.end()
 }
 
 function judgeHeads(found: {

@@ -10,6 +10,7 @@ import {
   verifyExport,
   verifyHead,
 } from '../audit/verify.ts'
+import { EXPORT_PAGE, exportLines } from '../audit/export.ts'
 import { isObject } from '../lib/json.ts'
 import type { KeyDocument } from '../receipts/types.ts'
 import { type Client, connect } from './client.ts'
@@ -23,7 +24,6 @@ type Of = 'account' | 'installation'
 type ReadOptions = ConnectionOptions & { of: Of; after: number }
 type VerifyOptions = ConnectionOptions & { keys?: string; witness?: readonly string[] }
 
-const PAGE = 500
 const COLUMNS = ['seq', 'at', 'event', 'subject', 'actor', 'detail']
 
 /** What is wrong with an export, for the person who was handed it. */
@@ -59,7 +59,7 @@ export function addAuditCommands(program: Command): void {
 
   addReadOptions(audit.command('list'))
     .description('list events, oldest first')
-    .option('--limit <number>', 'at most this many', parseInteger(1, PAGE), 100)
+    .option('--limit <number>', 'at most this many', parseInteger(1, EXPORT_PAGE), 100)
     .action(listEvents)
 
   addReadOptions(audit.command('export'))
@@ -112,7 +112,7 @@ async function listEvents(options: ReadOptions & { limit: number }): Promise<voi
   warnIfBroken(page)
 }
 
-function warnIfBroken({ intact }: Page): void {
+function warnIfBroken({ intact }: Pick<Page, 'intact'>): void {
   if (!intact)
     process.stderr.write(
       'agent-gateway: the gateway itself finds that stored events were changed or removed. Export the log, verify it against an ' +
@@ -133,16 +133,12 @@ async function exportEvents(options: ReadOptions & { out?: string }): Promise<vo
 
 async function readExport(client: Client, { of, after }: ReadOptions): Promise<string> {
   const lines: string[] = []
-  const add = (line: object) => void lines.push(JSON.stringify(line))
-  for (let from: number | null = after; from !== null;) {
-    const page: Page = await client.call(auditEvents, { of, after: from, limit: PAGE })
-    if (lines.length === 0) add({ type: 'export', v: 1, gateway: client.url, chain: page.chain, after })
-    for (const event of page.events) add({ type: 'event', event })
-    for (const jws of page.heads) add({ type: 'head', jws })
-    if (page.next === null && page.head !== null) add({ type: 'head', jws: page.head })
-    if (page.next === null) warnIfBroken(page)
-    from = page.next
-  }
+  let isIntact = true
+  const read = (from: { readonly after: number; readonly limit: number }) =>
+    client.call(auditEvents, { of, ...from })
+  const onPage = ({ intact }: { readonly intact: boolean }) => (isIntact &&= intact)
+  for await (const line of exportLines(read, { gateway: client.url, after, onPage })) lines.push(line)
+  warnIfBroken({ intact: isIntact })
   return `${lines.join('\n')}\n`
 }
 

@@ -33,6 +33,7 @@ export type IdPrefix =
   | 'inv'
   | 'psk'
   | 'con'
+  | 'job'
 
 /** 9 characters of 5 bits: milliseconds until the year 3084. */
 function timeChars(now: number): string {

@@ -59,7 +59,7 @@ export const CONSOLE_ROUTES = {
   people: { path: '/console/people', group: 'house', ...FORM },
   keys: { path: '/console/keys', group: 'house', ...FORM },
   provider: { path: '/console/identity-provider', group: 'house', isForAdmin: true, roles: [], ...FORM },
-  audit: { path: '/console/audit', group: 'house' },
+  audit: { path: '/console/audit', group: 'house', ...FORM },
   doctor: { path: '/console/doctor', group: 'house', isForAdmin: true },
   backup: { path: '/console/backup', group: 'house', isForAdmin: true, ...FORM },
   settings: { path: '/console/settings', group: 'house', isForAdmin: true, ...FORM },

@@ -8,7 +8,7 @@ import { didDocument, didPathOf } from '../../payments/did.ts'
 import { fixDocument, type FixedDocument, sendPublicText } from '../http/document.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from '../http/resource.ts'
-import { publishedKeys, verificationKeys } from './keys.ts'
+import { publishedKeys, verificationKeys } from '../../receipts/published-keys.ts'
 import { securityText } from './security-text.ts'
 import { sellerDocuments } from './seller-documents.ts'
 

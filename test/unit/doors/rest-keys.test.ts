@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { publishedKeys } from '../../../src/doors/rest/keys.ts'
+import { publishedKeys } from '../../../src/receipts/published-keys.ts'
 
 const row = (purpose: 'sign' | 'wrap', jwk: object) => ({
   kid: 'k1',

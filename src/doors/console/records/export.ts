@@ -1,9 +1,9 @@
 // A table as a file: comma-separated values, or a JSON object a line. It is written as it is read, no faster than it is taken, so that a
 // file of any length takes the memory of a page; what goes wrong in the middle ends the download instead of cutting it short unseen.
-import { once } from 'node:events'
 import { GatewayError } from '../../../core/errors.ts'
 import { csvRow } from '../../../lib/csv.ts'
 import type { SignedInRequest } from '../ports.ts'
+import { drained } from './download.ts'
 
 export const FORMATS = ['csv', 'jsonl'] as const
 export type Format = (typeof FORMATS)[number]
@@ -96,12 +96,6 @@ async function write<C extends string>(
     request.console.log.error({ err: thrown, request_id: request.visitor.requestId }, 'a file was cut')
     res.destroy()
   }
-}
-
-/** Until the client has taken what was written, or is gone. */
-async function drained(res: SignedInRequest['exchange']['res']): Promise<void> {
-  const gone = new AbortController()
-  await Promise.race([once(res, 'drain', gone), once(res, 'close', gone)]).finally(() => gone.abort())
 }
 
 const toCell = (value: unknown): string | number | null =>

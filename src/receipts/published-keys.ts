@@ -1,6 +1,6 @@
 // `/.well-known/gateway-egress-key.json`: every verification and wrapping key, as a JWKS with purpose and validity.
-import { toTimestamp } from '../../lib/timestamp.ts'
-import type { PublishedKey } from '../../store/ports.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
+import type { PublishedKey } from '../store/ports.ts'
 
 /** Public members only, whatever a row may hold. */
 const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y'] as const
