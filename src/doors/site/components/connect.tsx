@@ -9,27 +9,46 @@ import { Tabs } from './tabs.tsx'
 
 interface ConnectProps {
   readonly page: PageContext
+  /** The lines are for assistants that sign in: a person decides what they may do before they do anything. */
+  readonly isSignedIn?: boolean
 }
 
 /** Connection lines for every client, filled with the addresses of this gateway. */
-export function Connect({ page }: ConnectProps): VNode {
+export function Connect({ page, isSignedIn }: ConnectProps): VNode {
   const t = connectTexts[page.language]
-  const tabs = connectionsTo(page).map((connection) => ({
+  const signInUrl = `${page.mcpUrl}/connect`
+  const connections = isSignedIn
+    ? connectionsTo({ ...page, mcpUrl: signInUrl }).filter(({ id }) => SIGN_IN.includes(id))
+    : connectionsTo(page)
+  const tabs = connections.map((connection) => ({
     label: connection.name,
     content: <Lines connection={connection} page={page} />,
   }))
   const [before = '', after = ''] = t.lead.split('{capability}')
+  const [first = '', last = ''] = t.signIn.split('{address}')
   return (
     <div class="stack">
-      <p class="lead">
-        {before}
-        <Link to={page.href('/docs/credential-broker')}>{t.capability}</Link>
-        {after}
-      </p>
+      {!isSignedIn && (
+        <>
+          <p class="lead">
+            {before}
+            <Link to={page.href('/docs/credential-broker')}>{t.capability}</Link>
+            {after}
+          </p>
+          <p>
+            {first}
+            <code dir="ltr">{signInUrl}</code>
+            {last}
+          </p>
+        </>
+      )}
       <Tabs label={t.label} name="connect" tabs={tabs} />
     </div>
   )
 }
+
+/** Clients that sign in by address alone. */
+const SIGN_IN = ['claude-code', 'claude-desktop', 'chatgpt', 'codex', 'cursor', 'vscode', 'gemini-cli']
 
 function Lines({ connection, page }: ConnectProps & { readonly connection: Connection }): VNode {
   const t = connectTexts[page.language]

@@ -5,6 +5,8 @@ const en = {
   label: 'Choose your client',
   lead: 'Every line has the address of this gateway in it. Free and paid tools need no account; where a secret is used, the agent carries a {capability}.',
   capability: 'capability',
+  signIn:
+    'To let an assistant use your own credentials, give it the address {address} instead: it opens a page of this gateway, and you decide there what it may do.',
   how: {
     'claude-code': 'Run this in a terminal.',
     'claude-desktop':
@@ -32,6 +34,8 @@ const ar: typeof en = {
   label: 'اختر عميلك',
   lead: 'كل سطر يتضمن عنوان هذه البوابة. لا تحتاج الأدوات المجانية والمدفوعة إلى حساب، وحيث يُستخدم سرٌّ يحمل الوكيل {capability}.',
   capability: 'صلاحية محدودة',
+  signIn:
+    'ولكي يستخدم مساعدٌ بيانات اعتمادك أعطه العنوان {address} بدلًا منه: سيفتح صفحة من هذه البوابة تقرر فيها ما يحق له.',
   how: {
     'claude-code': 'نفّذ هذا السطر في الطرفية.',
     'claude-desktop': 'الإعدادات، ثم Developer، ثم Edit Config. يُشغَّل برنامج محلي يصل التطبيق بهذه البوابة.',
