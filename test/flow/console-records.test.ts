@@ -188,6 +188,10 @@ describe('payments', () => {
     // This gateway has no account to refund from: the tool was asked, and says so.
     const refused = await refund({ amount: '0.0005' })
     expect(refused.status).toBe(409)
+    await gateway.store.freshenSession({ id: owner.sessionId, now: Date.now() - 6 * 60_000 })
+    const stale = await refund({ amount: '0.0005' })
+    expect([stale.status, await stale.text()]).toEqual([403, expect.stringContaining('value="ticket 1"')])
+    await gateway.store.freshenSession({ id: owner.sessionId, now: Date.now() })
   })
 })
 

@@ -26,13 +26,18 @@ export function Choice({
   name,
   label,
   options,
-}: FilterProps & { readonly options: readonly (readonly [value: string, text: string])[] }): VNode {
-  const chosen = queryOf(page).get(name) ?? ''
+  usual,
+}: FilterProps & {
+  readonly options: readonly (readonly [value: string, text: string])[]
+  /** What is chosen where the address says nothing; without one, all. */
+  readonly usual?: string
+}): VNode {
+  const chosen = queryOf(page).get(name) ?? usual ?? ''
   return (
     <label class="field">
       <span>{label}</span>
       <select name={name}>
-        <option value="">{consoleTexts[page.language].all}</option>
+        {usual === undefined && <option value="">{consoleTexts[page.language].all}</option>}
         {options.map(([value, text]) => (
           <option value={value} selected={value === chosen}>
             {text}

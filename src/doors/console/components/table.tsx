@@ -18,16 +18,17 @@ interface TableProps<T> {
   readonly rows: readonly T[]
   /** What to do where there is nothing. */
   readonly empty: ComponentChildren
-  /** `before` of the next page; null at the end. */
-  readonly next: string | null
+  /** `before` of the next page; null at the end. Left out: all of it is here, whatever page another table of the page is at. */
+  readonly next?: string | null
 }
 
 /** A page of records. */
 export function Table<T>({ page, label, columns, rows, empty, next }: TableProps<T>): VNode {
   const t = consoleTexts[page.language]
   const query = new URLSearchParams(page.path.split('?')[1])
-  const isFirst = !query.has('before')
-  if (rows.length === 0 && isFirst && next === null) return <div class="console-empty">{empty}</div>
+  const isFirst = next === undefined || !query.has('before')
+  const older = next ?? undefined
+  if (rows.length === 0 && isFirst && older === undefined) return <div class="console-empty">{empty}</div>
   return (
     <div class="stack">
       <Scrolling label={label}>
@@ -52,10 +53,14 @@ export function Table<T>({ page, label, columns, rows, empty, next }: TableProps
           </tbody>
         </table>
       </Scrolling>
-      <nav class="row" aria-label={label}>
-        {!isFirst && <Link to={page.href(withQuery(page.path, 'before', undefined))}>{t.newer}</Link>}
-        {next !== null && <Link to={page.href(withQuery(page.path, 'before', next))}>{t.older}</Link>}
-      </nav>
+      {(!isFirst || older !== undefined) && (
+        <nav class="row" aria-label={label}>
+          {!isFirst && <Link to={page.href(withQuery(page.path, 'before', undefined))}>{t.newer}</Link>}
+          {older !== undefined && (
+            <Link to={page.href(withQuery(page.path, 'before', older))}>{t.older}</Link>
+          )}
+        </nav>
+      )}
     </div>
   )
 }
