@@ -143,7 +143,10 @@ export function createActions(parts: ActionParts): Actions {
         now: at,
       })
       if (!decided) throw permitNotFound()
-      if (decided.changed) return show(accountId, decided.permit)
+      if (decided.changed) {
+        parts.onApproval?.(decided.permit)
+        return show(accountId, decided.permit)
+      }
       if (decided.reason !== undefined) throw approvalRefused(permitId, decided.reason)
       throw isPast(decided.permit, at) && decided.permit.decidedAt === null
         ? permitExpired(permitId)

@@ -6,7 +6,7 @@ import type { Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CreditsRequired } from '../core/charging.ts'
 import type { Signer } from '../receipts/ports.ts'
-import type { Store } from '../store/ports.ts'
+import type { NewPermit, Permit, Store } from '../store/ports.ts'
 import type {
   ActionReply,
   ActionRequest,
@@ -49,6 +49,8 @@ export interface ActionParts {
   readonly egressPorts: readonly number[]
   readonly allowSandboxName: boolean
   readonly baseUrl: string
+  /** Told of a permit that waits for a person, and of what became of it. */
+  readonly onApproval?: (permit: Permit | NewPermit) => void
   /** Key of the requests that were approved, as they are kept. */
   readonly evidenceKey: KeyObject
   readonly now: () => number

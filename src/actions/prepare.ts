@@ -79,6 +79,7 @@ export function createPrepare(
     })
     if (result.ok) {
       if (!rule) preparedPermits.keep(permit)
+      else parts.onApproval?.(permit)
       return {
         permit: jws,
         permit_id: permit.id,

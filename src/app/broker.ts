@@ -1,6 +1,7 @@
 // Composition of what acts with a credential or on consent: accounts, egress, permits, inspection and the edge.
 import { createAccounts } from '../accounts/index.ts'
 import { createActions } from '../actions/index.ts'
+import type { ActionParts } from '../actions/ports.ts'
 import { createCommerce } from '../commerce/index.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
 import { createTxtResolvers } from '../edge/adapters/txt.ts'
@@ -19,7 +20,13 @@ export type Broker = ReturnType<typeof createBroker>
 export function createBroker(
   platform: Platform,
   { purchases }: Pick<Payments, 'purchases'>,
-  { createLeakGate }: { readonly createLeakGate?: EgressParts['createLeakGate'] } = {},
+  {
+    createLeakGate,
+    onApproval,
+  }: {
+    readonly createLeakGate?: EgressParts['createLeakGate']
+    readonly onApproval?: ActionParts['onApproval']
+  } = {},
 ) {
   const { config, addresses, isSandbox, signer, deriveKey, hasSharedKey, policy, now } = platform
   const { baseUrl } = addresses
@@ -46,6 +53,7 @@ export function createBroker(
     forward: egress.forward,
     verifyOwn: signer.verifyOwn,
     evidenceKey: deriveKey('permit-evidence'),
+    ...(onApproval && { onApproval }),
     creditsRequired,
   })
   const commerce = createCommerce(platform)

@@ -70,7 +70,12 @@ export async function openServices(
     ],
   })
   lifetime.onClose(() => audit.close())
-  const { egress, ...broker } = createBroker(platform, payments, options)
+  const live = createLiveEvents()
+  const { egress, ...broker } = createBroker(platform, payments, {
+    ...options,
+    onApproval: ({ id, accountId, state, method, host }) =>
+      live.publish({ accountId }, 'approval', { permit_id: id, state, method, host }),
+  })
   lifetime.onClose(() => egress.close())
   await egress.recover()
   const debits = createDebits({
@@ -104,7 +109,6 @@ export async function openServices(
 
   market = marketplace
   const recentCalls = createRecentCalls({ now })
-  const live = createLiveEvents()
   const jobs = createJobs({ live, log, now })
   lifetime.onClose(() => jobs.close())
   const identity = createIdentity({

@@ -329,11 +329,13 @@ describe('a credential that says who approves', () => {
     })
 
     // Whom the rule holds does not take it away.
-    const edit = (settings: Body) =>
-      gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, { settings })
+    const made = await gw.rest('POST', '/v1/keys', { label: 'held', role: 'operator' })
+    const edit = (settings: Body, key: string = made.body.key) =>
+      gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, { settings }, key)
     expect((await edit({})).body.code).toBe('role_required')
     expect((await edit({ approval: { by: 'anyone', people: 2 } })).body.code).toBe('role_required')
     expect((await edit({ approval: { by: 'another', people: 2 } })).status).toBe(200)
+    expect((await edit({ approval: { by: 'another' } }, gw.operatorKey)).status).toBe(200)
     // What waited was prepared under the rule before.
     expect(await guarded.permitOf(body.permit_id)).toMatchObject({ state: 'revoked' })
   })

@@ -6,8 +6,8 @@ type Loader = () => Promise<{ readonly page: AnyConsolePage }>
 
 export const CONSOLE_PAGES: Readonly<Record<ConsolePageName, Loader>> = {
   overview: () => import('./soon.tsx'),
-  inbox: () => import('./soon.tsx'),
-  approval: () => import('./soon.tsx'),
+  inbox: () => import('./inbox.tsx'),
+  approval: () => import('./approval.tsx'),
   live: () => import('./live.tsx'),
   charts: () => import('./charts.tsx'),
   connections: () => import('./connections.tsx'),
@@ -17,10 +17,10 @@ export const CONSOLE_PAGES: Readonly<Record<ConsolePageName, Loader>> = {
   newCredential: () => import('./new-credential.tsx'),
   credential: () => import('./credential.tsx'),
   providers: () => import('./providers.tsx'),
-  mandates: () => import('./soon.tsx'),
+  mandates: () => import('./mandates.tsx'),
   attempts: () => import('./attempts.tsx'),
   attempt: () => import('./attempt.tsx'),
-  permits: () => import('./soon.tsx'),
+  permits: () => import('./permits.tsx'),
   payments: () => import('./payments.tsx'),
   payment: () => import('./payment.tsx'),
   edge: () => import('./edge.tsx'),

@@ -1,0 +1,20 @@
+// What people want to be told when it happens, wherever they are. Whoever tells does not wait, and nothing fails because nobody could be told.
+
+/** The kinds of alerts that somebody may ask for. */
+export const ALERT_KINDS = ['approval', 'refresh_failed', 'secret_reflected', 'settler_low'] as const
+export type AlertKind = (typeof ALERT_KINDS)[number]
+
+/** One alert: ids, hosts and amounts; never a secret, a body or a text of a stranger. */
+export interface Alert {
+  readonly kind: AlertKind
+  /** Whose people are told; undefined: those of the installation's first account. */
+  readonly accountId: string | undefined
+  /** What it is about: the same again within a while is told once. */
+  readonly about: string
+  readonly data: Readonly<Record<string, string | number | null>>
+}
+
+export interface Alerts {
+  /** Never throws, never waits. */
+  tell(alert: Alert): void
+}
