@@ -241,11 +241,15 @@ export interface AskedConsent {
 export interface Interactions {
   /**
    * Finds the request of a program that shows a code because it has no browser of its own.
-   * @param typed the code as a person typed it
+   * @param asked.typed the code as a person typed it
    * @returns the uid of the page that asks them, good in this browser alone
-   * @throws {GatewayError} not_found
+   * @throws {GatewayError} not_found; rate_limited for who types too many
    */
-  begin(req: IncomingMessage, res: ServerResponse, typed: string): Promise<string>
+  begin(
+    req: IncomingMessage,
+    res: ServerResponse,
+    asked: { readonly by: SignedIn; readonly typed: string },
+  ): Promise<string>
   /** Undefined where it is over, or belongs to another browser. @param by whose earlier connection is looked for */
   read(req: IncomingMessage, res: ServerResponse, by?: SignedIn): Promise<AskedConsent | undefined>
   /**
@@ -255,7 +259,12 @@ export interface Interactions {
   grant(
     req: IncomingMessage,
     res: ServerResponse,
-    answer: { by: SignedIn; choice: ConnectionChoice },
+    answer: {
+      by: SignedIn
+      choice: ConnectionChoice
+      /** An earlier connection of this person with this client, which ends as the new one begins. */
+      replaces?: string | undefined
+    },
   ): Promise<string>
   /** @throws {GatewayError} state_conflict */
   refuse(req: IncomingMessage, res: ServerResponse): Promise<string>

@@ -190,11 +190,10 @@ export async function startOauth(options: ServerOptions = {}): Promise<TestServe
     const context = httpContext(req, 0)
     if (door.isAt(context.path)) return door.http(req, res, context)
     if (context.path === '/console/device') {
-      const uid = await oauth.interactions.begin(
-        req,
-        res,
-        new URLSearchParams(context.query).get('user_code') ?? '',
-      )
+      const uid = await oauth.interactions.begin(req, res, {
+        by: PERSON,
+        typed: new URLSearchParams(context.query).get('user_code') ?? '',
+      })
       res.end(uid)
       return
     }

@@ -72,7 +72,7 @@ export const CONSOLE_ROUTES = {
   signIn: { path: '/console/sign-in', isOpen: true, ...FORM },
   join: { path: '/console/join', isOpen: true, ...FORM },
   connect: { path: '/console/connect/{uid}', ...FORM },
-  device: { path: '/console/device', isOpen: true, ...FORM },
+  device: { path: '/console/device', ...FORM },
 } as const satisfies Record<string, ConsoleRoute>
 
 export type ConsolePageName = keyof typeof CONSOLE_ROUTES

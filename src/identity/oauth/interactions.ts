@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type Provider from 'oidc-provider'
 import { OPERATOR_SCOPE } from '../../core/authenticate.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { createRateLimiter } from '../../core/rate-limit.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Connection, SignedIn } from '../../store/ports.ts'
 import type { AskedConsent, AskingClient, ConnectionChoice, Connections, Interactions } from '../ports.ts'
@@ -15,6 +16,8 @@ import type { Payload, Rows } from './rows.ts'
 
 const DEVICE = 'device-'
 const BEFORE_LIMIT = 50
+/** Codes that one person types; there are 20^8 of them, and each is good for ten minutes. */
+const CODES_PER_MINUTE = 20
 
 const OVER = () =>
   new GatewayError(
@@ -43,6 +46,7 @@ export interface InteractionParts {
 
 export function createInteractions(parts: InteractionParts): Interactions {
   const { rows, browsers, connections, provider, baseUrl, resource, now } = parts
+  const guesses = createRateLimiter(undefined)
 
   async function findWaiting(subject: string): Promise<Waiting | undefined> {
     if (subject.startsWith(DEVICE)) {
@@ -127,7 +131,14 @@ export function createInteractions(parts: InteractionParts): Interactions {
   }
 
   return {
-    async begin(req, res, typed) {
+    async begin(req, res, { by, typed }) {
+      const rate = await guesses.take('codes', by.personId, CODES_PER_MINUTE)
+      if (rate?.exceeded)
+        throw new GatewayError(
+          'rate_limited',
+          `At most ${CODES_PER_MINUTE} codes a minute. Try again in ${rate.resetSeconds} s.`,
+          { extras: { retry_after_seconds: rate.resetSeconds } },
+        )
       const userCode = typed.toUpperCase().replace(/[^BCDFGHJKLMNPQRSTVWXZ]/g, '')
       const waiting = userCode.length === 8 ? await findWaiting(DEVICE + userCode) : undefined
       if (!waiting)
@@ -154,7 +165,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
       return asked
     },
 
-    async grant(req, _res, { by, choice }) {
+    async grant(req, _res, { by, choice, replaces }) {
       const found = await waitingAt(req)
       const client = found && (await clientOf(found.waiting))
       if (!found || !client) throw OVER()
@@ -174,6 +185,11 @@ export function createInteractions(parts: InteractionParts): Interactions {
         await connections.revoke(by.accountId, connection.id)
         await rows.dropGrant(grantId)
         throw OVER()
+      }
+      if (replaces !== undefined) {
+        const last = await connections.get(by.accountId, replaces)
+        if (last?.clientId === client.id && last.personId === by.personId)
+          await connections.revoke(by.accountId, last.id)
       }
       return userCode === undefined ? returnTo(payload, baseUrl) : `${baseUrl}/console/device?done=connected`
     },

@@ -49,5 +49,5 @@ export const CONSOLE_PAGES: Readonly<Record<ConsolePageName, Loader>> = {
   signIn: () => import('./sign-in.tsx'),
   join: () => import('./join.tsx'),
   connect: () => import('./connect.tsx'),
-  device: () => import('./soon.tsx'),
+  device: () => import('./device.tsx'),
 }
