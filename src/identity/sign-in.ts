@@ -8,6 +8,7 @@ import { actAs } from '../lib/acting.ts'
 import { newId } from '../lib/ids.ts'
 import { hashToken } from '../lib/tokens.ts'
 import type { ChallengePurpose, Passkey, SignedIn, SignInMethod, Store } from '../store/ports.ts'
+import { deviceOf } from './device.ts'
 import { invitationInvalid, openInvitation } from './invitations.ts'
 import type { From, Opened, Sessions, SignIn } from './ports.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
@@ -242,17 +243,3 @@ const hashChallenge = (challenge: string) => hash('sha256', challenge, 'buffer')
 
 const actor = (personId: string, { address }: From) =>
   ({ kind: 'person', id: personId, address, door: 'console' }) as const
-
-/** A word for the device, of a few that we know: what a browser says of itself is anybody's text. */
-export function deviceOf({ userAgent }: Pick<From, 'userAgent'>): string {
-  const system = /iPhone|iPad|Android|Windows|Macintosh|CrOS|Linux/.exec(userAgent)?.[0]
-  const browser = /Edg|OPR|Firefox|Chrome|Safari/.exec(userAgent)?.[0]
-  const names: Readonly<Record<string, string>> = {
-    Edg: 'Edge',
-    OPR: 'Opera',
-    Macintosh: 'Mac',
-    CrOS: 'ChromeOS',
-  }
-  const words = [browser, system].flatMap((word) => (word === undefined ? [] : [names[word] ?? word]))
-  return words.length === 0 ? 'Passkey' : words.join(', ')
-}

@@ -50,7 +50,9 @@ export function PasskeyForm({
         <input type="hidden" name={name} value={value} />
       ))}
       {children}
-      <button class={isQuiet ? undefined : 'primary'}>{label}</button>
+      <p>
+        <button class={isQuiet ? undefined : 'primary'}>{label}</button>
+      </p>
       <p role="alert" class="fault" />
     </form>
   )

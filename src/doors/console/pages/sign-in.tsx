@@ -118,7 +118,8 @@ export const page = defineOpenPage<SignInData>({
         answer,
         from: fromOf(request),
       })
-      return form.has('by_script') ? { answer: {} } : { goTo: '/console/sign-in?again=1&done=again' }
+      if (form.has('by_script')) return { answer: {} }
+      return { goTo: form.has('next') ? safeNext(form.get('next')) : '/console/sign-in?again=1&done=again' }
     },
     async again_code(form, request) {
       const code = form.get('secret_code') ?? ''
