@@ -1,9 +1,181 @@
-// Stands where a page is being built.
-import { defineOpenPage } from '../ports.ts'
-import { consoleTexts } from '../texts/common.ts'
+// What agents hold in place of secrets: issued by hand, narrowed, or below a connection, which is where those are managed.
+import type { VNode } from 'preact'
+import type { CapabilityRecord } from '../../../../schemas/egress.ts'
+import { Foreign, Ltr } from '../../site/components/foreign.tsx'
+import { Link } from '../../site/components/link.tsx'
+import { State } from '../../site/components/state.tsx'
+import { BudgetBars } from '../components/budgets.tsx'
+import { mayAct, type Names, namesIn } from '../components/connection.tsx'
+import { Act, Refusal } from '../components/form.tsx'
+import { Choice, Filters, Nothing } from '../components/records.tsx'
+import { doneWord, Said } from '../components/said.tsx'
+import { type Column, Table, Time } from '../components/table.tsx'
+import { type ConsoleContext, defineConsolePage } from '../ports.ts'
+import * as read from '../records/query.ts'
+import { connectionTexts } from '../texts/connections.ts'
 
-export const page = defineOpenPage<Record<string, never>>({
-  load: () => ({}),
-  title: (_data, { language }) => consoleTexts[language].console,
-  View: ({ page }) => <h1>{consoleTexts[page.language].console}</h1>,
+interface Data {
+  readonly capabilities: readonly CapabilityRecord[]
+  readonly next: string | null
+  readonly names: Names
+  /** The connection at whose root a capability stands, by the id of the root. */
+  readonly connections: Readonly<Record<string, string>>
+  readonly now: number
+}
+
+export const page = defineConsolePage<Data>({
+  isWide: true,
+  async load(request) {
+    const { query, console: parts, signedIn } = request
+    const [credential, before] = [read.text(query, 'credential'), read.cursor(query)]
+    const [listed, connected, names] = await Promise.all([
+      request.call('gateway.egress.capabilities.list', {
+        limit: 50,
+        ...(credential !== undefined && { credential_id: credential }),
+        ...(before !== undefined && { before }),
+      }) as Promise<Pick<Data, 'capabilities' | 'next'>>,
+      parts.identity.connections.list({ accountId: signedIn.accountId }, { limit: 100 }),
+      namesIn(request),
+    ])
+    return {
+      ...listed,
+      names,
+      connections: Object.fromEntries(connected.items.map(({ id, capabilityId }) => [capabilityId, id])),
+      now: parts.now(),
+    }
+  },
+  actions: {
+    async revoke(form, { call }) {
+      await call('gateway.egress.capabilities.revoke', { capability_id: form.get('id') ?? '' })
+      return { goTo: '/console/capabilities?done=revoked' }
+    },
+  },
+  title: (_data, { language }) => connectionTexts[language].capabilities,
+  View({ data, page }) {
+    const t = connectionTexts[page.language]
+    return (
+      <div class="stack">
+        <header class="stack tight">
+          <h1>{t.capabilities}</h1>
+          <p class="muted">{t.capabilitiesLead}</p>
+        </header>
+        <Said word={doneWord(page)} words={t.done} />
+        <Refusal page={page} />
+        <Filters page={page}>
+          <Choice
+            page={page}
+            name="credential"
+            label={t.onlyOf}
+            options={Object.entries(data.names.credentials)}
+          />
+        </Filters>
+        <Table
+          page={page}
+          label={t.capabilities}
+          columns={columnsOf(data, page)}
+          rows={data.capabilities}
+          next={data.next}
+          empty={
+            <Nothing page={page}>
+              <p>{t.capabilitiesEmpty}</p>
+              <p>
+                <Link to={page.href('/console/tools/gateway.egress.capabilities.issue')}>{t.issue}</Link>
+              </p>
+            </Nothing>
+          }
+        />
+      </div>
+    )
+  },
 })
+
+function columnsOf(
+  { names, connections, now }: Data,
+  page: ConsoleContext,
+): readonly Column<CapabilityRecord>[] {
+  const t = connectionTexts[page.language]
+  const connectionOf = ({ capability_id, parent_id }: CapabilityRecord) =>
+    connections[capability_id] ?? connections[parent_id ?? '']
+  return [
+    {
+      head: t.label,
+      cell: ({ label, capability_id }) => (
+        <>
+          <Foreign text={label} max={60} />
+          <span class="sub">
+            <Ltr class="mono small muted">{capability_id}</Ltr>
+          </span>
+        </>
+      ),
+    },
+    {
+      head: t.state,
+      cell: (capability) => <CapabilityState page={page} capability={capability} now={now} />,
+    },
+    {
+      head: t.holder,
+      cell(capability): VNode {
+        const connection = connectionOf(capability)
+        if (connection !== undefined)
+          return <Link to={page.href(`/console/connections/${connection}`)}>{t.ofConnection}</Link>
+        return <>{capability.parent_id === null ? t.issued : t.narrowedFrom}</>
+      },
+    },
+    {
+      head: t.may,
+      cell: ({ credential_id: id, hosts, path_prefixes, methods }) => (
+        <>
+          {id !== null && (
+            <Link to={page.href(`/console/credentials/${id}`)}>
+              <Foreign text={names.credentials[id] ?? id} max={40} />
+            </Link>
+          )}
+          <span class="sub">
+            <Ltr class="small muted">
+              {hosts.length === 0
+                ? '–'
+                : `${hosts.join(', ')} · ${path_prefixes.join(', ')} · ${methods.join(' ')}`}
+            </Ltr>
+          </span>
+        </>
+      ),
+    },
+    {
+      head: t.uses,
+      isNumber: true,
+      cell: ({ uses, max_uses }) => <Ltr>{max_uses === null ? String(uses) : `${uses} / ${max_uses}`}</Ltr>,
+    },
+    { head: t.spent, cell: ({ budgets }) => <BudgetBars page={page} budgets={budgets} /> },
+    { head: t.ends, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      head: '',
+      cell: (capability) =>
+        capability.revoked_at === null &&
+        mayAct(page) &&
+        connectionOf(capability) === undefined && (
+          <Act
+            page={page}
+            action="revoke"
+            values={{ id: capability.capability_id }}
+            label={t.revoke}
+            isDangerous
+          />
+        ),
+    },
+  ]
+}
+
+function CapabilityState({
+  page,
+  capability: { revoked_at, expires_at },
+  now,
+}: {
+  readonly page: ConsoleContext
+  readonly capability: CapabilityRecord
+  readonly now: number
+}): VNode {
+  const t = connectionTexts[page.language]
+  if (revoked_at !== null) return <State is="unknown" page={page} words={t.ended} />
+  if (Date.parse(expires_at) <= now) return <State is="unknown" page={page} words={t.expired} />
+  return <State is="done" page={page} words={t.live} />
+}

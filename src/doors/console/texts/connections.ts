@@ -95,7 +95,7 @@ const en = {
   calls: 'Its latest requests',
   noCalls: 'It has sent no request yet.',
   allCalls: 'All attempts',
-  attempt: 'Attempt',
+
   upstream: 'Request',
   outcome: 'Outcome',
   at: 'At',
@@ -113,9 +113,8 @@ const en = {
   issued: 'Issued',
   uses: 'Uses',
   revoke: 'Revoke',
-  revokeOne: 'Revoke {name}',
+
   onlyOf: 'On credential',
-  anyCredential: 'Any',
 }
 
 const ar: typeof en = {
@@ -206,7 +205,7 @@ const ar: typeof en = {
   calls: 'أحدث طلباته',
   noCalls: 'لم يرسل طلبًا بعد.',
   allCalls: 'كل المحاولات',
-  attempt: 'المحاولة',
+
   upstream: 'الطلب',
   outcome: 'النتيجة',
   at: 'الوقت',
@@ -223,9 +222,8 @@ const ar: typeof en = {
   issued: 'صادرة',
   uses: 'الاستعمال',
   revoke: 'إبطال',
-  revokeOne: 'إبطال {name}',
+
   onlyOf: 'على بيانات الاعتماد',
-  anyCredential: 'أيّ منها',
 }
 
 /** `connectionTexts[page.language]` */
