@@ -47,6 +47,19 @@ export interface Health {
   report(): Promise<Record<string, unknown>>
 }
 
+/** One line of the doctor: what was looked at, how it is, and what to do when it is not well. */
+export interface DoctorFinding {
+  readonly level: 'ok' | 'warn' | 'fail'
+  readonly check: string
+  readonly says: string
+  readonly todo?: string
+}
+
+export interface Doctor {
+  /** Looks at everything that a start or a call needs; takes seconds. */
+  examine(): Promise<readonly DoctorFinding[]>
+}
+
 export interface Services {
   readonly egress: Egress
   readonly actions: Actions
@@ -77,6 +90,7 @@ export interface Services {
   readonly live: LiveEvents
   readonly upkeep: Upkeep
   readonly jobs: Jobs
+  readonly doctor: Doctor
 }
 
 /** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */

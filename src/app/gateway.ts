@@ -99,7 +99,7 @@ async function open(
     platform,
     payments,
     registry,
-    options,
+    { ...options, port },
     lifetime,
   )
   const firstLink =

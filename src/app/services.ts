@@ -27,6 +27,7 @@ import { createReceipts } from '../receipts/index.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { createSigningKeys } from '../receipts/signing-keys.ts'
 import { createBroker } from './broker.ts'
+import { createDoctor } from './doctor/index.ts'
 import { openEmail } from './email.ts'
 import type { Platform } from './platform.ts'
 import { createHealth } from './health.ts'
@@ -54,6 +55,8 @@ export async function openServices(
   options: {
     readonly createLeakGate?: EgressParts['createLeakGate']
     readonly undocumented?: 'log' | 'fail'
+    /** On which it listens. */
+    readonly port: number
   },
   lifetime: Lifetime,
 ): Promise<OpenServices> {
@@ -152,6 +155,7 @@ export async function openServices(
     live,
     upkeep,
     jobs,
+    doctor: createDoctor(platform, options.port),
   }
   const calls = createCallPath({
     services,

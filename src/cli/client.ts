@@ -12,7 +12,7 @@ import { parseToken } from '../lib/tokens.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import type { ConnectionOptions } from './options.ts'
 import { describeProblem, type Row } from './output.ts'
-import { findRunning, localUrl } from './running.ts'
+import { findRunning, localUrl } from '../app/running.ts'
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024

@@ -6,7 +6,7 @@ import type { Config } from '../core/config.ts'
 import type { Gateway } from '../app/gateway.ts'
 import { createLogger } from '../lib/log.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { forgetRunning, localUrl, noteRunning } from './running.ts'
+import { forgetRunning, localUrl, noteRunning } from '../app/running.ts'
 import { explainStartFailure, isAboutFiles } from './start-failure.ts'
 
 export interface EmbeddedSandbox {

@@ -9,7 +9,7 @@ import { createLogger, type Logger } from '../lib/log.ts'
 import { missingSandboxPackages } from '../sandbox/packages.ts'
 import { operatorKeyFile } from '../app/bootstrap.ts'
 import { Exit } from './exit.ts'
-import { forgetRunning, localUrl, noteRunning } from './running.ts'
+import { forgetRunning, localUrl, noteRunning } from '../app/running.ts'
 import { explainStartFailure, isAboutFiles } from './start-failure.ts'
 
 /** A terminal, npm and the launcher each deliver one Ctrl-C: the same signal within this time is the same wish. */

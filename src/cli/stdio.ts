@@ -10,7 +10,7 @@ import { serveMcpStdio } from '../doors/mcp/stdio.ts'
 import { parseToken } from '../lib/tokens.ts'
 import { refusePlainHttp } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { findRunning } from './running.ts'
+import { findRunning } from '../app/running.ts'
 import { startEmbeddedSandbox } from './embedded.ts'
 
 /** The output is dropped for a client that reads no more. */

@@ -129,3 +129,32 @@ describe('the audit log', () => {
     expect((await seller.get('/console/audit')).status).toBe(403)
   })
 })
+
+describe('the doctor', () => {
+  it('says what `agent-gateway doctor` says, to who looks after the installation alone', async () => {
+    expect((await owner.data<{ job: object | null }>('/console/doctor')).job).toBeNull()
+    await owner.post('/console/doctor', { _action: 'check' })
+    interface Data {
+      readonly job: { readonly state: string; readonly result: { readonly findings: readonly Finding[] } }
+    }
+    interface Finding {
+      readonly level: string
+      readonly check: string
+      readonly says: string
+    }
+    let data: Data
+    do data = await owner.data<Data>('/console/doctor')
+    while (data.job.state === 'running' && (await new Promise((resolve) => setTimeout(resolve, 50, true))))
+    const { findings } = data.job.result
+    const levelOf = (name: string) => findings.find(({ check }) => check === name)?.level
+    expect(
+      ['database', 'data directory owner', 'signing key', 'authority key', 'clock'].map(levelOf),
+    ).toEqual(Array.from({ length: 5 }, () => 'ok'))
+    expect(levelOf('doctor')).toBeUndefined()
+    expect(JSON.stringify(findings)).not.toContain('agw_')
+    expect((await stranger.get('/console/doctor')).status).toBe(403)
+    // The lock of the directory is the gateway's still: looking at it has not let it go.
+    const { DirectoryInUse, lockDirectory } = await import('../../src/store/sqlite/lock.ts')
+    expect(() => lockDirectory(`${world.gateway.dataDir}/data`)).toThrow(DirectoryInUse)
+  })
+})

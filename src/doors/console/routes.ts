@@ -60,7 +60,7 @@ export const CONSOLE_ROUTES = {
   keys: { path: '/console/keys', group: 'house', ...FORM },
   provider: { path: '/console/identity-provider', group: 'house', isForAdmin: true, roles: [], ...FORM },
   audit: { path: '/console/audit', group: 'house', ...FORM },
-  doctor: { path: '/console/doctor', group: 'house', isForAdmin: true },
+  doctor: { path: '/console/doctor', group: 'house', isForAdmin: true, ...FORM },
   backup: { path: '/console/backup', group: 'house', isForAdmin: true, ...FORM },
   settings: { path: '/console/settings', group: 'house', isForAdmin: true, ...FORM },
 

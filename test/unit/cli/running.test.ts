@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findRunning, forgetRunning, localUrl, noteRunning, runningFile } from '../../../src/cli/running.ts'
+import { findRunning, forgetRunning, localUrl, noteRunning, runningFile } from '../../../src/app/running.ts'
 
 describe('the note of a running gateway', () => {
   let folder: string

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { ConfigError } from '../../core/errors.ts'
 import { isServiceKid } from '../../egress/authority/spec.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
+import { runAside } from '../../store/sqlite/aside.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
+import type { Running } from '../running.ts'
 import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -24,7 +26,7 @@ const checkSqlite: Check = async ({ config: { dataDir, authorityKeyFile }, runni
   const file = join(dataDir, 'gateway.db')
   if (!existsSync(file))
     return [warn('database', `${file} does not exist yet`, 'It is made at the first start.')]
-  return [...(await readDatabase(file, authorityKeyFile)), checkOwner(dataDir, running !== undefined)]
+  return [...(await readDatabase(file, authorityKeyFile)), checkOwner(dataDir, running)]
 }
 
 async function readDatabase(file: string, authorityKeyFile: string): Promise<readonly Finding[]> {
@@ -34,10 +36,8 @@ async function readDatabase(file: string, authorityKeyFile: string): Promise<rea
     const db = new DatabaseSync(file, { readOnly: true, timeout: CONNECT_TIMEOUT_MS })
     try {
       const { size } = await stat(file)
-      if (size <= CHECKED_BYTES) {
-        const verdict = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]
-        if (verdict !== 'ok') return [fail('database', `${file} is damaged`, restore)]
-      }
+      if (size <= CHECKED_BYTES && (await runAside({ task: 'check', file })) !== 'ok')
+        return [fail('database', `${file} is damaged`, restore)]
       const { version } = db.prepare('SELECT max(version) AS version FROM migrations').get() as {
         version: number | null
       }
@@ -71,8 +71,10 @@ function judgeVersion(found: number, place: string): Finding {
 }
 
 /** The lock itself is tried: it is the kernel's, so it tells the truth whatever files say. */
-function checkOwner(dataDir: string, isKnown: boolean): Finding {
+function checkOwner(dataDir: string, running: Running | undefined): Finding {
   const check = 'data directory owner'
+  // Whoever holds the lock and asks itself does not try it.
+  if (running?.pid === process.pid) return ok(check, 'the running gateway')
   if (!existsSync(join(dataDir, 'lock.db'))) return ok(check, 'nobody')
   try {
     lockDirectory(dataDir).release()
@@ -81,7 +83,7 @@ function checkOwner(dataDir: string, isKnown: boolean): Finding {
     if (!(thrown instanceof ConfigError)) throw thrown
     if (!(thrown instanceof DirectoryInUse))
       return fail(check, thrown.problems.join('; '), 'The gateway does not start until this is mended.')
-    return isKnown
+    return running !== undefined
       ? ok(check, 'the running gateway')
       : warn(
           check,

@@ -1,7 +1,7 @@
 // Whether consent records can be trusted, and what they have to name.
 import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
-import { isLoopbackHost } from '../../app/addresses.ts'
+import { isLoopbackHost } from '../addresses.ts'
 import { type Check, ok, warn } from './finding.ts'
 
 /** Says which name consent records carry and how many resolvers have to agree. */

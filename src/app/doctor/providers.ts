@@ -14,7 +14,10 @@ export const checkProviders: Check = async ({ config, running }) => {
     const all = (await openProviders(providersFile)).list().length
     const says = `${builtIn.length} of the gateway's own, ${all - builtIn.length} of ${providersFile}`
     // A start writes the note of the running gateway after it has read the file.
-    if (running && (await changedAt(providersFile)) > (await changedAt(runningFile(dataDir))))
+    if (
+      running &&
+      (await changedAt(providersFile)) > (await changedAt(runningFile(dataDir)).catch(() => Infinity))
+    )
       return [
         warn(
           'providers',
