@@ -101,6 +101,12 @@ import { peopleList } from './people-list.ts'
 import { peopleRemove } from './people-remove.ts'
 import { peopleRole } from './people-role.ts'
 import { peopleWithdraw } from './people-withdraw.ts'
+import { policiesCheck } from './policies-check.ts'
+import { policiesGet } from './policies-get.ts'
+import { policiesHistory } from './policies-history.ts'
+import { policiesList } from './policies-list.ts'
+import { policiesRevision } from './policies-revision.ts'
+import { policiesUpdate } from './policies-update.ts'
 import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
 import { pricingQuote } from './pricing-quote.ts'
@@ -225,6 +231,12 @@ export const tools: readonly AnyTool[] = [
   authorityRotate,
   authorityRotation,
   auditEvents,
+  policiesList,
+  policiesGet,
+  policiesCheck,
+  policiesUpdate,
+  policiesHistory,
+  policiesRevision,
   signingKeysList,
   signingKeysRotate,
   signingKeysRetire,

@@ -15,6 +15,7 @@ import type { Email } from '../src/email/ports.ts'
 import type { Audit } from '../src/audit/ports.ts'
 import type { Accounts } from '../src/accounts/ports.ts'
 import type { Identity } from '../src/identity/index.ts'
+import type { Policies } from '../src/policies/ports.ts'
 import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
 import type { Facilitator } from '../src/payments/ports.ts'
@@ -86,6 +87,7 @@ export interface Services {
   readonly sellers: Sellers
   readonly health: Health
   readonly recentCalls: RecentCalls
+  readonly policies: Policies
   /** News for people who look on. */
   readonly live: LiveEvents
   readonly upkeep: Upkeep

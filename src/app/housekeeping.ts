@@ -4,6 +4,7 @@ import type { UpkeepWatch } from '../core/upkeep.ts'
 import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
+import type { OpenPolicies } from '../policies/index.ts'
 import type { Payouts } from '../market/money/payouts.ts'
 import type { TrustUpkeep } from '../market/trust/upkeep.ts'
 import type { Settlements } from '../payments/ports.ts'
@@ -15,6 +16,7 @@ const SWEEP_MS = 60_000
 
 export interface Housekeeping {
   readonly audit: Pick<OpenAudit, 'settle'>
+  readonly policies: Pick<OpenPolicies, 'settle'>
   readonly egress: Pick<OpenEgress, 'recover'>
   readonly debits: Pick<Debits, 'recover'>
   readonly settlements: Pick<Settlements, 'reconcile'>
@@ -30,7 +32,19 @@ export interface Housekeeping {
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { audit, egress, debits, settlements, refunds, payouts, figures, email, sellers, upkeep }: Housekeeping,
+  {
+    audit,
+    policies,
+    egress,
+    debits,
+    settlements,
+    refunds,
+    payouts,
+    figures,
+    email,
+    sellers,
+    upkeep,
+  }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
@@ -47,6 +61,11 @@ export function startHousekeeping(
     .catch((thrown: unknown) => {
       if (!isStopped) log.error({ err: thrown }, 'the audit log could not be signed')
     })
+  void upkeep
+    .run('policies', () => policies.settle())
+    .catch((thrown: unknown) => {
+      if (!isStopped) log.error({ err: thrown }, 'the history of policies could not be written')
+    })
   // Nobody is kept waiting for what email verification knows by name.
   void upkeep
     .run('email lists', () => email.prepare())
@@ -57,6 +76,7 @@ export function startHousekeeping(
   async function sweep(): Promise<void> {
     try {
       await upkeep.run('audit', () => audit.settle())
+      await upkeep.run('policies', () => policies.settle())
       await upkeep.run('sweep', () => store.sweep(now()))
       await upkeep.run('attempts', () => egress.recover())
       await upkeep.run('debits', () => debits.recover())

@@ -23,6 +23,7 @@ import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createDocumentReader } from '../outbound/document.ts'
 import { createTargets } from '../outbound/targets.ts'
 import { createWebhookSender, type WebhookSender } from '../outbound/webhook.ts'
+import { createPolicies } from '../policies/index.ts'
 import { createReceipts } from '../receipts/index.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { createSigningKeys } from '../receipts/signing-keys.ts'
@@ -119,6 +120,7 @@ export async function openServices(
     readDocument: createDocumentReader({ ...outside, userAgent: 'agent-gateway (client documents)' }),
   })
   const upkeep = createUpkeepWatch({ now })
+  const policies = createPolicies(platform)
   const services: Services = {
     ...broker,
     ...reading,
@@ -156,6 +158,7 @@ export async function openServices(
     upkeep,
     jobs,
     doctor: createDoctor(platform, options.port),
+    policies,
   }
   const calls = createCallPath({
     services,
@@ -189,6 +192,7 @@ export async function openServices(
     webhooks,
     housekeeping: {
       audit,
+      policies,
       egress,
       debits,
       settlements,

@@ -4,6 +4,7 @@ import type { ProviderId } from '../../schemas/egress.ts'
 import { egressCredentialsCreate } from '../../tools/egress-credentials-create.ts'
 import { egressCredentialsDelete } from '../../tools/egress-credentials-delete.ts'
 import { egressCredentialsEdit } from '../../tools/egress-credentials-edit.ts'
+import { egressCredentialsGet } from '../../tools/egress-credentials-get.ts'
 import { egressCredentialsList } from '../../tools/egress-credentials-list.ts'
 import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
@@ -57,7 +58,7 @@ type AddOptions = ConnectionOptions &
     scheme?: string
   }
 
-/** `credentials add|list|rotate|edit|revoke|delete`; a secret is read from stdin or a file, never from an argument. */
+/** `credentials add|list|show|rotate|edit|revoke|delete`; a secret is read from stdin or a file, never from an argument. */
 export function addCredentialCommands(program: Command): void {
   const credentials = program
     .command('credentials')
@@ -123,6 +124,12 @@ Examples:
         'No credentials. Store one: agent-gateway credentials add --help',
         options,
       )
+    })
+
+  addConnectionOptions(credentials.command('show <credential-id>'))
+    .description('one credential, and how it goes with the tokens that are minted from it; never a secret')
+    .action(async (id: string, options: ConnectionOptions) => {
+      printRecord(await (await connect(options)).call(egressCredentialsGet, { credential_id: id }), options)
     })
 
   addSecretOptions(addConnectionOptions(credentials.command('rotate <credential-id>')))

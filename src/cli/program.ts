@@ -20,6 +20,7 @@ import { addPaymentCommands } from './payments.ts'
 import { addPayoutCommands } from './payouts.ts'
 import { addPeopleCommands } from './people.ts'
 import { addPermitCommands } from './permits.ts'
+import { addPolicyCommands } from './policies.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { addSellerCommands } from './sellers.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -105,6 +106,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addCredentialCommands(program)
   addCapabilityCommands(program)
   addMandateCommands(program)
+  addPolicyCommands(program)
   addPermitCommands(program)
   addEdgeCommands(program)
   addEmailCommands(program)

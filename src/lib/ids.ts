@@ -34,6 +34,7 @@ export type IdPrefix =
   | 'psk'
   | 'con'
   | 'job'
+  | 'prv'
 
 /** 9 characters of 5 bits: milliseconds until the year 3084. */
 function timeChars(now: number): string {

@@ -5,6 +5,7 @@ import { separationTables } from './action-tables.ts'
 import { budgetTables, totalBudgets, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { connectionTables, peopleTables, widenForRoles } from './identity-tables.ts'
+import { policyTables } from './policy-tables.ts'
 import { signInTables } from './people-tables.ts'
 import { idempotencyRecords, keyedAttempts } from './idempotency-tables.ts'
 import { marketEvidenceTables, marketTrustTables } from './market-trust-tables.ts'
@@ -364,6 +365,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   signInTables,
   separationTables,
   oauthTables,
+  policyTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -55,6 +55,32 @@ describe.each(ENGINES)('documents in %s', (engine) => {
     expect(await documents.read(feeds)).toEqual({ value: { feeds: [url(1)] } })
   })
 
+  it('puts a text in the place of the one that was read, and of no other', async () => {
+    const feeds = kind('text')
+    const nothing = await documents.readText(feeds)
+    expect(nothing.text).toBeUndefined()
+    const text = `{\n  "feeds": ["${url(1)}"]\n}\n`
+    expect(await documents.replaceText(feeds, { text, revision: nothing.revision })).toEqual({
+      feeds: [url(1)],
+    })
+    expect(await documents.read(feeds)).toEqual({ value: { feeds: [url(1)] } })
+    const written = await documents.readText(feeds)
+    expect(written.text).toBe(text)
+
+    for (const { revision } of [nothing, { revision: 'whatever' }])
+      await expect(documents.replaceText(feeds, { text: '{"feeds": []}', revision })).rejects.toMatchObject({
+        code: 'state_conflict',
+      })
+    await documents.update(feeds, add(url(2)))
+    await expect(documents.replaceText(feeds, { text, revision: written.revision })).rejects.toMatchObject({
+      code: 'state_conflict',
+    })
+    const { revision } = await documents.readText(feeds)
+    for (const wrong of ['{"feeds": ["not a url"]}', '{"feeds": [], "feeds": []}', '{'])
+      await expect(documents.replaceText(feeds, { text: wrong, revision })).rejects.toThrow()
+    expect(await documents.read(feeds)).toEqual({ value: { feeds: [url(1), url(2)] } })
+  })
+
   it('loses no acknowledged update when writers race: a loser is told', async () => {
     const feeds = kind('raced')
     // A second process shares the table; the files of a data directory have one owner.

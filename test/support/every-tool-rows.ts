@@ -199,6 +199,21 @@ export const ROWS: Readonly<Record<string, Row | Readonly<Record<string, Row>>>>
     input: { key_id: (await rest('POST', '/v1/keys/free', {}, ''))['key_id'] },
   }),
   'gateway.keys.create': given({ label: 'one more' }),
+  'gateway.policies.list': given({}),
+  'gateway.policies.get': given({ policy: 'egress' }),
+  'gateway.policies.check': given({ policy: 'egress', text: '{"denied_hosts": ["example.com"]}' }),
+  'gateway.policies.update': async (world) => {
+    const { revision } = await world.rest('GET', '/v1/policies/egress')
+    return { input: { policy: 'egress', text: '{"denied_hosts": ["denied.example.com"]}', revision } }
+  },
+  'gateway.policies.history': given({ policy: 'egress' }),
+  'gateway.policies.revision': async (world) => {
+    const { revision } = await world.rest('GET', '/v1/policies/payment')
+    await world.rest('POST', '/v1/policies/payment', { text: '{"known_payees": ["0x0"]}', revision })
+    const { revisions } = await world.rest('GET', '/v1/policies/payment/history')
+    const [newest] = revisions as { revision_id: string }[]
+    return { input: { policy: 'payment', revision_id: newest?.revision_id } }
+  },
   'gateway.keys.list': given({ limit: 1 }),
   'gateway.keys.revoke': async ({ rest }) => ({
     input: { key_id: (await rest('POST', '/v1/keys', { label: 'to be revoked' }))['key_id'] },

@@ -25,7 +25,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/egress'],
   ['src/commerce', 'src/actions', 'src/outbound'],
   ['src/payments', 'src/email', 'src/edge', 'src/identity'],
-  ['src/outcomes', 'src/webfetch', 'src/discovery', 'src/market', 'src/sandbox'],
+  ['src/outcomes', 'src/webfetch', 'src/discovery', 'src/market', 'src/sandbox', 'src/policies'],
   ['tools', 'src/documents'],
   ['src/doors'],
   ['src/app'],

@@ -78,7 +78,8 @@ export interface Policy {
   readonly maxMandateSeconds: number
 }
 
-type FullRules = { readonly [K in keyof PolicyRules]-?: Exclude<PolicyRules[K], undefined> }
+/** The rules of one account, with what holds where a document says nothing. */
+export type FullRules = { readonly [K in keyof PolicyRules]-?: Exclude<PolicyRules[K], undefined> }
 
 const BUILT_IN: FullRules = {
   halted: false,
@@ -97,6 +98,17 @@ const BUILT_IN: FullRules = {
 /** A rule that a document leaves out is not in it at all, so the outer rules stay. */
 const mergeRules = (...layers: readonly (PolicyRules | undefined)[]): FullRules =>
   Object.assign({ ...BUILT_IN }, ...layers) as FullRules
+
+/** Whose rules: an account's own over those for everybody; everybody's where no account is given. */
+export const fullRules = (document: TransactionPolicyDocument, accountId?: string): FullRules => {
+  const rules = mergeRules(
+    document.default,
+    accountId !== undefined && Object.hasOwn(document.accounts, accountId)
+      ? document.accounts[accountId]
+      : undefined,
+  )
+  return { ...rules, halted: rules.halted || document.default.halted === true }
+}
 
 const pairKey = (asset: string, network: string) => `${toNetwork(network)} ${toAddress(asset)}`
 const recipientKey = (address: string, network: string | undefined) =>

@@ -22,6 +22,36 @@ export const judgeMoney: Rule = (subject) => {
     : judged.flat()
 }
 
+/** A payment that was made, as the rules on money see it. Amount in the smallest unit of the asset. */
+export interface Transfer {
+  readonly network: string
+  readonly asset: string
+  readonly amount: string
+  readonly payTo: string
+  readonly scheme: string
+}
+
+/** What the rules on amount, asset, network, scheme and recipient say of a payment of which nothing else is known. */
+export function judgeTransfer(transfer: Transfer, policy: Policy): Reason[] {
+  const found = (value: string): Found<string> => ({ value, at: '' })
+  const terms: Terms = {
+    at: '',
+    amount: found(transfer.amount),
+    isInteger: true,
+    currency: null,
+    asset: found(transfer.asset),
+    network: found(transfer.network),
+    scheme: found(transfer.scheme),
+    payees: [found(transfer.payTo)],
+  }
+  return [
+    ...judgeAmount(terms, policy, true, ''),
+    ...judgeAsset(terms, policy),
+    ...judgeScheme(terms, policy, true, ''),
+    ...judgePayees(terms, policy, true, ''),
+  ]
+}
+
 /** The offers of the primary protocol, or what its facts say. */
 function readTerms({ detection, primary }: Subject): readonly Terms[] {
   const offered = primary?.protocol.policy.listTerms?.(primary) ?? []

@@ -39,6 +39,7 @@ import * as passkeys from './passkeys.ts'
 import * as permitDecisions from './permit-decisions.ts'
 import * as permitEvidence from './permit-evidence.ts'
 import * as permits from './permits.ts'
+import * as policies from './policies.ts'
 import * as pushConfigs from './push-configs.ts'
 import * as reconciliations from './reconciliations.ts'
 import * as records from './records.ts'
@@ -104,6 +105,7 @@ export const commands = definitionsOf({
   ...permitDecisions,
   ...permitEvidence,
   ...permits,
+  ...policies,
   ...pushConfigs,
   ...reconciliations,
   ...records,

@@ -53,13 +53,26 @@ export function openFileDocuments(dataDir: string): DocumentStore {
     }
     return value
   }
+  function inTurn<T, R>(entry: Entry<T>, work: () => Promise<R>): Promise<R> {
+    const done = entry.queue.then(work)
+    entry.queue = done.catch(() => undefined)
+    return done
+  }
   return {
     read,
     update(document, edit) {
       const entry = entryOf(document)
-      const done = entry.queue.then(() => change(entry, document, edit))
-      entry.queue = done.catch(() => undefined)
-      return done
+      return inTurn(entry, () => change(entry, document, edit))
+    },
+    readText: (document) => entryOf(document).file.readText(),
+    replaceText(document, { text, revision }) {
+      const entry = entryOf(document)
+      return inTurn(entry, async () => {
+        const value = document.parse(parseOperatorJson(text))
+        await entry.file.writeText(text, value, revision)
+        entry.low.data = value
+        return value
+      })
     },
     async close() {
       isClosed = true
@@ -71,6 +84,9 @@ export function openFileDocuments(dataDir: string): DocumentStore {
 interface DocumentFile<T> extends Adapter<T> {
   /** Problem with the file on disk, when the last good copy is being used instead. */
   problem(): string | undefined
+  readText(): Promise<{ text: string | undefined; revision: string }>
+  /** @throws {GatewayError} state_conflict where another text stands there than the one of this revision */
+  writeText(text: string, value: T, revision: string): Promise<void>
 }
 
 function createDocumentFile<T>(dataDir: string, document: DocumentKind<T>): DocumentFile<T> {
@@ -97,21 +113,36 @@ function createDocumentFile<T>(dataDir: string, document: DocumentKind<T>): Docu
     }
     return good ?? document.initial
   }
-  async function write(value: T): Promise<void> {
-    const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+  async function replace(bytes: Buffer, value: T, expected: string | undefined): Promise<void> {
     await replaceFile(dataDir, path, bytes, async () => {
       const now = await readIfThere(path)
-      if ((now && digestOf(now)) !== seen)
+      if ((now && digestOf(now)) !== expected)
         throw new GatewayError(
           'state_conflict',
-          `${document.name}.json was changed by hand meanwhile. Read it again, then repeat the change.`,
+          `${document.name}.json was changed meanwhile. Read it again, then repeat the change.`,
         )
     })
     seen = digestOf(bytes)
     good = value
+    problem = undefined
   }
-  return { read, write, problem: () => problem }
+  return {
+    read,
+    write: (value) => replace(Buffer.from(`${JSON.stringify(value, null, 2)}\n`), value, seen),
+    problem: () => problem,
+    async readText() {
+      const bytes = await readIfThere(path)
+      return bytes
+        ? { text: bytes.toString('utf8'), revision: digestOf(bytes) }
+        : { text: undefined, revision: NO_TEXT }
+    },
+    writeText: (text, value, revision) =>
+      replace(Buffer.from(text), value, revision === NO_TEXT ? undefined : revision),
+  }
 }
+
+/** Revision of a document that nobody has written. */
+const NO_TEXT = 'none'
 
 const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64')
 

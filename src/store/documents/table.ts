@@ -10,6 +10,9 @@ import { createPool, runDirect } from '../postgres/pool.ts'
 
 const POOL_SIZE = 2
 
+/** Of no row: what is no number is nothing that was read. */
+const NO_REVISION = -1
+
 interface Kept<T> {
   readonly value: T
   /** 0: there is no row yet. */
@@ -26,13 +29,38 @@ export function openTableDocuments(url: string, log: Logger): DocumentStore {
   const run = <T>(start: () => Command<T>): Promise<T> =>
     closing ? Promise.reject(storeClosed()) : runDirect(pool, start)
 
-  async function load<T>(document: DocumentKind<T>): Promise<Kept<T>> {
-    const row = await run(() =>
-      first<{ revision: number; json: string }>(
-        'SELECT revision, json FROM documents WHERE name = $1',
-        document.name,
-      ),
+  const find = (name: string) =>
+    run(() =>
+      first<{ revision: number; json: string }>('SELECT revision, json FROM documents WHERE name = $1', name),
     )
+
+  /** @throws {GatewayError} state_conflict where the row is of another revision by now */
+  async function save(name: string, json: string, revision: number): Promise<void> {
+    const saved = await run(() =>
+      revision === 0
+        ? first(
+            `INSERT INTO documents (name, revision, json) VALUES ($1, 1, $2)
+             ON CONFLICT DO NOTHING RETURNING name`,
+            name,
+            json,
+          )
+        : first(
+            `UPDATE documents SET revision = revision + 1, json = $1 WHERE name = $2 AND revision = $3
+             RETURNING name`,
+            json,
+            name,
+            revision,
+          ),
+    )
+    if (!saved)
+      throw new GatewayError(
+        'state_conflict',
+        `The document ${name} was changed meanwhile. Read it again, then repeat the change.`,
+      )
+  }
+
+  async function load<T>(document: DocumentKind<T>): Promise<Kept<T>> {
+    const row = await find(document.name)
     if (!row) return { value: document.initial, revision: 0 }
     try {
       const value = document.parse(parseOperatorJson(row.json))
@@ -57,28 +85,16 @@ export function openTableDocuments(url: string, log: Logger): DocumentStore {
       if (problem !== undefined)
         throw new GatewayError('state_conflict', `${problem} Repair it by hand before changing it here.`)
       const next = document.parse(change(structuredClone(value)))
-      const json = JSON.stringify(next)
-      const saved = await run(() =>
-        revision === 0
-          ? first(
-              `INSERT INTO documents (name, revision, json) VALUES ($1, 1, $2)
-               ON CONFLICT DO NOTHING RETURNING name`,
-              document.name,
-              json,
-            )
-          : first(
-              `UPDATE documents SET revision = revision + 1, json = $1 WHERE name = $2 AND revision = $3
-               RETURNING name`,
-              json,
-              document.name,
-              revision,
-            ),
-      )
-      if (!saved)
-        throw new GatewayError(
-          'state_conflict',
-          `The document ${document.name} was changed meanwhile. Read it again, then repeat the change.`,
-        )
+      await save(document.name, JSON.stringify(next), revision)
+      return next
+    },
+    async readText({ name }) {
+      const row = await find(name)
+      return { text: row?.json, revision: String(row?.revision ?? 0) }
+    },
+    async replaceText(document, { text, revision }) {
+      const next = document.parse(parseOperatorJson(text))
+      await save(document.name, text, /^\d{1,15}$/.test(revision) ? Number(revision) : NO_REVISION)
       return next
     },
     close: () => (closing ??= pool.end()),

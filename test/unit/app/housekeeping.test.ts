@@ -20,6 +20,7 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
     },
     {
       audit: { settle: note('audit') },
+      policies: { settle: note('policies') },
       egress: { recover: note('attempts') },
       debits: { recover: note('debits') },
       settlements: {
@@ -33,10 +34,11 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       upkeep,
     },
   )
-  expect(done).toEqual(['payments', 'refunds', 'payouts', 'missed sales', 'audit', 'email'])
+  expect(done).toEqual(['payments', 'refunds', 'payouts', 'missed sales', 'audit', 'policies', 'email'])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(done.slice(6)).toEqual([
+  expect(done.slice(7)).toEqual([
     'audit',
+    'policies',
     'sweep',
     'attempts',
     'debits',
@@ -49,10 +51,11 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
   ])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(16)
+  expect(done).toHaveLength(18)
   expect(upkeep.list().map(({ name, runs, failed }) => [name, runs, failed])).toEqual([
     ['settlements', 2, null],
     ['audit', 2, null],
+    ['policies', 2, null],
     ['email lists', 1, null],
     ['sweep', 1, null],
     ['attempts', 1, null],

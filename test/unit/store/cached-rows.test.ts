@@ -240,6 +240,15 @@ beforeAll(async () => {
   const event = { chain: accountId, at: NOW, event: 'sign_in.failed' }
   run('appendAuditEvents', [event], { kind: 'gateway' })
   run('noteDocument', { name: 'egress-policy', digest: 'd', event, acting: { kind: 'gateway' } })
+  const revision = {
+    id: 'prv_1',
+    name: 'egress-policy',
+    at: NOW,
+    way: 'by_hand',
+    note: '',
+    digest: 't',
+  } as const
+  run('addPolicyRevision', { ...revision, actorKind: 'gateway', actorId: null, before: null, after: '{}' })
   const unanswered = reservation({ ...setting, capability: child }, BOOT)
   run('reserveAttempt', unanswered)
   run('markSending', { id: unanswered.attempt.id, bootId: BOOT, now: NOW })

@@ -1,0 +1,134 @@
+// Policies over REST: read, tried, changed and remembered, while the files are edited by hand, too.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+})
+afterAll(() => gateway?.close())
+
+const fileOf = (policy: string) => join(gateway.dataDir, 'data', `${policy}-policy.json`)
+const read = async (policy = 'egress') => (await gateway.rest('GET', `/v1/policies/${policy}`)).body
+const put = (body: object, policy = 'egress') => gateway.rest('POST', `/v1/policies/${policy}`, body)
+const check = (text: string, policy = 'egress') =>
+  gateway.rest('POST', `/v1/policies/${policy}/check`, { text })
+const wordsOf = ({ statements }: { statements: { text: string }[] }) => statements.map(({ text }) => text)
+
+describe('a policy', () => {
+  it('is changed whole, from the next request on, by who read what stood there', async () => {
+    const { capability } = await gateway.grant()
+    const before = await read()
+    expect(wordsOf(before)).toContain('No host is denied to everybody: capabilities alone decide.')
+    const text = `{\n  "denied_hosts": ["${UPSTREAM_HOST}"]\n}\n`
+    const written = await put({ text, revision: before.revision, note: 'reported' })
+    expect([written.status, written.body.text]).toEqual([200, text])
+    expect(await readFile(fileOf('egress'), 'utf8')).toBe(text)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const refused = await gateway.fetch(capability, { url: gateway.url('/ok') })
+    expect([refused.status, refused.body.code]).toEqual([403, 'target_blocked'])
+
+    // Whoever read the text before it is told, and loses nothing.
+    const late = await put({ text: '{}', revision: before.revision })
+    expect([late.status, late.body.code]).toEqual([409, 'state_conflict'])
+    expect(await readFile(fileOf('egress'), 'utf8')).toBe(text)
+  })
+
+  it('remembers who wrote what, and what was edited by hand', async () => {
+    await writeFile(fileOf('egress'), '{"denied_hosts": []}')
+    const { revision } = await read()
+    await put({ text: '{"denied_hosts": ["a.example"]}', revision, note: 'again' })
+    const { body } = await gateway.rest('GET', '/v1/policies/egress/history')
+    expect(body.revisions).toMatchObject([
+      { way: 'here', by: { kind: 'service_key' }, note: 'again' },
+      { way: 'by_hand', by: { kind: 'gateway', id: null }, note: '' },
+      { way: 'here', note: 'reported' },
+    ])
+    const one = await gateway.rest('GET', `/v1/policies/egress/history/${body.revisions[0].revision_id}`)
+    expect(one.body).toMatchObject({
+      before: '{"denied_hosts": []}',
+      after: '{"denied_hosts": ["a.example"]}\n',
+    })
+    const audit = await gateway.rest('GET', '/v1/audit/events?of=installation&limit=100')
+    const changes = audit.body.events.filter((event: { event: string }) => event.event === 'policy.changed')
+    expect(changes.at(-1)).toMatchObject({
+      actor: { kind: 'service_key', tool: 'gateway.policies.update' },
+      subject: { id: 'egress-policy' },
+    })
+    expect((await gateway.rest('GET', '/v1/policies/egress/history/prv_nothing')).status).toBe(404)
+  })
+
+  it('says what is wrong where somebody broke it by hand, and is repaired here', async () => {
+    await writeFile(fileOf('egress'), '{"denied_hosts": ["a.example"],}')
+    const broken = await read()
+    expect(broken.problems[0].message).toMatch(/^the text is not JSON/)
+    const text = '{"denied_hosts": ["b.example"]}'
+    expect((await put({ text, revision: broken.revision })).status).toBe(200)
+    expect((await read()).problems).toEqual([])
+  })
+
+  it.each([
+    ['{"denied_hosts": "a.example"}', '/denied_hosts'],
+    ['{"denied": []}', ''],
+    ['{"paused": true, "paused": false}', ''],
+    ['[]', ''],
+  ])('refuses %s, with the place', async (text, pointer) => {
+    const { body } = await check(text)
+    expect([body.problems[0].pointer, body.dry_run]).toEqual([pointer, null])
+    const refused = await put({ text, revision: (await read()).revision })
+    expect([refused.status, refused.body.code]).toEqual([400, 'input_invalid'])
+  })
+
+  it('is for the administrator alone, and no model', async () => {
+    const { body } = await gateway.rest('POST', '/v1/keys', { label: 'another', account: 'new' })
+    for (const path of ['/v1/policies', '/v1/policies/egress', '/v1/policies/egress/history'])
+      expect([path, (await gateway.rest('GET', path, undefined, body.key)).status]).toEqual([path, 403])
+    const listed = await gateway.rest('POST', '/mcp', {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/list',
+      params: {},
+    })
+    expect(listed.text).not.toContain('gateway_policies')
+  })
+})
+
+describe('a dry run', () => {
+  it('judges the last requests by the new text, and says what it cannot judge', async () => {
+    const { revision } = await read()
+    await put({ text: '{}', revision })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const { capability } = await gateway.grant()
+    await gateway.fetch(capability, { url: gateway.url('/ok') })
+    const balance = await gateway.balance()
+    const { body } = await check(`{"denied_hosts": ["example.com"]}`)
+    expect(wordsOf(body)[1]).toContain('No request reaches example.com')
+    const { dry_run } = body
+    expect(dry_run.changes[0]).toMatchObject({
+      what: `GET ${UPSTREAM_HOST}`,
+      before: { verdict: 'allow' },
+      after: { verdict: 'deny', reasons: ['denied_host'] },
+    })
+    expect(dry_run.counts.deny).toBe(dry_run.judged)
+    expect(dry_run.gaps.map(({ code }: { code: string }) => code)).toContain('refused_before')
+    expect(await gateway.balance()).toBe(balance)
+    // What this policy refused before is judged, too: it would go out again.
+    expect(dry_run.judged).toBe(2)
+    expect((await check('{"paused": true}')).body.dry_run.changes[0].after.reasons).toEqual(['paused'])
+  })
+
+  it('explains what every account may pay, and what one of them differs in', async () => {
+    const text = JSON.stringify({
+      default: { caps: [{ currency: 'usd', max: '500' }], require_key: true },
+      accounts: { acct_1: { allowed_recipients: [] }, acct_2: { halted: true } },
+    })
+    const words = wordsOf((await check(text, 'transaction')).body)
+    expect(words).toContain('*: at most 500 units of USD in one payment.')
+    expect(words).toContain('*: a transaction without an idempotency key is denied.')
+    expect(words.filter((line) => line.startsWith('acct_1'))).toEqual(['acct_1: nobody may be paid.'])
+    expect(words.filter((line) => line.startsWith('acct_2'))).toHaveLength(1)
+    expect((await check('{"paused": true}', 'payment')).body.statements[0].code).toBe('payments_paused')
+  })
+})
