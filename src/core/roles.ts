@@ -52,7 +52,7 @@ export function checkRole(tool: AnyTool, caller: Caller, now: number): void {
 }
 
 /** What decides who may do what, what cannot be taken back, and what models are not even told of. */
-const isForPeople = (tool: AnyTool): boolean =>
+export const isForPeople = (tool: Pick<AnyTool, 'isForPeople' | 'needsFreshSignIn' | 'doors'>): boolean =>
   tool.isForPeople === true || tool.needsFreshSignIn === true || !tool.doors.includes('mcp')
 
 /**

@@ -10,6 +10,8 @@ import {
   type Registry,
   type RestRoute,
 } from '../core/registry.ts'
+import { isForPeople } from '../core/roles.ts'
+import { GATEWAY_SCOPE, SIGN_IN_SCOPES, signInAddresses } from './sign-in-addresses.ts'
 import { tokenArgument } from '../core/token-argument.ts'
 import { isPaid } from '../core/price.ts'
 import { errorsOf } from '../core/tool-errors.ts'
@@ -57,7 +59,11 @@ export function openApiOf(registry: Registry, { baseUrl, siteUrl }: Addresses): 
     'x-agentcash-guidance': { llmsTxtUrl: `${baseUrl}/llms.txt` },
     tags: tagsOf(registry),
     paths,
-    components: { schemas, examples: problemExamples(used, baseUrl), securitySchemes: SECURITY_SCHEMES },
+    components: {
+      schemas,
+      examples: problemExamples(used, baseUrl),
+      securitySchemes: securitySchemes(baseUrl),
+    },
   }
   return spellSchema(document, createSpeller(registry, routeName))
 }
@@ -315,17 +321,43 @@ const slug = (title: string) =>
     .replaceAll(/^_|_$/g, '')
 
 /** Whoever may call, some say with a token whose account is meant. */
-const tokensOf = ({ caller, errors }: AnyTool): readonly Json[] =>
-  caller === 'anyone' && errors.includes('key_required') ? [{}, ...SECURITY.account] : SECURITY[caller]
+function tokensOf(tool: AnyTool): readonly Json[] {
+  const { caller, errors } = tool
+  if (caller === 'anyone' && errors.includes('key_required')) return [{}, ...SECURITY.account]
+  // No assistant is given what people decide.
+  return isForPeople(tool) ? SECURITY[caller].filter((one) => !('oauth' in one)) : SECURITY[caller]
+}
+
+const SIGNED_IN: Json = { oauth: [GATEWAY_SCOPE] }
+const OPERATING: Json = { oauth: Object.keys(SIGN_IN_SCOPES) }
 
 const SECURITY: Readonly<Record<AnyTool['caller'], readonly Json[]>> = {
   anyone: [],
-  capability: [{ capability: [] }, { capabilityHeader: [] }],
-  operator: [{ serviceKey: [] }],
-  admin: [{ serviceKey: [] }],
-  account: [{ serviceKey: [] }, { capability: [] }, { capabilityHeader: [] }],
+  capability: [{ capability: [] }, { capabilityHeader: [] }, SIGNED_IN],
+  operator: [{ serviceKey: [] }, OPERATING],
+  admin: [{ serviceKey: [] }, OPERATING],
+  account: [{ serviceKey: [] }, { capability: [] }, { capabilityHeader: [] }, SIGNED_IN],
   email: [{ emailKey: [] }, { serviceKey: [] }],
-  seller: [{ serviceKey: [] }],
+  seller: [{ serviceKey: [] }, OPERATING],
+}
+
+const securitySchemes = (baseUrl: string) => {
+  const { authorizationUrl, tokenUrl, deviceAuthorizationUrl, metadataUrl } = signInAddresses(baseUrl)
+  return {
+    ...SECURITY_SCHEMES,
+    oauth: {
+      type: 'oauth2',
+      description:
+        'An access token (agw_at_…) that a person gives an assistant in their browser (authorization code with PKCE S256). Without a browser: ' +
+        `the device flow at ${deviceAuthorizationUrl}. Both are described at ${metadataUrl}.`,
+      flows: {
+        authorizationCode: { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: SIGN_IN_SCOPES },
+      },
+      // OpenAPI has members for these from 3.2 on.
+      'x-oauth2-metadata-url': metadataUrl,
+      'x-device-authorization-url': deviceAuthorizationUrl,
+    },
+  }
 }
 
 const SECURITY_SCHEMES = {

@@ -83,6 +83,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     body: JSON.stringify(body),
   })
 
+const isConsole = (path: string) => /^\/(?:ar\/)?console/.test(path)
+
 /** How an address that is not for GET shows that it is there. */
 async function probe(path: string, openApi: Json): Promise<{ status: number; type: string; text: string }> {
   const methods = keysAt(openApi, 'paths', path)
@@ -104,12 +106,15 @@ async function probe(path: string, openApi: Json): Promise<{ status: number; typ
       { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} },
       { 'A2A-Version': '1.0', authorization: `Bearer ${gateway.operatorKey}` },
     )
+  else if (/^\/oauth\/(?!authorize|jwks)/.test(path))
+    response = await fetch(gateway.baseUrl + path, { method: 'POST' })
   else if (methods.length > 0 && !methods.includes('get')) response = await post(path, {})
   else
     // The HTTP+JSON binding of A2A is a prefix: its shortest address is the list of tasks.
     response = await fetch(gateway.baseUrl + (path === '/a2a/rest' ? '/a2a/rest/tasks' : path), {
       headers: { authorization: `Bearer ${gateway.operatorKey}`, 'A2A-Version': '1.0' },
-      redirect: 'error',
+      // Pages for people lead those to the sign-in who have not.
+      redirect: isConsole(path) ? 'manual' : 'error',
     })
   return {
     status: response.status,
@@ -149,7 +154,10 @@ describe('addresses', () => {
       const isForSale = status === 402 && path.startsWith('/p/')
       // Programs in guides name addresses that take another method; of no address nothing is allowed.
       const isForOthers = status === 405 && path.startsWith('/edge/')
-      if (!isThere && !isGuarded && !isForSale && !isForOthers)
+      // Nobody is signed in, and nothing was asked for.
+      const isForSignedIn = (status === 303 && isConsole(path)) || (status === 401 && path === '/mcp/connect')
+      const isSignIn = status === 400 && path.startsWith('/oauth/')
+      if (!isThere && !isGuarded && !isForSale && !isForOthers && !isForSignedIn && !isSignIn)
         dead.push(`${status} ${path} (named by ${source})`)
       if (!/^(?:application|text)\//.test(type)) continue
       // In a page a quotation mark that ends an address is written so.

@@ -4,11 +4,13 @@ import { spellSchema } from '../../core/tool-words.ts'
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Price } from '../../core/price.ts'
 import { API_VERSION } from '../../core/config.ts'
+import { isForPeople } from '../../core/roles.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { Addresses } from '../../core/config.ts'
 import { type CardReader, isFor } from './card-reader.ts'
 import { exampleInput } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
+import { GATEWAY_SCOPE, SIGN_IN_SCOPES, signInAddresses } from '../../documents/sign-in-addresses.ts'
 import { SKILLS_INDEX_PATH } from '../../documents/skills.ts'
 import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-form.ts'
@@ -42,6 +44,7 @@ export function createAgentCards(
 ): AgentCards {
   const { baseUrl } = addresses
   const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
+  const signIn = signInAddresses(baseUrl)
   const skillsFor = (reader: CardReader) => table.skills.filter(({ entry }) => isFor(reader, entry.tool))
   const skillsDocument = {
     uri: extensionUri,
@@ -89,6 +92,36 @@ export function createAgentCards(
               'A capability (agw_cap_…) for agents, an email key (agw_ek_…) for email verification, a service key (agw_sk_…) for operators',
           },
         },
+        // The flows of one scheme exclude each other, so each flow is a scheme.
+        oauth: {
+          oauth2SecurityScheme: {
+            description: `An access token (agw_at_…) that a person gives you in their browser. ${SIGN_IN}`,
+            oauth2MetadataUrl: signIn.metadataUrl,
+            flows: {
+              authorizationCode: {
+                authorizationUrl: signIn.authorizationUrl,
+                tokenUrl: signIn.tokenUrl,
+                refreshUrl: signIn.tokenUrl,
+                scopes: SIGN_IN_SCOPES,
+                pkceRequired: true,
+              },
+            },
+          },
+        },
+        device: {
+          oauth2SecurityScheme: {
+            description: `The same, where you have no browser: they type a code that you show. ${SIGN_IN}`,
+            oauth2MetadataUrl: signIn.metadataUrl,
+            flows: {
+              deviceCode: {
+                deviceAuthorizationUrl: signIn.deviceAuthorizationUrl,
+                tokenUrl: signIn.tokenUrl,
+                refreshUrl: signIn.tokenUrl,
+                scopes: SIGN_IN_SCOPES,
+              },
+            },
+          },
+        },
         capability: {
           apiKeySecurityScheme: {
             location: 'header',
@@ -114,7 +147,14 @@ export function createAgentCards(
     protocolVersion: '0.3.0',
     supportsAuthenticatedExtendedCard: true,
   }
-  const superset = { ...publicCard, ...legacyFields }
+  // A client of 0.3 gives the card up where it has a flow of devices, which it does not know.
+  const { device: _device, ...schemes } = publicCard['securitySchemes'] as Json
+  const superset = {
+    ...publicCard,
+    ...legacyFields,
+    securitySchemes: schemes,
+    skills: (publicCard['skills'] as Json[]).map(withoutDevice),
+  }
   const v03 = legacyCard(publicCard, legacyFields)
   const signed = (card: Json): Json => ({ ...card, signatures: signaturesOf(card, sign) })
   const v1 = { ...publicCard, signatures }
@@ -136,6 +176,9 @@ export function createAgentCards(
 const USAGE =
   'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
   'A data part {"skill": "…", "input": {…}} does the same without the extension.'
+
+const SIGN_IN =
+  'What they did not allow is a task that waits for them (TASK_STATE_AUTH_REQUIRED), with a link.'
 
 const GOALS =
   'Agent Skills: goals that are reached with several of these skills, each a SKILL.md that says who pays, in what order and what can fail. ' +
@@ -190,10 +233,14 @@ function skillOnCard(skill: Skill): Json {
 
 function requirementsOf(skill: Skill): Json[] {
   const bearer = { schemes: { bearer: { list: [] } } }
-  const { caller } = skill.entry.tool
-  return caller === 'capability' || caller === 'account'
-    ? [bearer, { schemes: { capability: { list: [] } } }]
-    : [bearer]
+  const { tool } = skill.entry
+  // A key of email verification is of nobody's account, so nobody signs in for one.
+  if (tool.caller === 'email' || isForPeople(tool)) return [bearer]
+  const isForAgents = tool.caller === 'capability' || tool.caller === 'account'
+  const scopes = isForAgents ? [GATEWAY_SCOPE] : Object.keys(SIGN_IN_SCOPES)
+  const signedIn = [{ schemes: { oauth: { list: scopes } } }, { schemes: { device: { list: scopes } } }]
+  if (!isForAgents) return [bearer, ...signedIn]
+  return [bearer, { schemes: { capability: { list: [] } } }, ...signedIn]
 }
 
 function describeSkills(skills: readonly Skill[]): Json {
@@ -249,17 +296,32 @@ function legacyCard(card: Json, legacyFields: Json): Json {
     capabilities: kept,
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer' },
+      // It has no flow of devices.
+      oauth: legacyOauth((card['securitySchemes'] as Json)['oauth'] as Json),
       capability: { type: 'apiKey', in: 'header', name: 'X-Gateway-Capability' },
     },
-    skills: (skills as Json[]).map(({ securityRequirements, ...skill }) => ({
+    skills: (skills as Json[]).map(withoutDevice).map(({ securityRequirements, ...skill }) => ({
       ...skill,
       ...(securityRequirements === undefined
         ? {}
         : {
-            security: (securityRequirements as { schemes: Json }[]).map(({ schemes }) =>
-              Object.fromEntries(Object.keys(schemes).map((name) => [name, []])),
+            security: (securityRequirements as { schemes: Record<string, { list?: string[] }> }[]).map(
+              ({ schemes }) =>
+                Object.fromEntries(Object.entries(schemes).map(([name, { list }]) => [name, list ?? []])),
             ),
           }),
     })),
   }
+}
+
+function withoutDevice({ securityRequirements, ...skill }: Json): Json {
+  if (!Array.isArray(securityRequirements)) return skill
+  const known = (securityRequirements as { schemes: Json }[]).filter(({ schemes }) => !('device' in schemes))
+  return { ...skill, securityRequirements: known }
+}
+
+function legacyOauth(scheme: Json): Json {
+  const { description, flows, oauth2MetadataUrl } = scheme['oauth2SecurityScheme'] as Json
+  const { pkceRequired: _pkce, ...flow } = (flows as Json)['authorizationCode'] as Json
+  return { type: 'oauth2', description, flows: { authorizationCode: flow }, oauth2MetadataUrl }
 }

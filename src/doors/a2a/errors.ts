@@ -3,6 +3,8 @@
 import { A2AError, A2A_ERROR_CODE, restStatusFor, toJsonRpcError, toRestErrorBody } from '@a2a-js/sdk/errors'
 import { type GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
 import { type Speller, spellProblem } from '../../core/tool-words.ts'
+import type { IncomingMessage } from 'node:http'
+import { bearerChallenge, isAboutSignIn } from '../http/bearer-challenge.ts'
 import { refusalHeaders } from '../http/reply.ts'
 import type { Json } from './wire.ts'
 
@@ -21,6 +23,7 @@ export interface ErrorContext {
   readonly spell: Speller
   readonly requestId: string
   readonly baseUrl: string
+  readonly req: Pick<IncomingMessage, 'headers'>
 }
 
 /** Whatever was thrown as a JSON-RPC error with its HTTP status. An unknown throw becomes `internal` and says nothing of its cause. */
@@ -34,10 +37,19 @@ export function toRpcFailure(thrown: unknown, context: ErrorContext): RpcFailure
   const isHttpMatter = code === REFUSED || code === A2A_ERROR_CODE.INTERNAL_ERROR || error.status === 413
   return {
     httpStatus: isHttpMatter ? error.status : 200,
-    headers: refusalHeaders(error),
+    headers: headersOf(error, context),
     error: { code, message: context.spell(error.message), data: detailsOf(error, context) },
   }
 }
+
+/** 7.5: a client that can sign in is told where. */
+const headersOf = (
+  error: GatewayError,
+  { req, baseUrl }: ErrorContext,
+): Readonly<Record<string, string>> => ({
+  ...refusalHeaders(error),
+  ...(isAboutSignIn(error) && bearerChallenge(error, { req, path: '/a2a', addresses: { baseUrl } })),
+})
 
 function rpcCodeOf(error: GatewayError): number {
   switch (error.code) {
@@ -83,7 +95,7 @@ export function toRestFailure(
   const status = error.status === 415 ? 400 : error.status
   return {
     status,
-    headers: refusalHeaders(error),
+    headers: headersOf(error, context),
     body: {
       error: {
         code: status,

@@ -110,7 +110,7 @@ export function createRest(parts: RestParts) {
     context: HttpContext,
   ): Promise<void> {
     const { baseUrl, spell } = parts
-    const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell }
+    const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell, req }
     // Tasks are read with GET here, and their results may have been paid for.
     const headers: Record<string, string> = {
       'x-request-id': context.requestId,

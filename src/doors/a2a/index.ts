@@ -19,6 +19,7 @@ import { paidWork } from './paid-work.ts'
 import { X402_EXTENSIONS } from './x402-form.ts'
 import { readSubmission } from './x402-metadata.ts'
 import { createDecidePending } from './pending-settlement.ts'
+import { waitForPermission } from './sign-in.ts'
 import { resumeCall } from './unpaid-call.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
@@ -59,6 +60,9 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const { extensionUri } = signedCards().cards
   const writeHelp = createHelpMessage(table, extensionUri)
 
+  const admit = ({ tokens, address, seen }: A2aCall) =>
+    calls.admit('a2a tasks', tokens, address, 'anyone', seen)
+
   function plan(request: SendRequest, call: A2aCall, resumed: KnownTask | undefined): Work | WireMessage {
     const added = extension?.workFor(request)
     if (added) return added
@@ -83,7 +87,10 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
         return messageProblem(spellProblem(problem, table.spell), whole)
       },
     }
-    return isPaid(choice.skill.entry.tool) ? paidWork({ ...work, resumed }) : toolWork(work)
+    const done = isPaid(choice.skill.entry.tool)
+      ? paidWork({ ...work, resumed })
+      : toolWork({ ...work, resumed })
+    return waitForPermission(done, work, { admit: () => admit(call), consoleUrl: `${baseUrl}/console` })
   }
 
   const notifications = openNotifications(parts)
@@ -92,7 +99,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     now,
     log,
     plan,
-    admit: ({ tokens, address, seen }) => calls.admit('a2a tasks', tokens, address, 'anyone', seen),
+    admit,
     decide: createDecidePending(parts.payments, (id) => table.find(id)?.entry.tool, log),
     push: notifications?.push,
   })

@@ -51,7 +51,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     res: ServerResponse,
     context: HttpContext,
   ): Promise<void> {
-    const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell }
+    const errors: ErrorContext = { requestId: context.requestId, baseUrl, spell, req }
     const headers: Record<string, string> = { 'x-request-id': context.requestId, ...openToPages(req) }
     let id: RpcId = null
     let seen: SeenLimits | undefined

@@ -18,7 +18,7 @@ import {
   publishStatus,
   type TaskRegistry,
 } from './task-registry.ts'
-import { finalState } from './task-state.ts'
+import { finalState, isAtRest, isTerminal } from './task-state.ts'
 import { type KnownTask, ownerIdOf, type SaveAs, type TaskStore } from './task-store.ts'
 import { withExtensions } from './x402-metadata.ts'
 import type { Outcome, Work } from './work.ts'
@@ -179,8 +179,9 @@ export function createRunner(parts: {
         clearTimeout(registering)
       }
       if (outcome.kind === 'refused') throw outcome.error
-      // It waits for a payment before there was any work.
-      if (!entry && work.reply === 'task') {
+      // It waits for a payment or a permission before there was any work: what waits is a task, whatever the answer would have been.
+      const waits = isAtRest(outcome.state) && !isTerminal(outcome.state)
+      if (!entry && (work.reply === 'task' || waits)) {
         const opened = open(outcome.caller ? ownerIdOf(outcome.caller) : null)
         await prepare(opened)
         entry = opened

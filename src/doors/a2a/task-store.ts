@@ -70,8 +70,11 @@ export interface ListPage {
 }
 
 /** Null for an anonymous caller, who must hold the task id. */
-export const ownerIdOf = (caller: Caller): string | null =>
-  caller.kind === 'operator' ? caller.accountId : caller.kind === 'agent' ? caller.id : null
+export function ownerIdOf(caller: Caller): string | null {
+  // An assistant is an agent to one skill and an operator to another; its tasks are its own either way.
+  if ('connection' in caller && caller.connection) return caller.connection.id
+  return caller.kind === 'operator' ? caller.accountId : caller.kind === 'agent' ? caller.id : null
+}
 
 const DEFAULT_PAGE = 50
 

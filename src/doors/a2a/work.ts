@@ -10,6 +10,7 @@ import { oversized } from '../http/body-limit.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
 import type { PendingSettlement } from './pending-settlement.ts'
+import type { KnownTask } from './task-store.ts'
 import type { UnpaidCall } from './unpaid-call.ts'
 import type { Submission } from './x402-metadata.ts'
 import {
@@ -32,7 +33,7 @@ export type Outcome =
       readonly parts?: readonly WirePart[]
       /** Metadata of the status message. */
       readonly metadata?: Json
-      /** The call that goes on once the task is paid. */
+      /** The call that goes on once the task is paid, or allowed. */
       readonly unpaid?: UnpaidCall
       /** Set where the task stays "working" until its settlement is known. */
       readonly pending?: PendingSettlement
@@ -79,11 +80,13 @@ export interface ToolWorkParts {
 export const resourceOf = (skill: Skill) => ({ url: `a2a://skill/${skill.id}`, method: 'POST' })
 
 /** A call of the skill's tool as the work of a task. */
-export function toolWork(parts: ToolWorkParts): Work {
+export function toolWork(parts: ToolWorkParts & { readonly resumed?: KnownTask | undefined }): Work {
   const { calls, skill } = parts
   const { tool } = skill.entry
+  // A message to a task that waited for its sender goes on with the task.
+  const reply = parts.resumed ? 'task' : tool.reply
   return {
-    reply: tool.reply,
+    reply,
     async run({ signal, accepted, status }) {
       let hasBegun = false
       const result = await calls.call({
@@ -97,11 +100,11 @@ export function toolWork(parts: ToolWorkParts): Work {
       noteLimits(parts.call.seen, result)
       if (result.ok) {
         const output = answerPart(parts, result)
-        if (tool.reply === 'message') return { kind: 'ended', state: 'TASK_STATE_COMPLETED', parts: [output] }
+        if (reply === 'message') return { kind: 'ended', state: 'TASK_STATE_COMPLETED', parts: [output] }
         return completed(skill, output)
       }
       // Nothing could have failed where there is no task: the call itself is answered with the error.
-      if (!hasBegun || tool.reply === 'message') return { kind: 'refused', error: result.error }
+      if (!hasBegun || reply === 'message') return { kind: 'refused', error: result.error }
       return { kind: 'ended', state: 'TASK_STATE_FAILED', parts: problemParts(parts, result.error) }
     },
   }

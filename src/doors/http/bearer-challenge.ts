@@ -3,12 +3,24 @@
 import type { IncomingMessage } from 'node:http'
 import { OPERATOR_SCOPE } from '../../core/authenticate.ts'
 import type { Addresses } from '../../core/config.ts'
-import type { GatewayError } from '../../core/errors.ts'
+import type { ErrorCode, GatewayError } from '../../core/errors.ts'
 import type { Headers } from './reply.ts'
 import { asAsked } from './own-name.ts'
 
 /** What a client is connected to, as a path behind the gateway's address. */
 export type ProtectedPath = '/mcp' | '/mcp/connect' | '/a2a'
+
+const CODES: ReadonlySet<ErrorCode> = new Set([
+  'key_required',
+  'key_invalid',
+  'capability_required',
+  'capability_invalid',
+  'sign_in_required',
+  'insufficient_scope',
+] satisfies ErrorCode[])
+
+/** Whether a refusal is about who calls, and not about what else was shown, such as a permit. */
+export const isAboutSignIn = ({ code }: GatewayError): boolean => CODES.has(code)
 
 /** What every token allows. Tools of operators take another scope, which is asked for where one is called. */
 const SCOPE = 'gateway'
@@ -23,7 +35,7 @@ export function bearerChallenge(
   at: {
     readonly req: Pick<IncomingMessage, 'headers'>
     readonly path: ProtectedPath
-    readonly addresses: Addresses
+    readonly addresses: Pick<Addresses, 'baseUrl'>
     readonly invalid?: string | undefined
   },
 ): Headers {

@@ -19,6 +19,7 @@ import { notJson, readJson } from '../http/body.ts'
 import { createMessageReading } from '../http/body-limit.ts'
 import { createGuard } from '../http/guard.ts'
 import type { Era } from './catalogue.ts'
+import { isAboutSignIn } from '../http/bearer-challenge.ts'
 import { challengeHeaders } from './challenge.ts'
 import { createSignIn, pathOf } from './sign-in.ts'
 import { createCore } from './core.ts'
@@ -215,7 +216,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     sendJsonText(res, error.status, text, {
       ...headers,
       ...refusalHeaders(error),
-      ...(error.status === 401 &&
+      ...(isAboutSignIn(error) &&
         challengeHeaders(core, { error }, { headers: context.req.headers, path: pathOf(context.path) })),
     })
   }
