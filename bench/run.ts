@@ -28,6 +28,7 @@ const ALL = [
   'email-syntax',
   'market-search',
   'site',
+  'console',
   'commerce',
   'bodies',
   'start',

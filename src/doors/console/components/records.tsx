@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { Ltr } from '../../site/components/foreign.tsx'
 import { Link } from '../../site/components/link.tsx'
 import { State, type StateName } from '../../site/components/state.tsx'
-import { fill } from '../../site/components/market/format.ts'
+import { count, fill } from '../../site/components/market/format.ts'
 import type { ConsoleContext } from '../ports.ts'
 import { FORMATS } from '../records/export.ts'
 import { consoleTexts } from '../texts/common.ts'
@@ -125,18 +125,18 @@ export function Exports({ page }: { readonly page: ConsoleContext }): VNode {
 /** Says how far a filter that fits little has come. */
 export function Cut({
   page,
-  isCut,
+  looked,
   found,
 }: {
   readonly page: Pick<ConsoleContext, 'language'>
-  readonly isCut: boolean
+  readonly looked: number | null
   readonly found: number
 }): VNode | null {
   const t = recordTexts[page.language]
-  if (!isCut) return null
+  if (looked === null) return null
   return (
     <p class="notice warns small" role="status">
-      {t.cut} {fill(t.cutHere, { n: found })}
+      {fill(t.cut, { n: count(looked) })} {fill(t.cutHere, { n: found })}
     </p>
   )
 }

@@ -48,8 +48,8 @@ interface Credential {
 export interface AttemptsData {
   readonly attempts: readonly AttemptRecord[]
   readonly next: string | null
-  /** More may fit behind what was looked through. */
-  readonly is_cut: boolean
+  /** Rows that were looked through where more may fit behind them; else null. */
+  readonly looked: number | null
   /** Of the account, by their names; the first hundred. */
   readonly credentials: readonly Credential[]
 }
@@ -61,14 +61,17 @@ export const page = defineConsolePage<AttemptsData>({
     const filter = await filterOf(request)
     const [found, credentials] = await Promise.all([
       filter
-        ? fill((page) => request.console.store.searchAttempts(filter, page), read.cursor(query))
-        : { items: [], next: null, isCut: false },
+        ? fill((page) => request.console.store.searchAttempts(filter, page), {
+            before: read.cursor(query),
+            now: request.console.now,
+          })
+        : { items: [], next: null, looked: null },
       credentialsOf(request),
     ])
     return {
       attempts: found.items.map(toAttemptRecord),
       next: found.next,
-      is_cut: found.isCut,
+      looked: found.looked,
       credentials,
     }
   },
@@ -157,7 +160,7 @@ function Attempts({ data, page }: { readonly data: AttemptsData; readonly page: 
         <Typed page={page} name="connection" label={t.attempt.connection} />
         <Days page={page} />
       </Filters>
-      <Cut page={page} isCut={data.is_cut} found={data.attempts.length} />
+      <Cut page={page} looked={data.looked} found={data.attempts.length} />
       <Table
         page={page}
         label={t.attempt.label}

@@ -25,7 +25,7 @@ import { ATTEMPT_COLUMNS, ATTEMPT_STATES } from './attempts.tsx'
 interface EdgeData {
   readonly calls: readonly AttemptRecord[]
   readonly next: string | null
-  readonly is_cut: boolean
+  readonly looked: number | null
   readonly hosts: readonly { readonly host: string; readonly asked_at: string }[]
   /** Of the host that was just checked. */
   readonly check: EdgeCheck | null
@@ -43,13 +43,16 @@ async function load(request: SignedInRequest): Promise<EdgeData> {
   const { query, console, signedIn } = request
   const { store } = console
   const [found, hosts] = await Promise.all([
-    fill((page) => store.searchAttempts(filterOf(request), page), read.cursor(query)),
+    fill((page) => store.searchAttempts(filterOf(request), page), {
+      before: read.cursor(query),
+      now: console.now,
+    }),
     store.listEdgeHosts(signedIn.accountId),
   ])
   return {
     calls: found.items.map(toAttemptRecord),
     next: found.next,
-    is_cut: found.isCut,
+    looked: found.looked,
     hosts: hosts.map(({ host, createdAt }) => ({ host, asked_at: new Date(createdAt).toISOString() })),
     check: null,
   }
@@ -103,7 +106,7 @@ function Edge({ data, page }: { readonly data: EdgeData; readonly page: ConsoleC
         <Typed page={page} name="host" label={words.attempt.host} />
         <Days page={page} />
       </Filters>
-      <Cut page={page} isCut={data.is_cut} found={data.calls.length} />
+      <Cut page={page} looked={data.looked} found={data.calls.length} />
       <Table
         page={page}
         label={t.label}

@@ -31,7 +31,7 @@ interface LedgerData {
   readonly balance: number
   readonly ledger: readonly Line[]
   readonly next: string | null
-  readonly is_cut: boolean
+  readonly looked: number | null
   readonly done: boolean
 }
 
@@ -54,13 +54,16 @@ export const page = defineConsolePage<LedgerData>({
   async load(request) {
     const { query, console, call } = request
     const filter = filterOf(request)
-    const found = await fill((page) => console.store.searchLedger(filter, page), read.cursor(query))
+    const found = await fill((page) => console.store.searchLedger(filter, page), {
+      before: read.cursor(query),
+      now: console.now,
+    })
     const { balance } = creditsBalance.output.parse(await call(creditsBalance.name, { limit: 1 }))
     return {
       balance: balance ?? 0,
       ledger: found.items.map(toLine),
       next: found.next,
-      is_cut: found.isCut,
+      looked: found.looked,
       done: query.has('done'),
     }
   },
@@ -119,7 +122,7 @@ function Ledger({ data, page }: { readonly data: LedgerData; readonly page: Cons
         />
         <Days page={page} />
       </Filters>
-      <Cut page={page} isCut={data.is_cut} found={data.ledger.length} />
+      <Cut page={page} looked={data.looked} found={data.ledger.length} />
       <Table
         page={page}
         label={t.label}

@@ -28,7 +28,7 @@ const ORIGINS = ['tool', 'settle'] as const
 interface PaymentsData {
   readonly payments: readonly PaymentRecord[]
   readonly next: string | null
-  readonly is_cut: boolean
+  readonly looked: number | null
 }
 
 const filterOf = (query: URLSearchParams): ClaimSearch => ({
@@ -44,8 +44,11 @@ export const page = defineConsolePage<PaymentsData>({
   isWide: true,
   async load({ query, console }) {
     const filter = filterOf(query)
-    const found = await fill((page) => console.store.searchClaims(filter, page), read.cursor(query))
-    return { payments: found.items.map(toPaymentRecord), next: found.next, is_cut: found.isCut }
+    const found = await fill((page) => console.store.searchClaims(filter, page), {
+      before: read.cursor(query),
+      now: console.now,
+    })
+    return { payments: found.items.map(toPaymentRecord), next: found.next, looked: found.looked }
   },
   actions: {
     export(form, request) {
@@ -91,7 +94,7 @@ function Payments({ data, page }: { readonly data: PaymentsData; readonly page: 
         <Typed page={page} name="network" label={t.network} />
         <Days page={page} />
       </Filters>
-      <Cut page={page} isCut={data.is_cut} found={data.payments.length} />
+      <Cut page={page} looked={data.looked} found={data.payments.length} />
       <Table
         page={page}
         label={t.label}

@@ -91,10 +91,12 @@ async function write<C extends string>(
       if (!res.write(page.value.map(lineOf).join(''))) await drained(res)
       page = await iterator.next()
     }
-    res.end()
+    if (!res.destroyed) res.end()
   } catch (thrown) {
     request.console.log.error({ err: thrown, request_id: request.visitor.requestId }, 'a file was cut')
     res.destroy()
+  } finally {
+    await iterator.return?.()
   }
 }
 
