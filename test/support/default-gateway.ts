@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex } from 'viem'
+import { must } from '../../src/lib/must.ts'
 import { createBuyer } from './buyer.ts'
 import { finish, start } from './process.ts'
 import { removeFolder } from './remove-folder.ts'
@@ -19,6 +20,8 @@ export interface DefaultGateway {
   readonly dataDir: string
   /** Of the operator, as the first start wrote it. */
   readonly operatorKey: string
+  /** Makes whoever opens it the first person; printed once, by the first start. */
+  readonly firstLink: string
   /** What examples/store-credential.ts issues: GET below `https://sandbox.agent-gateway.test/api`. */
   grant(): Promise<string>
   /** A wallet of stock x402 parts with the sandbox's test money. */
@@ -34,11 +37,13 @@ export async function startDefaultGateway(): Promise<DefaultGateway> {
     env: { PATH: process.env['PATH'], PORT: '0', GATEWAY_DATA_DIR: dataDir },
   })
   const [, port] = await child.until('stdout', /^listening on http\S+:(\d+)$/m)
+  const [, firstLink] = await child.until('stdout', /^first person \([^)]*\): (\S+)$/m)
   const url = `http://localhost:${port}`
   return {
     url,
     mcpUrl: `${url}/mcp`,
     dataDir,
+    firstLink: must(firstLink, 'the link of the first person'),
     operatorKey: (await readFile(join(dataDir, 'operator.key'), 'utf8')).trim(),
     async grant() {
       const { stdout } = await finish(process.execPath, [example], {
