@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { allowing, ask, comeBack, inBrowser, redeem, register } from '../support/consent.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
 import { addAccount, ending, newClaim, reservation, settling, submission } from '../support/store.ts'
 import type { Attempt } from '../../src/store/model.ts'
@@ -90,6 +91,24 @@ describe('the table of attempts', () => {
     const nothing = await stranger.post('/console/attempts', { _action: 'export', format: 'jsonl' })
     expect(await nothing.text()).toBe('')
     expect((await owner.post('/console/attempts', { _action: 'export', format: 'exe' })).status).toBe(400)
+  })
+
+  it('is narrowed to what one assistant asked for, of those that the account connected', async () => {
+    const asking = await ask(gateway, await register(gateway))
+    const { body } = await gateway.rest('GET', '/v1/egress/credentials')
+    const answer = await inBrowser(gateway, owner, asking).post(allowing(body.credentials, []))
+    const tokens = await redeem(gateway, await comeBack(gateway, answer, asking), asking)
+    const called = await gateway.fetch(tokens.access_token, { url: gateway.url('/ok'), method: 'GET' })
+    const id: string = called.body.attempt_id
+    const data = await owner.data<Attempts & { connections: { connection_id: string; name: string }[] }>(
+      '/console/attempts',
+    )
+    const [connection] = data.connections
+    expect(await idsOf(owner, `?connection=${connection?.connection_id}`)).toEqual([id])
+    expect(await idsOf(stranger, `?connection=${connection?.connection_id}`)).toEqual([])
+    expect(await idsOf(owner, '?connection=con_none')).toEqual([])
+    expect(await owner.data(`/console/attempts/${id}`)).toMatchObject({ connection })
+    expect(await owner.data(`/console/attempts/${attemptId}`)).toMatchObject({ connection: null })
   })
 })
 

@@ -120,6 +120,20 @@ export const searchAttemptsFrom = (
     request,
   )
 
+/** The assistant that a capability is of: it, or one that it was narrowed from, is the root of a connection of the account. */
+export const findConnectionOfCapability = command({ kind: 'read' })(function* (
+  capabilityId: string,
+  accountId: string,
+): Command<{ readonly id: string; readonly clientName: string } | undefined> {
+  const row = yield* first<{ id: string; clientName: string }>(
+    `SELECT c.id, c.client_name AS "clientName" FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
+     WHERE l.capability_id = $1 AND c.account_id = $2`,
+    capabilityId,
+    accountId,
+  )
+  return row && { ...row }
+})
+
 /** Payments of the whole installation that fit, newest first. */
 export const searchClaims = command({ kind: 'read' })(function (
   filter: ClaimSearch,

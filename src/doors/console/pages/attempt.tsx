@@ -16,6 +16,8 @@ interface AttemptData {
   readonly attempt: AttemptRecord
   /** Where the attempt was made with a credential that is still there. */
   readonly credential_label: string | null
+  /** The assistant that asked for it, where one did. */
+  readonly connection: { readonly connection_id: string; readonly name: string } | null
   readonly done: boolean
 }
 
@@ -27,7 +29,17 @@ export const page = defineConsolePage<AttemptData>({
     )
     const id = attempt.credential_id
     const credential = id === null ? undefined : await console.store.getCredential(id, signedIn.accountId)
-    return { attempt, credential_label: credential?.label ?? null, done: query.has('done') }
+    const capability = attempt.capability_id
+    const connection =
+      capability === null
+        ? undefined
+        : await console.store.findConnectionOfCapability(capability, signedIn.accountId)
+    return {
+      attempt,
+      credential_label: credential?.label ?? null,
+      connection: connection ? { connection_id: connection.id, name: connection.clientName } : null,
+      done: query.has('done'),
+    }
   },
   actions: {
     async reconcile(form, { call, params }) {
@@ -125,6 +137,14 @@ function AttemptFacts({ data, page }: { readonly data: AttemptData; readonly pag
                 </Link>{' '}
                 <span class="muted small">{fill(t.version, { n: attempt.credential_version ?? '–' })}</span>
               </>
+            ),
+          ],
+          [
+            t.connection,
+            data.connection !== null && (
+              <Link to={page.href(`/console/connections/${data.connection.connection_id}`)}>
+                <Foreign text={data.connection.name} max={100} />
+              </Link>
             ),
           ],
           [t.capability, mono(capability)],

@@ -6,6 +6,7 @@ import { toAttemptRecord } from '../../../egress/wire.ts'
 import type { AttemptSearch } from '../../../store/ports.ts'
 import { Foreign, Ltr } from '../../site/components/foreign.tsx'
 import { Link } from '../../site/components/link.tsx'
+import { visibleCode } from '../../site/components/market/format.ts'
 import { AttemptStateChip, tookOf } from '../components/attempt.tsx'
 import { Choice, Cut, Days, Exports, Filters, Nothing, Typed } from '../components/records.tsx'
 import { type Column, Table, Time } from '../components/table.tsx'
@@ -52,6 +53,8 @@ export interface AttemptsData {
   readonly looked: number | null
   /** Of the account, by their names; the first hundred. */
   readonly credentials: readonly Credential[]
+  /** Assistants of the account, by the names that they gave themselves; the newest hundred. */
+  readonly connections: readonly { readonly connection_id: string; readonly name: string }[]
 }
 
 export const page = defineConsolePage<AttemptsData>({
@@ -59,7 +62,7 @@ export const page = defineConsolePage<AttemptsData>({
   async load(request) {
     const { query } = request
     const filter = await filterOf(request)
-    const [found, credentials] = await Promise.all([
+    const [found, credentials, connections] = await Promise.all([
       filter
         ? fill((page) => request.console.store.searchAttempts(filter, page), {
             before: read.cursor(query),
@@ -67,12 +70,14 @@ export const page = defineConsolePage<AttemptsData>({
           })
         : { items: [], next: null, looked: null },
       credentialsOf(request),
+      request.console.identity.connections.list({ accountId: request.signedIn.accountId }, { limit: 100 }),
     ])
     return {
       attempts: found.items.map(toAttemptRecord),
       next: found.next,
       looked: found.looked,
       credentials,
+      connections: connections.items.map(({ id, clientName }) => ({ connection_id: id, name: clientName })),
     }
   },
   actions: {
@@ -157,7 +162,17 @@ function Attempts({ data, page }: { readonly data: AttemptsData; readonly page: 
           options={data.credentials.map(({ credential_id: id, label }) => [id, label])}
         />
         <Typed page={page} name="capability" label={t.attempt.capability} />
-        <Typed page={page} name="connection" label={t.attempt.connection} />
+        {data.connections.length > 0 && (
+          <Choice
+            page={page}
+            name="connection"
+            label={t.attempt.connection}
+            options={data.connections.map(({ connection_id: id, name }) => [
+              id,
+              visibleCode(name.slice(0, 60)),
+            ])}
+          />
+        )}
         <Days page={page} />
       </Filters>
       <Cut page={page} looked={data.looked} found={data.attempts.length} />

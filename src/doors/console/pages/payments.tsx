@@ -1,7 +1,9 @@
 // Every payment that was presented here: narrowed by the address, a page at a time. For the operator of the installation.
 import type { VNode } from 'preact'
+import type { z } from 'zod'
+import { paymentsSpend } from '../../../../tools/payments-spend.ts'
 import type { ClaimSearch } from '../../../store/ports.ts'
-import { Foreign } from '../../site/components/foreign.tsx'
+import { Foreign, Ltr } from '../../site/components/foreign.tsx'
 import { Link } from '../../site/components/link.tsx'
 import { nameNetwork } from '../../site/story.ts'
 import {
@@ -25,10 +27,14 @@ import { paymentTexts } from '../texts/payments.ts'
 const STATES = Object.keys(PAYMENT_LOOKS) as (keyof typeof PAYMENT_LOOKS)[]
 const ORIGINS = ['tool', 'settle'] as const
 
+type Spend = z.output<typeof paymentsSpend.output>['spend']
+
 interface PaymentsData {
   readonly payments: readonly PaymentRecord[]
   readonly next: string | null
   readonly looked: number | null
+  /** By month, where the table is narrowed to one payer. */
+  readonly spend: Spend | null
 }
 
 const filterOf = (query: URLSearchParams): ClaimSearch => ({
@@ -42,13 +48,20 @@ const filterOf = (query: URLSearchParams): ClaimSearch => ({
 
 export const page = defineConsolePage<PaymentsData>({
   isWide: true,
-  async load({ query, console }) {
+  async load({ query, console, call }) {
     const filter = filterOf(query)
+    const { payer } = filter
+    const report = payer === undefined ? undefined : await call(paymentsSpend.name, { payer })
     const found = await fill((page) => console.store.searchClaims(filter, page), {
       before: read.cursor(query),
       now: console.now,
     })
-    return { payments: found.items.map(toPaymentRecord), next: found.next, looked: found.looked }
+    return {
+      payments: found.items.map(toPaymentRecord),
+      next: found.next,
+      looked: found.looked,
+      spend: report === undefined ? null : paymentsSpend.output.parse(report).spend,
+    }
   },
   actions: {
     export(form, request) {
@@ -94,6 +107,7 @@ function Payments({ data, page }: { readonly data: PaymentsData; readonly page: 
         <Typed page={page} name="network" label={t.network} />
         <Days page={page} />
       </Filters>
+      {data.spend && data.spend.length > 0 && <Spent spend={data.spend} page={page} />}
       <Cut page={page} looked={data.looked} found={data.payments.length} />
       <Table
         page={page}
@@ -113,6 +127,37 @@ function Payments({ data, page }: { readonly data: PaymentsData; readonly page: 
         }
       />
     </div>
+  )
+}
+
+function Spent({ spend, page }: { readonly spend: Spend; readonly page: ConsoleContext }): VNode {
+  const t = paymentTexts[page.language]
+  return (
+    <details>
+      <summary>{t.spent}</summary>
+      <Table
+        page={page}
+        label={t.spent}
+        rows={spend}
+        empty=""
+        columns={[
+          { head: t.month, cell: ({ month }) => <Ltr>{month}</Ltr> },
+          { head: t.tool, cell: ({ tool }) => <Foreign text={tool} max={80} class="mono" /> },
+          { head: t.network, cell: ({ network }) => <Foreign text={nameNetwork(network)} max={60} /> },
+          { head: t.payments, isNumber: true, cell: ({ payments }) => <Ltr>{String(payments)}</Ltr> },
+          {
+            head: t.amount,
+            isNumber: true,
+            cell: ({ settled_atomic: settled }) => <Money atomic={settled} />,
+          },
+          {
+            head: t.refunds,
+            isNumber: true,
+            cell: ({ refunded_atomic: refunded }) => <Money atomic={refunded} />,
+          },
+        ]}
+      />
+    </details>
   )
 }
 

@@ -147,7 +147,6 @@ const en = {
     serviceHelp: 'Empty: the whole seller.',
     decision: 'Decision',
     decide: 'Decide',
-    see: 'Its page',
   },
   payouts: {
     intro: 'What sellers are owed, what was paid out, and the proof of both.',
@@ -167,7 +166,6 @@ const en = {
     started: 'Started',
     finished: 'Finished',
     running: 'Going on',
-    minimum: 'Minimum',
     paid: 'Paid',
     failed: 'Failed',
     noBatches: 'No run yet.',
@@ -350,7 +348,6 @@ const ar: MoneyTexts = {
     serviceHelp: 'إن تُركت فارغة: البائع كله.',
     decision: 'القرار',
     decide: 'قرّر',
-    see: 'صفحتها',
   },
   payouts: {
     intro: 'ما يُستحق للبائعين، وما دُفع لهم، وإثبات الأمرين.',
@@ -370,7 +367,6 @@ const ar: MoneyTexts = {
     started: 'بدأت',
     finished: 'انتهت',
     running: 'جارية',
-    minimum: 'الحد الأدنى',
     paid: 'مدفوع',
     failed: 'فشل',
     noBatches: 'لا دورة بعد.',

@@ -84,7 +84,6 @@ const en = {
   spent: 'What this payer spent',
   month: 'Month',
   payments: 'Payments',
-  net: 'Net',
 }
 
 export type PaymentTexts = typeof en
@@ -164,7 +163,6 @@ const ar: PaymentTexts = {
   spent: 'ما أنفقه هذا الدافع',
   month: 'الشهر',
   payments: 'الدفعات',
-  net: 'الصافي',
 }
 
 /** `paymentTexts[page.language]` */

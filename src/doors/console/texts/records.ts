@@ -12,8 +12,6 @@ const en = {
   cut: '{n} rows were looked through. “Older” looks further.',
   cutHere: '{n} of them fit.',
   nothingFits: 'Nothing fits these filters.',
-  dateHelp: 'Days are UTC.',
-  copy: 'Copy',
   attempt: {
     one: 'Attempt',
     intro: 'Every request that left the gateway, or was to. Newest first.',
@@ -143,8 +141,6 @@ const ar: RecordTexts = {
   cut: 'جرى النظر في {n} سجل. «الأقدم» يتابع البحث.',
   cutHere: 'يطابق منها {n}.',
   nothingFits: 'لا شيء يطابق هذه المرشِّحات.',
-  dateHelp: 'الأيام بالتوقيت العالمي UTC.',
-  copy: 'نسخ',
   attempt: {
     one: 'محاولة',
     intro: 'كل طلب غادر البوابة أو كان سيغادرها. الأحدث أولًا.',
