@@ -67,6 +67,9 @@ export async function ask(gateway: Gateway, clientId: string, scope = 'gateway')
   return { path: new URL(location, baseUrl).pathname, clientId, cookies: cookiesOf(answer), verifier }
 }
 
+/** The token of the forms in a page. */
+export const tokenIn = (html: string): string => /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
+
 /** The person's browser with the request that waits. */
 export function inBrowser({ baseUrl }: Gateway, person: Pick<TestPerson, 'cookie'>, asking: Asking) {
   const cookie = [person.cookie, asking.cookies].filter(Boolean).join('; ')
@@ -80,8 +83,13 @@ export function inBrowser({ baseUrl }: Gateway, person: Pick<TestPerson, 'cookie
     async data<T>(): Promise<T> {
       return (await (await get({ accept: 'application/json' })).json()) as T
     },
-    async post(form: readonly (readonly [string, string])[], headers: Record<string, string> = {}) {
-      const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(await (await get()).text()) ?? []
+    /** @param csrf of another page of the session; that of this one unless given */
+    async post(
+      form: readonly (readonly [string, string])[],
+      headers: Record<string, string> = {},
+      csrf?: string,
+    ) {
+      const token = csrf ?? tokenIn(await (await get()).text())
       return fetch(baseUrl + asking.path, {
         method: 'POST',
         headers: {
@@ -91,7 +99,7 @@ export function inBrowser({ baseUrl }: Gateway, person: Pick<TestPerson, 'cookie
           cookie,
           ...headers,
         },
-        body: new URLSearchParams([['_csrf', csrf], ...form.map(([name, value]) => [name, value])]),
+        body: new URLSearchParams([['_csrf', token], ...form.map(([name, value]) => [name, value])]),
         redirect: 'manual',
       })
     },

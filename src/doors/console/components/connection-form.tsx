@@ -130,13 +130,15 @@ export function ConnectionFields({ page, offered, terms }: FieldsProps): VNode {
         <p class="muted small">{t.limitsHint}</p>
         <BudgetGrid page={page} budgets={terms.budgets} periods={['day', 'total']} />
         <div class="console-pair">
-          <Field
-            page={page}
-            name="max_uses"
-            label={t.maxUses}
-            help={t.maxUsesHelp}
-            value={terms.max_uses === null ? '' : String(terms.max_uses)}
-          />
+          {terms.max_uses !== null && (
+            <Field
+              page={page}
+              name="max_uses"
+              label={t.maxUses}
+              help={t.maxUsesHelp}
+              value={String(terms.max_uses)}
+            />
+          )}
           <Field
             page={page}
             name="expires"
@@ -189,8 +191,8 @@ function Credential({
         <strong>
           <Foreign text={label} max={60} />
         </strong>
-        <Ltr class="chip">{provider}</Ltr>
-        {isNarrowed && <span class="chip">{t.narrowed}</span>}
+        <Ltr class="console-chip">{provider}</Ltr>
+        {isNarrowed && <span class="console-chip">{t.narrowed}</span>}
       </label>
       <p class="small muted console-grant-scope">
         <Ltr>{`${scope.hosts.join(', ')} · ${scope.path_prefixes.join(', ')} · ${scope.methods.join(' ')}`}</Ltr>

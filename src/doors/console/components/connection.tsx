@@ -38,9 +38,24 @@ interface Props {
 
 /** @param now milliseconds, as the server drew the page */
 export function ConnectionState({ page, connection, now }: Props & { readonly now: number }): VNode {
+  return <Standing page={page} endedAt={connection.ended_at} expiresAt={connection.expires_at} now={now} />
+}
+
+/** Live, ended by somebody, or over. */
+export function Standing({
+  page,
+  endedAt,
+  expiresAt,
+  now,
+}: {
+  readonly page: ConsoleContext
+  readonly endedAt: string | null
+  readonly expiresAt: string
+  readonly now: number
+}): VNode {
   const t = connectionTexts[page.language]
-  if (connection.ended_at !== null) return <State is="unknown" page={page} words={t.ended} />
-  if (Date.parse(connection.expires_at) <= now) return <State is="unknown" page={page} words={t.expired} />
+  if (endedAt !== null) return <State is="unknown" page={page} words={t.ended} />
+  if (Date.parse(expiresAt) <= now) return <State is="unknown" page={page} words={t.expired} />
   return <State is="done" page={page} words={t.live} />
 }
 
@@ -62,10 +77,10 @@ export function May({ page, connection, names }: Props & { readonly names: Names
     <span class="console-chips">
       {credentials.length === 0 && <span class="muted">{t.nothing}</span>}
       {credentials.map(({ credential_id: id }) => (
-        <Foreign text={names.credentials[id] ?? id} max={40} class="chip" />
+        <Foreign text={names.credentials[id] ?? id} max={40} class="console-chip" />
       ))}
-      {may_pay && <span class="chip warns">{t.pays}</span>}
-      {may_operate && <span class="chip warns">{t.operates}</span>}
+      {may_pay && <span class="console-chip warns">{t.pays}</span>}
+      {may_operate && <span class="console-chip warns">{t.operates}</span>}
     </span>
   )
 }

@@ -3,9 +3,8 @@ import type { VNode } from 'preact'
 import type { CapabilityRecord } from '../../../../schemas/egress.ts'
 import { Foreign, Ltr } from '../../site/components/foreign.tsx'
 import { Link } from '../../site/components/link.tsx'
-import { State } from '../../site/components/state.tsx'
 import { BudgetBars } from '../components/budgets.tsx'
-import { mayAct, type Names, namesIn } from '../components/connection.tsx'
+import { mayAct, type Names, namesIn, Standing } from '../components/connection.tsx'
 import { Act, Refusal } from '../components/form.tsx'
 import { Choice, Filters, Nothing } from '../components/records.tsx'
 import { doneWord, Said } from '../components/said.tsx'
@@ -38,7 +37,9 @@ export const page = defineConsolePage<Data>({
       namesIn(request),
     ])
     return {
-      ...listed,
+      next: listed.next,
+      // The root of a connection is for no credential: its page shows it.
+      capabilities: listed.capabilities.filter(({ credential_id }) => credential_id !== null),
       names,
       connections: Object.fromEntries(connected.items.map(({ id, capabilityId }) => [capabilityId, id])),
       now: parts.now(),
@@ -102,15 +103,11 @@ function columnsOf(
       cell: ({ label, capability_id }) => (
         <>
           <Foreign text={label} max={60} />
-          <span class="sub">
-            <Ltr class="mono small muted">{capability_id}</Ltr>
+          <span class="sub" title={capability_id}>
+            <Ltr class="mono small muted">{`cap_…${capability_id.slice(-8)}`}</Ltr>
           </span>
         </>
       ),
-    },
-    {
-      head: t.state,
-      cell: (capability) => <CapabilityState page={page} capability={capability} now={now} />,
     },
     {
       head: t.holder,
@@ -142,11 +139,24 @@ function columnsOf(
     },
     {
       head: t.uses,
-      isNumber: true,
-      cell: ({ uses, max_uses }) => <Ltr>{max_uses === null ? String(uses) : `${uses} / ${max_uses}`}</Ltr>,
+      cell: ({ uses, max_uses, budgets }) => (
+        <>
+          <Ltr>{max_uses === null ? String(uses) : `${uses} / ${max_uses}`}</Ltr>
+          <BudgetBars page={page} budgets={budgets} />
+        </>
+      ),
     },
-    { head: t.spent, cell: ({ budgets }) => <BudgetBars page={page} budgets={budgets} /> },
-    { head: t.ends, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      head: t.state,
+      cell: ({ revoked_at, expires_at }) => (
+        <>
+          <Standing page={page} endedAt={revoked_at} expiresAt={expires_at} now={now} />
+          <span class="sub">
+            {t.until} <Time at={revoked_at ?? expires_at} />
+          </span>
+        </>
+      ),
+    },
     {
       head: '',
       cell: (capability) =>
@@ -163,19 +173,4 @@ function columnsOf(
         ),
     },
   ]
-}
-
-function CapabilityState({
-  page,
-  capability: { revoked_at, expires_at },
-  now,
-}: {
-  readonly page: ConsoleContext
-  readonly capability: CapabilityRecord
-  readonly now: number
-}): VNode {
-  const t = connectionTexts[page.language]
-  if (revoked_at !== null) return <State is="unknown" page={page} words={t.ended} />
-  if (Date.parse(expires_at) <= now) return <State is="unknown" page={page} words={t.expired} />
-  return <State is="done" page={page} words={t.live} />
 }

@@ -105,10 +105,7 @@ function columnsOf({ names, now }: Data, page: ConsoleContext): readonly Column<
         </>
       ),
     },
-    {
-      head: t.state,
-      cell: (connection) => <ConnectionState page={page} connection={connection} now={now} />,
-    },
+
     { head: t.may, cell: (connection) => <May page={page} connection={connection} names={names} /> },
     {
       head: t.spent,
@@ -125,7 +122,17 @@ function columnsOf({ names, now }: Data, page: ConsoleContext): readonly Column<
       cell: ({ used_at }) =>
         used_at === null ? <span class="muted">{t.never}</span> : <Time at={used_at} />,
     },
-    { head: t.ends, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      head: t.state,
+      cell: (connection) => (
+        <>
+          <ConnectionState page={page} connection={connection} now={now} />
+          <span class="sub">
+            {t.until} <Time at={connection.ended_at ?? connection.expires_at} />
+          </span>
+        </>
+      ),
+    },
     {
       head: '',
       cell: ({ connection_id, ended_at }) =>
