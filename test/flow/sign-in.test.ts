@@ -1,5 +1,7 @@
 // From an address to a call of a stored credential: an assistant finds out where to sign in, a person allows it, it calls, and it is over
 // when the person says so. The protocol has tests of its own (test/unit/identity).
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { ask, type Browser, createBrowser, exchange, form, register } from '../support/oauth.ts'
@@ -14,6 +16,35 @@ beforeAll(async () => {
   owner = await signIn(gateway)
 })
 afterAll(() => gateway?.close())
+
+const tomorrow = () => new Date(Date.now() + 24 * 3600_000).toISOString().slice(0, 10)
+
+/** The owner says yes to one credential, on the page that waits at this address. */
+async function allow(browser: Browser, path: string, credentialId: string): Promise<string> {
+  const done = await submit(browser, path, {
+    _action: 'allow',
+    use: credentialId,
+    [`hosts.${credentialId}`]: 'api.example.com',
+    [`paths.${credentialId}`]: '/',
+    [`methods.${credentialId}`]: 'GET',
+    expires: tomorrow(),
+  })
+  expect(done.status).toBe(200)
+  return /url=(.+)$/.exec(done.headers.get('refresh') ?? '')?.[1] ?? ''
+}
+
+/** Everything that the gateway has written to its data directory. */
+async function written(): Promise<Buffer> {
+  const folder = join(gateway.dataDir, 'data')
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  const texts = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(join(file.parentPath, file.name)))
+  return Buffer.concat(await Promise.all(texts))
+}
+
+const call = (token: string, path = '/repos') =>
+  gateway.rest('POST', '/v1/egress/fetch', { method: 'GET', url: gateway.url(path) }, token)
 
 /** The browser in which the person is signed in. */
 function browserOf(person: TestPerson): Browser {
@@ -31,7 +62,7 @@ async function submit(browser: Browser, path: string, values: Record<string, str
 }
 
 describe('a program that shows a code', () => {
-  it('is found by its code, on a page for who is signed in', async () => {
+  it('is found by its code, on a page for who is signed in, and calls', async () => {
     const begun = (await (
       await fetch(`${origin}/oauth/device`, form({ client_id: 'agent-gateway-cli' }))
     ).json()) as Record<string, string>
@@ -51,10 +82,99 @@ describe('a program that shows a code', () => {
       303,
       expect.stringMatching(/^\/console\/connect\/device-/),
     ])
+    const { credentialId } = await gateway.grant()
+    const to = await allow(browser, found.headers.get('location') ?? '', credentialId)
+    expect(await (await browser.go(to, { headers: SAME })).text()).toContain(
+      'Connected. Go back to the program',
+    )
+    const { body: tokens } = await exchange(origin, {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: begun['device_code'] ?? '',
+      client_id: 'agent-gateway-cli',
+    })
+    expect((await call(tokens.access_token)).status).toBe(200)
   })
 })
 
 describe('an assistant', () => {
+  it('goes from an address to a call of a stored credential, until the person ends it', async () => {
+    const { credentialId } = await gateway.grant()
+    // 1. It finds out where to sign in, and registers.
+    const resource = (await (await fetch(`${origin}/.well-known/oauth-protected-resource/mcp`)).json()) as {
+      authorization_servers: string[]
+    }
+    expect(resource.authorization_servers).toEqual([origin])
+    const { client_id: clientId } = await register(origin)
+    // 2. The person is asked, and allows one credential.
+    const browser = browserOf(owner)
+    const asked = await ask(origin, { clientId, browser })
+    const returnTo = await allow(browser, new URL(asked.location).pathname, credentialId)
+    const back = await browser.go(returnTo)
+    const callback = new URL(back.headers.get('location') ?? '')
+    expect([callback.origin, callback.searchParams.get('iss')]).toEqual(['http://localhost:7777', origin])
+    const { body: tokens } = await exchange(origin, {
+      grant_type: 'authorization_code',
+      code: callback.searchParams.get('code') ?? '',
+      code_verifier: asked.verifier,
+      client_id: clientId,
+      redirect_uri: 'http://localhost:7777/callback',
+    })
+    // 3. It calls, and goes on after a refresh.
+    expect((await call(tokens.access_token)).status).toBe(200)
+    const next = await exchange(origin, {
+      grant_type: 'refresh_token',
+      refresh_token: tokens.refresh_token,
+      client_id: clientId,
+    })
+    expect((await call(next.body.access_token)).status).toBe(200)
+    expect((await call(tokens.access_token)).status).toBe(200)
+    // 4. No file of the gateway has a token, a code or the address of the request in it.
+    const all = await written()
+    const secrets = [
+      ...[tokens, next.body].flatMap((pair) => [pair.access_token, pair.refresh_token]),
+      callback.searchParams.get('code') ?? '',
+      new URL(asked.location).pathname.split('/').at(-1) ?? '',
+      asked.challenge,
+    ]
+    for (const secret of secrets)
+      expect([secret, secret.length > 20 && all.includes(secret)]).toEqual([secret, false])
+    // 5. The person ends it: the next call of either token is refused, and there is no third.
+    const { items } = await gateway.services.identity.connections.list(
+      { accountId: owner.accountId },
+      { limit: 9 },
+    )
+    const connection = items.find((one) => one.clientId === clientId)
+    await gateway.services.identity.connections.revoke(owner.accountId, connection?.id ?? '')
+    for (const token of [tokens.access_token, next.body.access_token]) {
+      const refused = await call(token)
+      expect([refused.status, refused.body.code]).toEqual([401, 'capability_invalid'])
+    }
+    const third = await exchange(origin, {
+      grant_type: 'refresh_token',
+      refresh_token: next.body.refresh_token,
+      client_id: clientId,
+    })
+    expect(third.body.error).toBe('invalid_grant')
+  })
+
+  it('ends its own connection by giving its token back', async () => {
+    const { credentialId } = await gateway.grant()
+    const { client_id: clientId } = await register(origin)
+    const browser = browserOf(owner)
+    const asked = await ask(origin, { clientId, browser })
+    const back = await browser.go(await allow(browser, new URL(asked.location).pathname, credentialId))
+    const { body: tokens } = await exchange(origin, {
+      grant_type: 'authorization_code',
+      code: new URL(back.headers.get('location') ?? '').searchParams.get('code') ?? '',
+      code_verifier: asked.verifier,
+      client_id: clientId,
+      redirect_uri: 'http://localhost:7777/callback',
+    })
+    expect((await call(tokens.access_token)).status).toBe(200)
+    await fetch(`${origin}/oauth/revoke`, form({ token: tokens.refresh_token, client_id: clientId }))
+    expect((await call(tokens.access_token)).status).toBe(401)
+  })
+
   it('registers and is sent to the page of consent', async () => {
     const { client_id: clientId } = await register(origin)
     const { location, answer } = await ask(origin, { clientId, browser: browserOf(owner) })
