@@ -10,6 +10,7 @@ import type { Tool } from '../core/registry.ts'
 import { Secret } from '../lib/secret.ts'
 import { parseToken } from '../lib/tokens.ts'
 import { CommandFailure, Exit } from './exit.ts'
+import { loginToken } from './login-token.ts'
 import type { ConnectionOptions } from './options.ts'
 import { describeProblem, type Row } from './output.ts'
 import { findRunning, localUrl } from '../app/running.ts'
@@ -39,7 +40,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
   refusePlainHttp(url, options)
   // Read when first needed: public documents take no key.
   let key: Promise<Secret<string>> | undefined
-  const serviceKey = () => (key ??= readServiceKey(options, config))
+  const serviceKey = () => (key ??= readKey(url, options, config))
 
   return {
     url,
@@ -53,7 +54,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
 }
 
 /** Finds the gateway: named by an option, configured, noted in the data directory, or at the default address. */
-async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
+export async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
   const known = options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))?.url
   const url = known ?? localUrl(config, config.port)
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
@@ -72,6 +73,13 @@ export function refusePlainHttp(url: string, options: Pick<ConnectionOptions, 'a
   )
 }
 
+/** What was named counts first, then the sign-in of the person who runs the command, then the key of the data directory. */
+async function readKey(url: string, options: ConnectionOptions, config: Config): Promise<Secret<string>> {
+  const isNamed = options.keyFile !== undefined || config.operatorKey !== undefined
+  const login = isNamed ? undefined : await loginToken(url)
+  return login === undefined ? readServiceKey(options, config) : new Secret(login)
+}
+
 async function readServiceKey(options: ConnectionOptions, config: Config): Promise<Secret<string>> {
   const file = options.keyFile ?? operatorKeyFile(config.dataDir)
   if (options.keyFile === undefined && config.operatorKey !== undefined) return new Secret(config.operatorKey)
@@ -82,7 +90,7 @@ async function readServiceKey(options: ConnectionOptions, config: Config): Promi
     throw new CommandFailure(
       Exit.failed,
       `No service key: ${file} cannot be read. Set GATEWAY_OPERATOR_KEY, name a file with --key-file, ` +
-        'or set GATEWAY_DATA_DIR to the data directory of the gateway.',
+        'or set GATEWAY_DATA_DIR to the data directory of the gateway. Or sign in as yourself: `agent-gateway login`.',
     )
   }
   if (parseToken(text)?.kind !== 'sk')

@@ -26,7 +26,7 @@ export function addConnectionOptions(command: Command): Command {
     .option('--url <url>', 'the gateway; default GATEWAY_BASE_URL, else the one that owns the data directory')
     .option(
       '--key-file <file>',
-      'service key; default GATEWAY_OPERATOR_KEY, else operator.key in the data directory',
+      'service key; default GATEWAY_OPERATOR_KEY, else your `login`, else operator.key in the data directory',
     )
     .option('--allow-plain-http', 'send the key over http:// to another machine (it can be read on the way)')
 }

@@ -15,6 +15,7 @@ import { addEmailCommands } from './email.ts'
 import { addInspectCommand } from './inspect.ts'
 import { addKeyCommands } from './keys.ts'
 import { addListingCommands } from './listings.ts'
+import { addLoginCommands } from './login.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPaymentCommands } from './payments.ts'
 import { addPayoutCommands } from './payouts.ts'
@@ -52,7 +53,7 @@ Examples:
       When something does not work: what is wrong and what to do.
 
 Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data directory (GATEWAY_DATA_DIR), else HOST and PORT.
-Which key: --key-file, else GATEWAY_OPERATOR_KEY, else operator.key in the data directory. A secret is never an argument.
+Which key: --key-file, else GATEWAY_OPERATOR_KEY, else what \`agent-gateway login\` got, else operator.key in the data directory. A secret is never an argument.
 Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 65 the file is no sample; 78 configuration.`
 
 function createProgram(): Command {
@@ -96,6 +97,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addInspectCommand(program)
 
   program.commandsGroup('Operation (needs a running gateway):')
+  addLoginCommands(program)
   addKeyCommands(program)
   addPeopleCommands(program)
   addCreditCommands(program)

@@ -4,8 +4,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, type Browser, createBrowser, exchange, form, register } from '../support/oauth.ts'
+import { ask, createBrowser, exchange, form, register } from '../support/oauth.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
+import { allow, browserOf, SAME, submit } from '../support/signed-in.ts'
 
 let gateway: TestGateway
 let origin: string
@@ -16,22 +17,6 @@ beforeAll(async () => {
   owner = await signIn(gateway)
 })
 afterAll(() => gateway?.close())
-
-const tomorrow = () => new Date(Date.now() + 24 * 3600_000).toISOString().slice(0, 10)
-
-/** The owner says yes to one credential, on the page that waits at this address. */
-async function allow(browser: Browser, path: string, credentialId: string): Promise<string> {
-  const done = await submit(browser, path, {
-    _action: 'allow',
-    use: credentialId,
-    [`hosts.${credentialId}`]: 'api.example.com',
-    [`paths.${credentialId}`]: '/',
-    [`methods.${credentialId}`]: 'GET',
-    expires: tomorrow(),
-  })
-  expect(done.status).toBe(200)
-  return /url=(.+)$/.exec(done.headers.get('refresh') ?? '')?.[1] ?? ''
-}
 
 /** Everything that the gateway has written to its data directory. */
 async function written(): Promise<Buffer> {
@@ -46,21 +31,6 @@ async function written(): Promise<Buffer> {
 const call = (token: string, path = '/repos') =>
   gateway.rest('POST', '/v1/egress/fetch', { method: 'GET', url: gateway.url(path) }, token)
 
-/** The browser in which the person is signed in. */
-function browserOf(person: TestPerson): Browser {
-  const browser = createBrowser(origin)
-  const [name = '', value = ''] = person.cookie.split('=')
-  browser.cookies.set(name, { value, path: '/' })
-  return browser
-}
-const SAME = { 'sec-fetch-site': 'same-origin', accept: 'text/html' }
-async function submit(browser: Browser, path: string, values: Record<string, string>) {
-  const page = await (await browser.go(path, { headers: SAME })).text()
-  const [, csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(page) ?? []
-  const body = form({ _csrf: csrf, ...values })
-  return browser.go(path, { ...body, headers: { ...body.headers, ...SAME } })
-}
-
 describe('a program that shows a code', () => {
   it('is found by its code, on a page for who is signed in, and calls', async () => {
     const begun = (await (
@@ -71,7 +41,7 @@ describe('a program that shows a code', () => {
     expect(stranger.headers.get('location')).toBe(
       `/console/sign-in?next=${encodeURIComponent(pathname + search)}`,
     )
-    const browser = browserOf(owner)
+    const browser = browserOf(origin, owner)
     const page = await (await browser.go(pathname + search, { headers: SAME })).text()
     expect(page).toContain(`value="${begun['user_code']}"`)
     const wrong = await submit(browser, pathname, { _action: 'find', code: 'BBBBBBBB' })
@@ -106,7 +76,7 @@ describe('an assistant', () => {
     expect(resource.authorization_servers).toEqual([origin])
     const { client_id: clientId } = await register(origin)
     // 2. The person is asked, and allows one credential.
-    const browser = browserOf(owner)
+    const browser = browserOf(origin, owner)
     const asked = await ask(origin, { clientId, browser })
     const returnTo = await allow(browser, new URL(asked.location).pathname, credentialId)
     const back = await browser.go(returnTo)
@@ -160,7 +130,7 @@ describe('an assistant', () => {
   it('ends its own connection by giving its token back', async () => {
     const { credentialId } = await gateway.grant()
     const { client_id: clientId } = await register(origin)
-    const browser = browserOf(owner)
+    const browser = browserOf(origin, owner)
     const asked = await ask(origin, { clientId, browser })
     const back = await browser.go(await allow(browser, new URL(asked.location).pathname, credentialId))
     const { body: tokens } = await exchange(origin, {
@@ -177,7 +147,7 @@ describe('an assistant', () => {
 
   it('registers and is sent to the page of consent', async () => {
     const { client_id: clientId } = await register(origin)
-    const { location, answer } = await ask(origin, { clientId, browser: browserOf(owner) })
+    const { location, answer } = await ask(origin, { clientId, browser: browserOf(origin, owner) })
     expect(location).toMatch(/\/console\/connect\/[\w-]+\.[\w-]+$/)
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
