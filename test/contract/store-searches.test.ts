@@ -19,6 +19,7 @@ import {
   submission,
   times,
 } from '../support/store.ts'
+import { addMember, newConnection, termsOn } from '../support/connections.ts'
 import { edgeCall } from '../support/store-actions.ts'
 
 const BOOT = 'boot-1'
@@ -235,6 +236,32 @@ describe.each(ENGINES)('searches in %s', (engine) => {
     })
     for (const id of [others, nobodys, 'task_none'])
       expect(await store.getTaskOfAccount(id, accountId)).toBeUndefined()
+  })
+
+  it('knows the assistant that a capability is of, for its account alone', async () => {
+    const own = await addSetting(store, 1)
+    const { accountId } = own
+    const connection = newConnection(accountId, await addMember(store, accountId))
+    await store.openConnection({ connection, terms: termsOn([own.credential]) })
+    const [part] = await store.findParts(connection.capabilityId)
+    const named = { id: connection.id, clientName: connection.clientName }
+    for (const id of [connection.capabilityId, part?.id ?? ''])
+      expect(await store.findConnectionOfCapability(id, accountId)).toEqual(named)
+    expect(await store.findConnectionOfCapability(connection.capabilityId, 'acct_other')).toBeUndefined()
+    expect(await store.findConnectionOfCapability(own.capability.id, accountId)).toBeUndefined()
+  })
+
+  it('names the block of a payment where a chain showed it', async () => {
+    const block = { number: 17, hash: `0x${'1b'.repeat(32)}` }
+    const ids = []
+    for (const shown of [block, undefined]) {
+      const claim = newClaim()
+      await store.claimPayment({ claim, bootId: BOOT })
+      await store.submitClaim(submission(claim.id, BOOT))
+      await store.settleClaim({ ...settling(claim.id), block: shown })
+      ids.push(claim.id)
+    }
+    expect(await Promise.all(ids.map((id) => store.getClaimBlock(id)))).toEqual([block, undefined])
   })
 
   it('lists the hosts that an account asked to serve', async () => {
