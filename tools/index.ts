@@ -110,6 +110,10 @@ import { policiesUpdate } from './policies-update.ts'
 import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
 import { pricingQuote } from './pricing-quote.ts'
+import { notificationsAdd } from './notifications-add.ts'
+import { notificationsList } from './notifications-list.ts'
+import { notificationsRemove } from './notifications-remove.ts'
+import { notificationsTest } from './notifications-test.ts'
 import { paymentsGet } from './payments-get.ts'
 import { paymentsRefund } from './payments-refund.ts'
 import { paymentsRefunds } from './payments-refunds.ts'
@@ -218,6 +222,10 @@ export const tools: readonly AnyTool[] = [
   peopleRemove,
   sessionsList,
   sessionsEnd,
+  notificationsList,
+  notificationsAdd,
+  notificationsTest,
+  notificationsRemove,
   paymentsGet,
   paymentsRefund,
   paymentsRefunds,

@@ -14,6 +14,7 @@ import type { Commerce } from '../src/commerce/ports.ts'
 import type { Email } from '../src/email/ports.ts'
 import type { Audit } from '../src/audit/ports.ts'
 import type { Accounts } from '../src/accounts/ports.ts'
+import type { Notifications } from '../src/notifications/ports.ts'
 import type { Identity } from '../src/identity/index.ts'
 import type { Policies } from '../src/policies/ports.ts'
 import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
@@ -88,6 +89,7 @@ export interface Services {
   readonly health: Health
   readonly recentCalls: RecentCalls
   readonly policies: Policies
+  readonly notifications: Notifications
   /** News for people who look on. */
   readonly live: LiveEvents
   readonly upkeep: Upkeep

@@ -23,9 +23,11 @@ export function createBroker(
   {
     createLeakGate,
     onApproval,
+    alerts,
   }: {
     readonly createLeakGate?: EgressParts['createLeakGate']
     readonly onApproval?: ActionParts['onApproval']
+    readonly alerts?: EgressParts['alerts']
   } = {},
 ) {
   const { config, addresses, isSandbox, signer, deriveKey, hasSharedKey, policy, now } = platform
@@ -45,6 +47,7 @@ export function createBroker(
     idempotencyKey,
     callerKeys: hasSharedKey ? deriveKey('idempotency-answers') : undefined,
     creditsRequired,
+    alerts,
     ...(createLeakGate && { createLeakGate }),
   })
   const actions = createActions({

@@ -10,6 +10,10 @@ import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
 import { createJobs } from '../core/jobs.ts'
+import type { Alerts } from '../core/alerts.ts'
+import { createNotifications } from '../notifications/index.ts'
+import type { OpenNotifications } from '../notifications/ports.ts'
+import { watchSettlers } from '../notifications/settlers.ts'
 import { createLiveEvents } from '../core/live-events.ts'
 import { createUpkeepWatch } from '../core/upkeep.ts'
 import { createRecentCalls } from '../core/recent-calls.ts'
@@ -75,10 +79,17 @@ export async function openServices(
   })
   lifetime.onClose(() => audit.close())
   const live = createLiveEvents()
+  // What people are told goes out the one safe way, which the broker opens.
+  let notifications: OpenNotifications | undefined
+  const alerts: Alerts = { tell: (alert) => notifications?.alerts.tell(alert) }
   const { egress, ...broker } = createBroker(platform, payments, {
     ...options,
-    onApproval: ({ id, accountId, state, method, host }) =>
-      live.publish({ accountId }, 'approval', { permit_id: id, state, method, host }),
+    alerts,
+    onApproval({ id, accountId, state, method, host }) {
+      live.publish({ accountId }, 'approval', { permit_id: id, state, method, host })
+      if (state === 'pending_approval')
+        alerts.tell({ kind: 'approval', accountId, about: id, data: { permit_id: id, method, host } })
+    },
   })
   lifetime.onClose(() => egress.close())
   await egress.recover()
@@ -98,6 +109,16 @@ export async function openServices(
     }),
   }
   const webhooks = createWebhookSender(outside)
+  const opened = createNotifications({
+    ...platform,
+    ...platform.addresses,
+    webhooks,
+    key: platform.deriveKey('notifications'),
+    sign: platform.signer.signText,
+  })
+  notifications = opened
+  lifetime.onClose(() => opened.close())
+  lifetime.onClose(watchSettlers(payments.router.states, alerts))
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { money, payouts } = openMarketMoney(platform, payments, lifetime)
   // Discovery lists what the market sells, and the market's own service reads what discovery's neighbours read.
@@ -159,6 +180,7 @@ export async function openServices(
     jobs,
     doctor: createDoctor(platform, options.port),
     policies,
+    notifications: opened,
   }
   const calls = createCallPath({
     services,

@@ -19,6 +19,7 @@ import { addLoginCommands } from './login.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPaymentCommands } from './payments.ts'
 import { addPayoutCommands } from './payouts.ts'
+import { addNotificationCommands } from './notifications.ts'
 import { addPeopleCommands } from './people.ts'
 import { addPermitCommands } from './permits.ts'
 import { addPolicyCommands } from './policies.ts'
@@ -99,6 +100,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   program.commandsGroup('Operation (needs a running gateway):')
   addLoginCommands(program)
   addKeyCommands(program)
+  addNotificationCommands(program)
   addPeopleCommands(program)
   addCreditCommands(program)
   addPaymentCommands(program)

@@ -1,8 +1,5 @@
 // What people want to be told when it happens, wherever they are. Whoever tells does not wait, and nothing fails because nobody could be told.
-
-/** The kinds of alerts that somebody may ask for. */
-export const ALERT_KINDS = ['approval', 'refresh_failed', 'secret_reflected', 'settler_low'] as const
-export type AlertKind = (typeof ALERT_KINDS)[number]
+import type { AlertKind } from '../../schemas/notification.ts'
 
 /** One alert: ids, hosts and amounts; never a secret, a body or a text of a stranger. */
 export interface Alert {

@@ -1,5 +1,6 @@
 // How an attempt ends: delivered, withheld, charged without an answer, or refunded. The row and its receipt are stored
 // before anything is released or said.
+import type { Alerts } from '../core/alerts.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
@@ -26,6 +27,8 @@ import {
 } from './refusals.ts'
 
 export interface EndingParts {
+  /** People are told of what needs them. */
+  readonly alerts?: Alerts | undefined
   readonly providers: Providers
   readonly attempts: AttemptLedger
   readonly baseUrl: string
@@ -155,6 +158,12 @@ async function withhold(
     },
     'security: an upstream sent the credential back; its response was withheld',
   )
+  parts.alerts?.tell({
+    kind: 'secret_reflected',
+    accountId: attempt.accountId,
+    about: `${attempt.credentialId ?? ''} ${attempt.host}`,
+    data: { attempt_id: attempt.id, credential_id: attempt.credentialId, host: attempt.host },
+  })
   throw charged(
     attempt,
     'secret_reflected',

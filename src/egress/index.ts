@@ -1,4 +1,5 @@
 // Credential broker and controlled egress, as the rest of the gateway sees it.
+import type { Alerts } from '../core/alerts.ts'
 import type { KeyObject } from 'node:crypto'
 import type { Addresses } from '../core/config.ts'
 import type { Fault } from '../lib/fault-points.ts'
@@ -32,6 +33,8 @@ import { createRunner, type Runner } from './run.ts'
 import { createUnrecorded, type Unrecorded } from './unrecorded.ts'
 
 export interface EgressParts {
+  /** People are told of what needs them. */
+  readonly alerts?: Alerts | undefined
   /** Asks the runtime to forget what it does not need any more; called when no credential is in use. */
   readonly collectYoung?: () => void
   readonly store: Store

@@ -1,6 +1,7 @@
 // One attempt from the debit to its end: resolve, open the credential, send once, end (endings.ts). What fails before a
 // request byte left is refunded; everything after that is charged and never resent. Who may ask and who pays is decided
 // before: by forward.ts for requests with a credential, by src/edge for a merchant's.
+import type { Alerts } from '../core/alerts.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
@@ -28,6 +29,7 @@ import type { Reach } from './reach/private-targets.ts'
 import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
 export interface RunnerParts extends OpenedCredentials {
+  readonly alerts?: Alerts | undefined
   readonly providers: Providers
   readonly store: Pick<Store, 'markSending'>
   readonly attempts: AttemptLedger

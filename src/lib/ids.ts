@@ -35,6 +35,8 @@ export type IdPrefix =
   | 'con'
   | 'job'
   | 'prv'
+  | 'nty'
+  | 'ntg'
 
 /** 9 characters of 5 bits: milliseconds until the year 3084. */
 function timeChars(now: number): string {

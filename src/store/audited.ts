@@ -376,6 +376,25 @@ const EVENTS = {
         }
       : undefined,
 
+  addNotificationTarget: (isAdded, { id, accountId, host, kinds, createdAt }) =>
+    isAdded
+      ? {
+          chain: accountId,
+          at: createdAt,
+          event: 'notification.added',
+          ...about('notification', id),
+          detail: { host, kinds: list(kinds) },
+        }
+      : undefined,
+  removeNotificationTarget: (target, { now }) =>
+    target && {
+      chain: target.accountId,
+      at: now,
+      event: 'notification.removed',
+      ...about('notification', target.id),
+      detail: { host: target.host },
+    },
+
   publishKey: (_, { kid, purpose, notBefore }) => ({
     chain: INSTALLATION_CHAIN,
     at: notBefore,

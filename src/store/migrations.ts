@@ -15,6 +15,7 @@ import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { countedSales, finalTransfers, marketMoneyTables } from './market-money-tables.ts'
 import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
 import { oauthTables } from './oauth-tables.ts'
+import { notificationTables } from './notification-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { pushTables } from './push-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -366,6 +367,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   separationTables,
   oauthTables,
   policyTables,
+  notificationTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -24,7 +24,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/audit'],
   ['src/egress'],
   ['src/commerce', 'src/actions', 'src/outbound'],
-  ['src/payments', 'src/email', 'src/edge', 'src/identity'],
+  ['src/payments', 'src/email', 'src/edge', 'src/identity', 'src/notifications'],
   ['src/outcomes', 'src/webfetch', 'src/discovery', 'src/market', 'src/sandbox', 'src/policies'],
   ['tools', 'src/documents'],
   ['src/doors'],

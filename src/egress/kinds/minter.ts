@@ -1,6 +1,7 @@
 // One token for everybody who needs it: kept sealed in the store, minted by one exchange at a time over all replicas, renewed before it
 // expires. A new refresh token is stored before the access token beside it is used: a provider that replaces refresh tokens has
 // forgotten the old one.
+import type { Alerts } from '../../core/alerts.ts'
 import { randomUUID } from 'node:crypto'
 import type { Fault } from '../../lib/fault-points.ts'
 import { digestCanonical } from '../../lib/canonical-json.ts'
@@ -43,6 +44,8 @@ export interface MinterParts {
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
+  /** People are told of what needs them. */
+  readonly alerts?: Alerts | undefined
 }
 
 /** A token in use, and what else an answer must not hold. */
@@ -272,7 +275,7 @@ const stillLiving = (previous: readonly PreviousToken[], at: number): PreviousTo
 
 /** @returns what to throw; the failure is stored, so that no replica asks again before the provider may be asked */
 async function recordFailure(
-  { store, now, log }: MinterParts,
+  { store, now, log, alerts }: MinterParts,
   { credential, kind }: Context,
   { row, claim, isInterrupted }: Claimed,
   thrown: unknown,
@@ -294,6 +297,14 @@ async function recordFailure(
     claim,
     failed: { failure: JSON.stringify(facts), retryAt: now() + waitMs },
   })
+  // One that fails once may have met a bad moment: whoever is told has something to do.
+  if (row.failures > 0 || isSpending)
+    alerts?.tell({
+      kind: 'refresh_failed',
+      accountId: credential.accountId,
+      about: credentialId,
+      data: { credential_id: credentialId, reason: facts.reason },
+    })
   return new ExchangeFailed({ ...facts, retryAfterMs: waitMs }, thrown)
 }
 

@@ -32,6 +32,7 @@ import * as marketListings from './market-listings.ts'
 import * as marketSellers from './market-sellers.ts'
 import * as mintedTokens from './minted-tokens.ts'
 import * as oauth from './oauth.ts'
+import * as notifications from './notifications.ts'
 import * as payoutBatches from './payout-batches.ts'
 import * as payouts from './payouts.ts'
 import * as people from './people.ts'
@@ -98,6 +99,7 @@ export const commands = definitionsOf({
   ...marketSellers,
   ...mintedTokens,
   ...oauth,
+  ...notifications,
   ...payoutBatches,
   ...payouts,
   ...passkeys,

@@ -122,6 +122,20 @@ beforeAll(async () => {
   run('recordLiveness', { id: 'r', liveness: '{}' })
   run('forgetResources', { notSeenSince: NOW + 1, keep: 0, limit: 9 })
 
+  const { accountId: told } = await addSetting(store, 0)
+  const target = { id: 'ntg_1', accountId: told, host: 'h:443', kinds: ['approval'], admin: false } as const
+  run(
+    'addNotificationTarget',
+    { ...target, sealed: new Uint8Array(1), createdAt: NOW, createdBy: 'key_1' },
+    9,
+  )
+  const about = { kind: 'approval', about: 'pmt_1', body: '{}', againAfter: 1, now: NOW } as const
+  run('queueNotifications', { accountId: told, ...about })
+  run('takeNotifications', { now: NOW, busyUntil: NOW + 9, limit: 9 })
+  for (const problem of [null, 'status_500'])
+    run('finishNotification', { id: 'nty_1', targetId: 'ntg_1', problem, nextAt: null, now: NOW })
+  run('forgetNotifications', { before: NOW + 1, limit: 9 })
+
   const listing = { id: 'l_1', payee: 'p', payer: '0xa', item: '{}', digest: 'd', now: NOW }
   for (const payer of ['0xa', '0xb'])
     run('noteSettledListing', { ...listing, payer, limits: { perPayee: 1, total: 1, payers: 1 } })
