@@ -11,7 +11,7 @@ export const REVISIONS = ['2025-11-25', '2026-07-28'] as const
 export type Revision = (typeof REVISIONS)[number]
 
 export const root = new URL('../..', import.meta.url).pathname
-const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+export const suiteProgram = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 export interface Tally {
   passed: number
@@ -78,7 +78,7 @@ async function startServer(
 
 /** What the revision requires of a server; the suite runs more than that, and does not score it. */
 export async function requiredScenarios(revision: Revision): Promise<string[]> {
-  const text = await readFile(join(suite, '../../requirements', `${revision}.yaml`), 'utf8')
+  const text = await readFile(join(suiteProgram, '../../requirements', `${revision}.yaml`), 'utf8')
   const [, list = ''] = /^server:\n((?: +- .+\n)+)/m.exec(text) ?? []
   return [...list.matchAll(/- (\S+)/g)].flatMap(([, name]) => name ?? [])
 }
@@ -92,7 +92,7 @@ export async function runSuite(
 ): Promise<Run> {
   const out = join(directory, revision)
   const args = ['server', '--url', url, '--requirements', revision, '--output-dir', out, ...options]
-  const child = spawn(process.execPath, [suite, ...args], {
+  const child = spawn(process.execPath, [suiteProgram, ...args], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
