@@ -381,6 +381,8 @@ describe('the commands of all pages', () => {
   /** They install, or need a program that is not ours; the first test checks what they say. */
   const NOT_RUN = [
     /^npm ci && npm (?:start|test)$/,
+    // A person decides in a browser meanwhile: test/long/cli-login.test.ts.
+    /^npx agent-gateway log(?:in|out)$/,
     /^(?:claude mcp add --transport http agent-gateway|codex mcp add|gemini mcp add) /,
   ]
 

@@ -8,6 +8,7 @@ interface GuideWords {
 
 const ar: Readonly<Record<string, GuideWords>> = {
   start: { title: 'ابدأ هنا', summary: 'التثبيت والربط وأول طلب.' },
+  'sign-in': { title: 'تسجيل الدخول للمساعدين', summary: 'وصل مساعد بعنوان البوابة وحده، وما تقرره أنت.' },
   mcp: { title: 'ربط عميل MCP', summary: 'اربط مساعدًا أو أي عميل MCP.' },
   frameworks: { title: 'ربط إطار عمل للوكلاء', summary: 'AI SDK و LangChain و OpenAI Agents SDK و mcp-use.' },
   a2a: { title: 'ربط وكيل A2A', summary: 'يكفيه العنوان وحده.' },
