@@ -2,11 +2,16 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signIn, type TestPerson } from '../support/people.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 
 let gateway: TestGateway
+let clock = 0
 beforeAll(async () => {
-  gateway = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+  gateway = await startTestGateway({
+    env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' },
+    now: () => Date.now() + clock,
+  })
 })
 afterAll(() => gateway?.close())
 
@@ -130,5 +135,69 @@ describe('a dry run', () => {
     expect(words.filter((line) => line.startsWith('acct_1'))).toEqual(['acct_1: nobody may be paid.'])
     expect(words.filter((line) => line.startsWith('acct_2'))).toHaveLength(1)
     expect((await check('{"paused": true}', 'payment')).body.statements[0].code).toBe('payments_paused')
+  })
+})
+
+describe('the page of a policy', () => {
+  const PATH = '/console/policies/payment'
+  const edit = (person: TestPerson, form: Record<string, string>) =>
+    person.post(PATH, { _action: 'edit', note: '', ...form })
+  const revision = async () => (await read('payment')).revision as string
+
+  it('tries a text without effect, puts it in force, and shows who did', async () => {
+    const owner = await signIn(gateway, { name: 'Sarah <b>' })
+    const before = await read('payment')
+    const text = '{\r\n  "denied_payers": ["0x00000000000000000000000000000000deadbeef"]\r\n}'
+    const tried = await (await edit(owner, { do: 'try', text, revision: before.revision })).text()
+    expect(tried).toContain('Nothing is taken from 0x00000000000000000000000000000000deadbeef.')
+    expect(tried).toContain('Nothing was changed by trying it.')
+    expect((await read('payment')).text).toBe(before.text)
+
+    const note = '<script>alert(1)</script>'
+    const saved = await edit(owner, { do: 'save', text, note, revision: before.revision })
+    expect(saved.headers.get('location')).toBe(`${PATH}?done=saved`)
+    expect((await read('payment')).text).toBe(`${text.replaceAll('\r', '')}\n`)
+    const html = await (await owner.get(`${PATH}?done=saved`)).text()
+    for (const shown of ['Sarah &lt;b>', '&lt;script>alert(1)', 'in force from the next call on'])
+      expect(html).toContain(shown)
+    const [, id = ''] = /\?revision=(prv_\w+)#change/.exec(html) ?? []
+    expect(await (await owner.get(`/ar${PATH}?revision=${id}`)).text()).toMatch(
+      /class="diff-new">\+.*deadbeef/,
+    )
+    expect(await (await owner.get(`${PATH}?from=${id}`)).text()).toContain('deadbeef&quot;]\n}')
+    const words = await (await owner.get('/ar/console/policies')).text()
+    expect(words).toContain('لا يُؤخذ شيء من')
+  })
+
+  it('loses nothing where somebody else was faster, and takes nobody for having read what they did not see', async () => {
+    const owner = await signIn(gateway)
+    const seen = await revision()
+    await put({ text: '{"known_payees": ["0xother"]}', revision: seen }, 'payment')
+    const mine = '{"known_payees": ["0xmine"]}'
+    const wrong = await (await edit(owner, { do: 'save', text: '{', revision: seen })).text()
+    expect(wrong).toContain(`name="revision" value="${seen.replaceAll('&', '&amp;')}"`)
+    const late = await edit(owner, { do: 'save', text: mine, revision: seen })
+    const html = await late.text()
+    expect(late.status).toBe(409)
+    expect([html.includes('0xmine'), html.includes('0xother')]).toEqual([true, true])
+    expect((await read('payment')).text).toContain('0xother')
+    expect(html).toContain(`name="revision" value="${await revision()}"`)
+  })
+
+  it('is for administrators who have just shown that it is them', async () => {
+    const owner = await signIn(gateway)
+    const text = '{"paused": true}'
+    clock = 6 * 60_000
+    const refused = await edit(owner, { do: 'save', text, revision: await revision() })
+    expect([refused.status, (await refused.text()).includes('&quot;paused&quot;: true')]).toEqual([403, true])
+    clock = 0
+    const auditor = await signIn(gateway, { role: 'auditor' })
+    expect((await edit(auditor, { do: 'save', text, revision: await revision() })).status).toBe(403)
+    const { body } = await gateway.rest('POST', '/v1/keys', { label: 'another', account: 'new' })
+    const stranger = await signIn(gateway, { accountId: body.account_id, admin: false })
+    for (const path of ['/console/policies', PATH])
+      expect([path, (await stranger.get(path)).status]).toEqual([path, 403])
+    expect((await owner.get('/console/policies/nonsense')).status).toBe(404)
+    expect((await read('payment')).text).not.toContain('paused')
   })
 })
