@@ -59,6 +59,8 @@ import { facilitatorSettle } from './facilitator-settle.ts'
 import { facilitatorSupported } from './facilitator-supported.ts'
 import { facilitatorVerify } from './facilitator-verify.ts'
 import { health } from './health.ts'
+import { identityProviderGet } from './identity-provider-get.ts'
+import { identityProviderSet } from './identity-provider-set.ts'
 import { inspectTransaction } from './inspect.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysFree } from './keys-free.ts'
@@ -226,6 +228,8 @@ export const tools: readonly AnyTool[] = [
   notificationsAdd,
   notificationsTest,
   notificationsRemove,
+  identityProviderGet,
+  identityProviderSet,
   paymentsGet,
   paymentsRefund,
   paymentsRefunds,

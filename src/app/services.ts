@@ -20,12 +20,14 @@ import { createRecentCalls } from '../core/recent-calls.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
 import { createDocuments } from '../documents/index.ts'
+import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
 import { createIdentity } from '../identity/index.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createDocumentReader } from '../outbound/document.ts'
-import { createTargets } from '../outbound/targets.ts'
+import { createVettedFetch, type VettedFetch } from '../outbound/fetch.ts'
+import { createTargets, type TargetParts } from '../outbound/targets.ts'
 import { createWebhookSender, type WebhookSender } from '../outbound/webhook.ts'
 import { createPolicies } from '../policies/index.ts'
 import { createReceipts } from '../receipts/index.ts'
@@ -139,6 +141,7 @@ export async function openServices(
   const identity = createIdentity({
     ...platform,
     readDocument: createDocumentReader({ ...outside, userAgent: 'agent-gateway (client documents)' }),
+    providerFetch: openProviderFetch(platform, outside, egress),
   })
   const upkeep = createUpkeepWatch({ now })
   const policies = createPolicies(platform)
@@ -226,4 +229,21 @@ export async function openServices(
       upkeep,
     },
   }
+}
+
+/** The identity provider of an operator may be in the private ranges that they opened: it is they who name it. */
+function openProviderFetch(
+  platform: Platform,
+  { sender, target }: Pick<Parameters<typeof createVettedFetch>[0], 'sender' | 'target'>,
+  { checkHost }: Pick<TargetParts, 'checkHost'>,
+): VettedFetch {
+  const opened = createAddressPolicy(platform.config.allowPrivateCidrs)
+  const reach: AddressPolicy = {
+    classify(address) {
+      const verdict = platform.policy.classify(address)
+      return verdict.ok ? verdict : opened.classify(address)
+    },
+  }
+  const targets = createTargets({ ...platform, policy: reach, allowSandboxName: false, checkHost })
+  return createVettedFetch({ sender, target, targets, reach, partition: 'identity provider' })
 }

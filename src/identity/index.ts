@@ -2,12 +2,22 @@
 import type { Addresses } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DocumentReader } from '../outbound/document.ts'
-import type { Store } from '../store/ports.ts'
+import type { VettedFetch } from '../outbound/fetch.ts'
+import type { DocumentStore, Store } from '../store/ports.ts'
 import { createConnections } from './connections.ts'
 import { createOauth } from './oauth/index.ts'
 import type { DeriveKey } from './oauth/keys.ts'
 import { createPeople } from './people.ts'
-import type { AuthorizationServer, Connections, Interactions, People, Sessions, SignIn } from './ports.ts'
+import { createIdentityProvider } from './provider.ts'
+import type {
+  AuthorizationServer,
+  Connections,
+  IdentityProvider,
+  Interactions,
+  People,
+  Sessions,
+  SignIn,
+} from './ports.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 
@@ -15,6 +25,7 @@ export interface Identity {
   readonly sessions: Sessions
   readonly people: People
   readonly signIn: SignIn
+  readonly provider: IdentityProvider
   readonly connections: Connections
   readonly oauth: AuthorizationServer
   readonly interactions: Interactions
@@ -22,9 +33,12 @@ export interface Identity {
 
 export interface IdentityParts {
   readonly store: Store
+  readonly documents: DocumentStore
   readonly addresses: Addresses
   readonly deriveKey: DeriveKey
   readonly readDocument: DocumentReader
+  /** The way to the identity provider, which may be in a private network of the operator's. */
+  readonly providerFetch: VettedFetch
   readonly log: Logger
   readonly now: () => number
 }
@@ -37,6 +51,7 @@ export function createIdentity(parts: IdentityParts): Identity {
     sessions,
     people: createPeople(parts),
     signIn: createSignIn({ ...parts, sessions }),
+    provider: createIdentityProvider({ ...parts, sessions }),
     connections,
     oauth,
     interactions,

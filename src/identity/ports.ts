@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConnectionRecord } from '../../schemas/connection.ts'
 import type { BudgetWish } from '../../schemas/budget.ts'
 import type { Scope } from '../../schemas/http.ts'
+import type { IdentityProviderRecord, IdentityProviderSettings } from '../../schemas/identity-provider.ts'
 import type { Role } from '../../schemas/role.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Page, PageRequest } from '../store/model.ts'
@@ -150,6 +151,38 @@ export interface People {
   setRole(input: { accountId: string; personId: string; role: Role }): Promise<Member>
   /** Ends their sessions and what they connected. @throws {GatewayError} person_not_found; state_conflict for the last owner */
   remove(input: { accountId: string; personId: string }): Promise<void>
+}
+
+/** Signing in through somebody's identity provider. There is at most one. */
+export interface IdentityProvider {
+  /** As the sign-in page offers it; undefined where it does not. */
+  offer(): Promise<{ readonly name: string } | undefined>
+  settings(): Promise<IdentityProviderRecord | null>
+  /** Registered at the provider. */
+  readonly redirectUri: string
+  /**
+   * @param clientSecret undefined: the one of this client stays; empty: it has none
+   * @throws {GatewayError} upstream_unreachable where its metadata cannot be read
+   */
+  change(
+    settings: IdentityProviderSettings,
+    clientSecret: string | undefined,
+  ): Promise<IdentityProviderRecord>
+  /**
+   * @param input.signedIn whoever shows again that it is them
+   * @returns the address to send the browser to, and what that browser keeps until it comes back
+   * @throws {GatewayError} sign_in_failed
+   */
+  start(input: {
+    signedIn?: SignedIn | undefined
+  }): Promise<{ readonly url: string; readonly browser: string }>
+  /** @returns undefined where somebody has shown again that it is them. @throws {GatewayError} sign_in_failed */
+  finish(input: {
+    query: URLSearchParams
+    browser: string
+    signedIn?: SignedIn | undefined
+    from: From
+  }): Promise<Opened | undefined>
 }
 
 /** One credential of a connection, narrowed. */

@@ -115,16 +115,16 @@ const EVENTS = {
           detail: { was: changed.was },
         }
       : undefined,
-  signInThroughProvider: ({ personId, isNew, role, was }, { accountId, now }) =>
-    role === was
-      ? undefined
-      : {
+  signInThroughProvider: (known, { accountId, now }) =>
+    known.ok && (known.isNew || known.role !== known.was)
+      ? {
           chain: accountId,
           at: now,
-          event: was === null ? 'person.added' : 'person.role_changed',
-          ...about('person', personId),
-          detail: { role, was, is_new: isNew, by: 'identity provider' },
-        },
+          event: known.isNew ? 'person.added' : 'person.role_changed',
+          ...about('person', known.personId),
+          detail: { role: known.role, was: known.isNew ? null : known.was, by: 'identity provider' },
+        }
+      : undefined,
   insertInvitation: (_, { invitation }) => ({
     chain: invitation.accountId,
     at: invitation.createdAt,

@@ -235,6 +235,14 @@ export const ROWS: Readonly<Record<string, Row | Readonly<Record<string, Row>>>>
     input: { session_id: (await signIn(gw, { role: 'operator' })).sessionId },
   }),
 
+  'gateway.identity_provider.get': given(),
+  'gateway.identity_provider.set': given({
+    enabled: false,
+    name: 'Acme',
+    issuer: 'https://id.example.com',
+    client_id: 'agent-gateway',
+  }),
+
   'gateway.credits.balance': ({ capability }) => ({ input: { limit: 1 }, token: capability }),
   'gateway.credits.grant': ({ next }) => ({ input: { amount: 10, reference: `invoice ${next()}` } }),
   'gateway.credits.purchase': given({ credits: 100 }, { isPaid: true }),

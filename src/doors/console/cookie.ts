@@ -15,8 +15,11 @@ export function cookieName(baseUrl: string, userAgent: string): string {
 }
 
 /** The token that the browser sent; undefined where it sent none, or two that cannot both be right. */
-export function readSessionCookie(req: IncomingMessage, baseUrl: string): string | undefined {
-  const name = cookieName(baseUrl, req.headers['user-agent'] ?? '')
+export const readSessionCookie = (req: IncomingMessage, baseUrl: string): string | undefined =>
+  readCookie(req, cookieName(baseUrl, req.headers['user-agent'] ?? ''))
+
+/** The one value of a cookie. */
+export function readCookie(req: IncomingMessage, name: string): string | undefined {
   const found = (req.headers.cookie ?? '')
     .split(';')
     .map((part) => part.trim())
@@ -26,13 +29,23 @@ export function readSessionCookie(req: IncomingMessage, baseUrl: string): string
 }
 
 /** @param token undefined: the browser forgets it */
-export function sessionCookie(
+export const sessionCookie = (
   req: IncomingMessage,
   baseUrl: string,
   token: string | undefined,
   maxAgeSeconds = 0,
-): string {
-  const name = cookieName(baseUrl, req.headers['user-agent'] ?? '')
+): string => cookie(cookieName(baseUrl, req.headers['user-agent'] ?? ''), token, maxAgeSeconds)
+
+/** What a browser keeps while somebody signs in elsewhere. */
+export const waitingCookieName = (req: IncomingMessage, baseUrl: string): string =>
+  `${cookieName(baseUrl, req.headers['user-agent'] ?? '')}-waiting`
+
+const WAITING_SECONDS = 600
+/** @param value undefined: the browser forgets it */
+export const waitingCookie = (req: IncomingMessage, baseUrl: string, value: string | undefined): string =>
+  cookie(waitingCookieName(req, baseUrl), value, WAITING_SECONDS)
+
+function cookie(name: string, token: string | undefined, maxAgeSeconds: number): string {
   const secure = name.startsWith('__Host-') ? '; Secure' : ''
   return `${name}=${token ?? ''}; Path=/; Max-Age=${token === undefined ? 0 : maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`
 }

@@ -48,6 +48,8 @@ export type ActionResult<D> =
   | { readonly goTo: string }
   /** Drawn as the answer to the form: for what is shown this once, such as a token. `signedIn`: whoever the form has just signed in. */
   | { readonly show: D; readonly signedIn?: SignedIn }
+  /** The browser leaves for another site, by a page: a form's own redirect is held to `form-action`. */
+  | { readonly leaveFor: string }
   /** Plain data for the script that sent the form. */
   | { readonly answer: object }
 

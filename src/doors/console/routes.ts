@@ -70,6 +70,7 @@ export const CONSOLE_ROUTES = {
 
   me: { path: '/console/me', roles: EVERYBODY, ...FORM },
   signIn: { path: '/console/sign-in', isOpen: true, ...FORM },
+  signInCallback: { path: '/console/sign-in/callback', isOpen: true },
   join: { path: '/console/join', isOpen: true, ...FORM },
   connect: { path: '/console/connect/{uid}', ...FORM },
   device: { path: '/console/device', ...FORM },

@@ -155,9 +155,18 @@ export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
         exchange: { req, res },
       }
 
-      if (!isForm) return show(await load(page, request), 200, request)
-      const form = await readForm(req, (given) => isSame(given, csrfOf(signedIn?.sessionId ?? browser)))
-      if (!signedIn && !route.isOpen) return keepForm(form, request)
+      if (!isForm) {
+        const data = await load(page, request)
+        // Where an identity provider sends the browser back to, the answer leads on.
+        return res.headersSent ? undefined : show(data, 200, request)
+      }
+      // The token of a session that has ended is nobody's: the form is kept, and does nothing until it is sent again.
+      const isKept = !signedIn && !route.isOpen
+      const form = await readForm(
+        req,
+        (given) => isKept || isSame(given, csrfOf(signedIn?.sessionId ?? browser)),
+      )
+      if (isKept) return keepForm(form, request)
       const act = page.actions?.[form.get('_action') ?? '']
       if (!act) throw new GatewayError('request_invalid', 'This page has no such form. Load it again.')
       let done: ActionResult<unknown>
@@ -172,6 +181,7 @@ export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
       // What the form did may have sent the answer itself (sign-in does).
       if (res.headersSent) return
       if ('goTo' in done) return redirect(exchangeOf(), 303, root + pathIn(language, done.goTo || path))
+      if ('leaveFor' in done) return answer(200, renderAway(done.leaveFor, language))
       if ('answer' in done) return answer(200, JSON.stringify(done.answer), 'application/json')
       return show(done.show, 200, { ...request, ...(done.signedIn && { signedIn: done.signedIn }) })
 

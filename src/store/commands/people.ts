@@ -210,47 +210,60 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
   yield* all('DELETE FROM memberships WHERE account_id = $1 AND person_id = $2', accountId, personId)
   if (!(yield* first('SELECT 1 AS one FROM memberships WHERE person_id = $1', personId))) {
     yield* all('UPDATE people SET disabled_at = COALESCE(disabled_at, $1) WHERE id = $2', now, personId)
-    for (const table of ['passkeys', 'recovery_codes', 'provider_identities'])
+    // Who they are to an identity provider is remembered: it would let them in again.
+    for (const table of ['passkeys', 'recovery_codes'])
       yield* all(`DELETE FROM ${table} WHERE person_id = $1`, personId)
   }
   return { ok: true, accountId, personId, was: held.role }
 })
 
+/** How a sign-in through an identity provider ended; `removed`: an owner took them out of the account. */
+export type ProviderResult =
+  | {
+      readonly ok: true
+      readonly personId: string
+      readonly isNew: boolean
+      readonly role: Role
+      readonly was: Role
+    }
+  | { readonly ok: false; readonly reason: 'removed' }
+
 /**
  * The person that an identity provider vouches for, made at their first sign-in, in the role that it gives them today. The last owner
- * stays one, whatever it says.
+ * stays one, whatever it says; and whoever was removed here stays out.
  */
 export const signInThroughProvider = command({ kind: 'transaction', touches: 'access' })(function* (
   input: ProviderSignIn,
-): Command<{ personId: string; isNew: boolean; role: Role; was: Role | null }> {
+): Command<ProviderResult> {
   const { issuer, subject, person, accountId, admin, now } = input
-  // Two first sign-ins at once make one person: the primary key refuses the second, which then finds the first.
   const known = yield* first<{ personId: string }>(
     'SELECT person_id AS "personId" FROM provider_identities WHERE issuer = $1 AND subject = $2 FOR UPDATE',
     issuer,
     subject,
   )
-  const personId = known?.personId ?? person.id
   if (!known) {
+    // Of two first sign-ins at once the second fails at the primary key, whole, and is tried again by whoever made it.
     yield* insertPerson(person)
     yield* all(
       insertInto('provider_identities', ['issuer', 'subject', 'personId', 'createdAt']),
       issuer,
       subject,
-      personId,
+      person.id,
       now,
     )
+    yield* insertMembership({ accountId, personId: person.id, role: input.role, admin, createdAt: now })
+    return { ok: true, personId: person.id, isNew: true, role: input.role, was: input.role }
   }
+  const { personId } = known
   const isLast = yield* isLastOwner(accountId, personId)
   const role = isLast ? 'owner' : input.role
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
-  if (held)
-    yield* all(
-      'UPDATE memberships SET role = $1 WHERE account_id = $2 AND person_id = $3',
-      role,
-      accountId,
-      personId,
-    )
-  else yield* insertMembership({ accountId, personId, role, admin, createdAt: now })
-  return { personId, isNew: !known, role, was: held?.role ?? null }
+  if (!held) return { ok: false, reason: 'removed' }
+  yield* all(
+    'UPDATE memberships SET role = $1 WHERE account_id = $2 AND person_id = $3',
+    role,
+    accountId,
+    personId,
+  )
+  return { ok: true, personId, isNew: false, role, was: held.role }
 })

@@ -45,7 +45,7 @@ export const page = defineOpenPage<JoinData>({
         answer: form.get('secret_answer') ?? '',
         from: { address, userAgent },
       })
-      await keepSession(request, opened)
+      request.exchange.res.setHeader('set-cookie', await keepSession(request, opened))
       return { show: { signedInAs: null, codes: opened.codes }, signedIn: opened.signedIn }
     },
     async join_as(form, request) {

@@ -19,6 +19,8 @@ interface PeopleData {
   readonly sessions: readonly SessionRecord[]
   readonly me: string
   readonly mayChange: boolean
+  /** Of an operator those are their own. */
+  readonly mayEnd: boolean
   /** Shown this once. */
   readonly made: { readonly link: string; readonly expires_at: string } | null
 }
@@ -37,6 +39,7 @@ async function read({ call, query, signedIn }: SignedInRequest): Promise<PeopleD
     sessions: sessions.sessions,
     me: signedIn.personId,
     mayChange: signedIn.role === 'owner',
+    mayEnd: signedIn.role === 'owner' || signedIn.role === 'operator',
     made: null,
   }
 }
@@ -173,7 +176,7 @@ export const page = defineConsolePage<PeopleData>({
             sessions={sessions}
             next={null}
             names={names}
-            mayEnd={mayChange}
+            mayEnd={data.mayEnd}
           />
         </section>
       </>

@@ -9,7 +9,7 @@ import type { Opened } from '../../../identity/ports.ts'
 import { Field, Form, Refusal } from '../components/form.tsx'
 import { KeptForm } from '../components/kept-form.tsx'
 import { PasskeyForm } from '../components/passkey.tsx'
-import { SESSION_SECONDS, sessionCookie } from '../cookie.ts'
+import { SESSION_SECONDS, sessionCookie, waitingCookie } from '../cookie.ts'
 import { type ActionResult, type ConsoleContext, type ConsoleRequest, defineOpenPage } from '../ports.ts'
 import { signInTexts } from '../texts/sign-in.ts'
 
@@ -19,6 +19,8 @@ interface SignInData {
   /** The form that waits, as it was sent but for its secrets, and the path that takes it. */
   readonly kept: { readonly to: string; readonly form: string } | null
   readonly hasPeople: boolean
+  /** Words on the button of the identity provider. */
+  readonly provider: string | null
   readonly name: string | null
   readonly wants: 'sign_in' | 'again' | 'done' | 'send'
 }
@@ -39,16 +41,13 @@ const fromOf = ({ visitor }: ConsoleRequest) => ({
   userAgent: visitor.userAgent,
 })
 
-/** The browser holds the new session, and what it held before is over. */
-export async function keepSession(request: Request, { signedIn, token }: Opened): Promise<void> {
+/** What the browser held before is over. @returns the cookie of the new session */
+export async function keepSession(request: Request, { signedIn, token }: Opened): Promise<string> {
   const { console: parts, exchange } = request
   const { sessionId } = request.signedIn ?? {}
   if (sessionId !== undefined && sessionId !== signedIn.sessionId)
     await parts.identity.sessions.end({ sessionId }).catch(() => undefined)
-  const cookie = token.use((text) =>
-    sessionCookie(exchange.req, parts.addresses.baseUrl, text, SESSION_SECONDS),
-  )
-  exchange.res.setHeader('set-cookie', cookie)
+  return token.use((text) => sessionCookie(exchange.req, parts.addresses.baseUrl, text, SESSION_SECONDS))
 }
 
 async function enter(
@@ -56,10 +55,11 @@ async function enter(
   request: Request,
   opened: Opened,
 ): Promise<ActionResult<SignInData>> {
-  await keepSession(request, opened)
+  request.exchange.res.setHeader('set-cookie', await keepSession(request, opened))
   const kept = keptOf(form)
   if (!kept) return { goTo: safeNext(form.get('next')) }
-  const data: SignInData = { next: HOME, kept, hasPeople: true, name: opened.signedIn.name, wants: 'send' }
+  const { name } = opened.signedIn
+  const data: SignInData = { next: HOME, kept, hasPeople: true, provider: null, name, wants: 'send' }
   return { show: data, signedIn: opened.signedIn }
 }
 
@@ -86,6 +86,7 @@ export const page = defineOpenPage<SignInData>({
       next,
       kept: isForeign ? { to: next, form: refused.form.toString() } : refused ? keptOf(refused.form) : null,
       hasPeople: await parts.identity.people.hasAny(),
+      provider: (await parts.identity.provider.offer())?.name ?? null,
       name: signedIn?.name ?? null,
       wants: query.get('done') === 'again' ? 'done' : isAgain ? 'again' : 'sign_in',
     }
@@ -130,6 +131,17 @@ export const page = defineOpenPage<SignInData>({
       })
       return { goTo: '/console/sign-in?again=1&done=again' }
     },
+    async provider(form, request) {
+      const { exchange, console: parts, signedIn } = request
+      const isAgain = form.has('again') && signedIn !== undefined
+      const { url, browser } = await parts.identity.provider.start({
+        signedIn: isAgain ? signedIn : undefined,
+      })
+      const next = isAgain ? '/console/sign-in?again=1&done=again' : safeNext(form.get('next'))
+      const waiting = [browser, isAgain ? '1' : '0', Buffer.from(next).toString('base64url')].join('.')
+      exchange.res.setHeader('set-cookie', waitingCookie(exchange.req, parts.addresses.baseUrl, waiting))
+      return { leaveFor: url }
+    },
     async sign_out(_form, request) {
       const { signedIn, exchange, console: parts } = request
       if (signedIn) await parts.identity.sessions.end({ sessionId: signedIn.sessionId })
@@ -148,7 +160,7 @@ export const page = defineOpenPage<SignInData>({
           {signInTexts[page.language].againDone}
         </p>
       ) : data.wants === 'again' ? (
-        <Again page={page} />
+        <Again page={page} data={data} />
       ) : (
         <SignIn data={data} page={page} />
       )}
@@ -205,6 +217,13 @@ function SignIn({ data, page }: PartProps): VNode {
       <noscript>
         <p class="notice warns">{t.needsScript}</p>
       </noscript>
+      {data.provider !== null && (
+        <Form page={page} action="provider" to={to} values={{ next }} class="stack">
+          <button>
+            <Foreign text={data.provider} max={60} />
+          </button>
+        </Form>
+      )}
       <details open={page.refused?.form.get('_action') === 'code'}>
         <summary>{t.lostPasskey}</summary>
         <div class="stack">
@@ -226,7 +245,7 @@ function SignIn({ data, page }: PartProps): VNode {
   )
 }
 
-function Again({ page }: { readonly page: ConsoleContext }): VNode {
+function Again({ page, data: { provider } }: PartProps): VNode {
   const t = signInTexts[page.language]
   const to = page.href('/console/sign-in')
   return (
@@ -253,6 +272,13 @@ function Again({ page }: { readonly page: ConsoleContext }): VNode {
         />
         <button>{t.againWithCode}</button>
       </Form>
+      {provider !== null && (
+        <Form page={page} action="provider" to={to} values={{ again: '1' }}>
+          <button>
+            <Foreign text={provider} max={60} />
+          </button>
+        </Form>
+      )}
     </>
   )
 }
