@@ -82,7 +82,7 @@ export interface BudgetOptions {
 export const addBudgetOption = (command: Command): Command =>
   command.option(
     '--budget <unit/period=limit>',
-    'calls/hour=100, credits/day=500, usdc/month=12.50; repeatable',
+    'calls/hour=100, credits/day=500, usdc/total=12.50; repeatable',
     (text: string, previous: readonly BudgetWish[] | undefined) => [...(previous ?? []), parseBudget(text)],
   )
 
@@ -91,7 +91,7 @@ function parseBudget(text: string): BudgetWish {
   const wish = BudgetWishSchema.safeParse({ unit, per, limit })
   if (!wish.success)
     throw new InvalidArgumentError(
-      'Write calls, credits or usdc, a slash, hour, day or month, and a limit: calls/hour=100.',
+      'Write calls, credits or usdc, a slash, hour, day, month or total, and a limit: calls/hour=100.',
     )
   return wish.data
 }

@@ -249,6 +249,15 @@ describe.each(ENGINES)('connections in %s', (engine) => {
     expect(await state(tokenHash)).toBe('live')
   })
 
+  it.runIf(engine === 'postgres')('ends at every replica', async () => {
+    const { accountId, connection, tokenHash } = await connect()
+    const other = await place.open('boot-2')
+    expect((await other.findAccessToken(tokenHash))?.capability.revokedAt).toBeNull()
+    await revoke(accountId, 'connection', connection.id)
+    expect((await other.findAccessToken(tokenHash))?.capability.revokedAt).toBe(NOW)
+    expect(await other.findParts(connection.capabilityId)).toEqual([])
+  })
+
   it('forgets a token at once, and knows when it was used', async () => {
     const { accountId, connection, tokenHash } = await connect()
     await store.touchConnection({ id: connection.id, now: NOW + 9 })

@@ -206,6 +206,17 @@ describe('consent', () => {
     expect(await connections()).toHaveLength(before)
   })
 
+  it('grants what was shown, also where the credential grew meanwhile', async () => {
+    const own = await store({})
+    const asking = await ask(gateway, clientId)
+    const shown = allowing([own])
+    const { credential_id: id } = own
+    await gateway.rest('POST', `/v1/egress/credentials/${id}/edit`, { methods: ['GET', 'POST', 'DELETE'] })
+    expect((await inBrowser(gateway, owner, asking).post(shown)).status).toBe(200)
+    const [made] = await connections()
+    expect(made?.credentials).toMatchObject([{ credential_id: id, methods: ['GET', 'POST'] }])
+  })
+
   it('keeps what was typed where it is refused', async () => {
     const asking = await ask(gateway, clientId)
     const form = allowing([{ ...credential, path_prefixes: ['/kept path'] }], [['budget.credits.day', '77']])
