@@ -121,7 +121,7 @@ function columnsOf(
     {
       head: t.may,
       cell: ({ credential_id: id, hosts, path_prefixes, methods }) => (
-        <>
+        <span class="console-name">
           {id !== null && (
             <Link to={page.href(`/console/credentials/${id}`)}>
               <Foreign text={names.credentials[id] ?? id} max={40} />
@@ -134,7 +134,7 @@ function columnsOf(
                 : `${hosts.join(', ')} · ${path_prefixes.join(', ')} · ${methods.join(' ')}`}
             </Ltr>
           </span>
-        </>
+        </span>
       ),
     },
     {

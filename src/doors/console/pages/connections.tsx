@@ -95,14 +95,14 @@ function columnsOf({ names, now }: Data, page: ConsoleContext): readonly Column<
     {
       head: t.client,
       cell: (connection) => (
-        <>
+        <span class="console-name">
           <Link to={page.href(`/console/connections/${connection.connection_id}`)}>
             <Foreign text={connection.client.name} max={60} />
           </Link>
           <span class="sub">
             <ClientProof page={page} connection={connection} />
           </span>
-        </>
+        </span>
       ),
     },
 
