@@ -18,10 +18,14 @@ import { authorityRotate } from './authority-rotate.ts'
 import { authorityRotation } from './authority-rotation.ts'
 import { sessionsEnd } from './sessions-end.ts'
 import { sessionsList } from './sessions-list.ts'
+import { settingsChange } from './settings-change.ts'
+import { settingsGet } from './settings-get.ts'
 import { signingKeysList } from './signing-keys-list.ts'
 import { signingKeysRetire } from './signing-keys-retire.ts'
 import { signingKeysRevoke } from './signing-keys-revoke.ts'
 import { signingKeysRotate } from './signing-keys-rotate.ts'
+import { backupGet } from './backup-get.ts'
+import { backupMake } from './backup-make.ts'
 import { capabilities, capabilitiesGet } from './capabilities.ts'
 import { creditsBalance } from './credits-balance.ts'
 import { creditsGrant } from './credits-grant.ts'
@@ -230,6 +234,10 @@ export const tools: readonly AnyTool[] = [
   notificationsRemove,
   identityProviderGet,
   identityProviderSet,
+  settingsGet,
+  settingsChange,
+  backupMake,
+  backupGet,
   paymentsGet,
   paymentsRefund,
   paymentsRefunds,

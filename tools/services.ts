@@ -1,9 +1,10 @@
 // The services that handlers of this house may reach, and the definer of its tools. The composition builds the real services,
 // tests build what they need.
 import type { MarketService } from '../schemas/market.ts'
+import type { RuntimeSettings } from '../schemas/settings.ts'
 import { toolDefiner } from '../src/core/registry.ts'
 import type { RecentCalls } from '../src/core/call-watch.ts'
-import type { Jobs } from '../src/core/jobs.ts'
+import type { Jobs, Report } from '../src/core/jobs.ts'
 import type { LiveEvents } from '../src/core/live-events.ts'
 import type { Upkeep } from '../src/core/upkeep.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
@@ -62,6 +63,54 @@ export interface Doctor {
   examine(): Promise<readonly DoctorFinding[]>
 }
 
+/** A backup that was made. */
+export interface BackupMade {
+  /** Name in the folder `backups` of the data directory. */
+  readonly file: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly contains: readonly string[]
+}
+
+export interface Backup {
+  readonly engine: 'sqlite' | 'postgres'
+  describe(): Promise<{
+    readonly documents: readonly string[]
+    /** Files of keys: in no backup, and needed by every restore. */
+    readonly keys: readonly string[]
+    /** Of the database now; null where it is not a file. */
+    readonly bytes: number | null
+  }>
+  /** Copies what is committed now, while calls go on. @throws {GatewayError} state_conflict */
+  make(report: Report, signal: AbortSignal): Promise<BackupMade>
+  /**
+   * Opens a backup that was made, and writes down who takes it.
+   * @param by id of the person
+   * @throws {GatewayError} not_found
+   */
+  open(
+    file: string,
+    by: string,
+  ): Promise<{ readonly size: number; readonly content: AsyncIterable<Uint8Array> }>
+}
+
+/** Settings that people change while the gateway runs. */
+export interface RuntimeSettingsService {
+  read(): Promise<RuntimeSettings>
+  /**
+   * @param by id of who changes them
+   * @throws {GatewayError} state_conflict where a document was changed or broken by hand meanwhile
+   */
+  change(
+    change: {
+      readonly egress_paused?: boolean | undefined
+      readonly log_level?: RuntimeSettings['log_level'] | undefined
+      readonly calls_per_minute?: number | null | undefined
+    },
+    by: string,
+  ): Promise<RuntimeSettings>
+}
+
 export interface Services {
   readonly egress: Egress
   readonly actions: Actions
@@ -95,6 +144,8 @@ export interface Services {
   readonly upkeep: Upkeep
   readonly jobs: Jobs
   readonly doctor: Doctor
+  readonly settings: RuntimeSettingsService
+  readonly backup: Backup
 }
 
 /** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */

@@ -34,6 +34,7 @@ import { createReceipts } from '../receipts/index.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { createSigningKeys } from '../receipts/signing-keys.ts'
 import { createBroker } from './broker.ts'
+import { createBackup } from './backup.ts'
 import { createDoctor } from './doctor/index.ts'
 import { openEmail } from './email.ts'
 import type { Platform } from './platform.ts'
@@ -44,6 +45,7 @@ import type { Payments } from './payments.ts'
 import { openMarketMoney } from './market-money.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
 import { openMarket } from './market.ts'
+import { openRuntimeSettings } from './runtime-settings.ts'
 import { openReading } from './reading.ts'
 
 export interface OpenServices {
@@ -145,6 +147,8 @@ export async function openServices(
   })
   const upkeep = createUpkeepWatch({ now })
   const policies = createPolicies(platform)
+  const settings = await openRuntimeSettings(platform)
+  lifetime.onClose(() => settings.close())
   const services: Services = {
     ...broker,
     ...reading,
@@ -184,6 +188,8 @@ export async function openServices(
     doctor: createDoctor(platform, options.port),
     policies,
     notifications: opened,
+    settings,
+    backup: createBackup(platform),
   }
   const calls = createCallPath({
     services,
@@ -201,7 +207,7 @@ export async function openServices(
     },
     debits,
     creditsRequired: payments.purchases.creditsRequired,
-    limiter: createRateLimiter(config.rateLimit),
+    limiter: createRateLimiter(settings.callsPerMinute),
     refusals: audit,
     watch: recentCalls,
     decisions: live,

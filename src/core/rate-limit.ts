@@ -25,8 +25,9 @@ export interface RateLimiter {
 
 const WINDOW_SECONDS = 60
 
-/** @param perMinute overrides every route's own figure; 0 switches limits off */
-export function createRateLimiter(perMinute: number | undefined): RateLimiter {
+/** @param set overrides every route's own figure, and may change while the gateway runs; 0 switches limits off */
+export function createRateLimiter(set: number | undefined | (() => number | undefined)): RateLimiter {
+  const perMinute = typeof set === 'function' ? set : () => set
   const windows = new Map<number, RateLimiterMemory>()
 
   function windowOf(limit: number): RateLimiterMemory {
@@ -38,7 +39,7 @@ export function createRateLimiter(perMinute: number | undefined): RateLimiter {
 
   return {
     async take(what, who, defaultPerMinute) {
-      const limit = perMinute ?? defaultPerMinute
+      const limit = perMinute() ?? defaultPerMinute
       if (limit === 0) return undefined
       try {
         return state(await windowOf(limit).consume(`${what} ${holderOf(who)}`), limit, false)
@@ -48,7 +49,7 @@ export function createRateLimiter(perMinute: number | undefined): RateLimiter {
       }
     },
     async isSpent(what, who, defaultPerMinute) {
-      const limit = perMinute ?? defaultPerMinute
+      const limit = perMinute() ?? defaultPerMinute
       if (limit === 0) return false
       const known = await windowOf(limit).get(`${what} ${holderOf(who)}`)
       return known !== null && known.remainingPoints <= 0

@@ -1,7 +1,13 @@
 // The pages on which an operator sees how the gateway does and looks after it: whose figures they show, and what a role may do there.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { verifyExport } from '../../src/audit/verify.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../support/console-world.ts'
+import { startTestGateway } from '../support/gateway.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
 
 let world: ConsoleWorld
@@ -156,5 +162,131 @@ describe('the doctor', () => {
     // The lock of the directory is the gateway's still: looking at it has not let it go.
     const { DirectoryInUse, lockDirectory } = await import('../../src/store/sqlite/lock.ts')
     expect(() => lockDirectory(`${world.gateway.dataDir}/data`)).toThrow(DirectoryInUse)
+  })
+})
+
+describe('the settings', () => {
+  it('pause every outbound request at once, and are written down with who changed them', async () => {
+    const { gateway } = world
+    const { capability } = await gateway.grant()
+    const fetched = async () =>
+      (await gateway.fetch(capability, { url: gateway.url('/ok'), method: 'GET' })).body.code as unknown
+    expect(await fetched()).toBeUndefined()
+    expect((await owner.post('/console/settings', { _action: 'egress', paused: 'yes' })).status).toBe(303)
+    await vi.waitFor(async () => expect(await fetched()).toBe('egress_paused'))
+    await owner.post('/console/settings', { _action: 'egress', paused: 'no' })
+    await vi.waitFor(async () => expect(await fetched()).toBeUndefined())
+    interface Data {
+      readonly history: readonly {
+        readonly actor: object
+        readonly subject: object
+        readonly detail: object
+      }[]
+    }
+    const { history } = await owner.data<Data>('/console/settings')
+    expect(history.map(({ detail }) => detail)).toEqual([
+      { from: true, to: false },
+      { from: false, to: true },
+    ])
+    expect(history[0]?.actor).toMatchObject({ kind: 'person', id: owner.personId, door: 'console' })
+  })
+
+  it('limit the calls a minute of a caller from the next one on', async () => {
+    const { gateway } = world
+    expect(
+      (await owner.post('/console/settings', { _action: 'change', calls_per_minute: '59' })).status,
+    ).toBe(400)
+    await owner.post('/console/settings', { _action: 'change', calls_per_minute: '60' })
+    const statuses = await Promise.all(
+      Array.from({ length: 61 }, async () => (await gateway.rest('GET', '/v1/receipts/rcp_x')).status),
+    )
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1)
+    await owner.post('/console/settings', { _action: 'change', calls_per_minute: '' })
+    expect((await gateway.rest('GET', '/v1/receipts/rcp_x')).status).toBe(404)
+  })
+
+  it('are read by an approver, and changed by none', async () => {
+    const approver = await signIn(world.gateway, { role: 'approver' })
+    expect((await approver.get('/console/settings')).status).toBe(200)
+    expect((await approver.post('/console/settings', { _action: 'egress', paused: 'yes' })).status).toBe(403)
+    expect((await stranger.get('/console/settings')).status).toBe(403)
+  })
+})
+
+describe('a backup', () => {
+  interface Data {
+    readonly job: {
+      readonly state: string
+      readonly error: string | null
+      readonly result: { readonly sha256: string }
+    } | null
+    readonly keys: readonly string[]
+  }
+
+  it('has all that a restore needs but the keys, and a gateway starts on it', async () => {
+    const { gateway } = world
+    const { capability } = await gateway.grant({ secret: 'planted-secret-of-an-upstream' })
+    await owner.post('/console/backup', { _action: 'make' })
+    let data: Data
+    do data = await owner.data<Data>('/console/backup')
+    while (data.job?.state === 'running' && (await new Promise((resolve) => setTimeout(resolve, 20, true))))
+    expect(data.job).toMatchObject({ state: 'done', error: null })
+
+    const answer = await owner.post('/console/backup', { _action: 'download' })
+    const file = Buffer.from(await answer.arrayBuffer())
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="backup-[-0-9TZ]+\.tar"$/,
+    )
+    expect(createHash('sha256').update(file).digest('hex')).toBe(data.job?.result.sha256)
+    expect(file.includes('planted-secret-of-an-upstream')).toBe(false)
+    for (const key of data.keys) expect(file.includes(readFileSync(key, 'utf8').trim())).toBe(false)
+
+    const folder = mkdtempSync(join(tmpdir(), 'restored-'))
+    writeFileSync(join(folder, 'x.tar'), file)
+    execFileSync('tar', ['-xf', 'x.tar'], { cwd: folder })
+    for (const key of data.keys) copyFileSync(key, join(folder, basename(key)))
+    const restored = await startTestGateway({
+      world: { ...gateway, env: { ...gateway.env, GATEWAY_DATA_DIR: folder }, close: async () => {} },
+    })
+    try {
+      const fetched = await restored.fetch(capability, { url: gateway.url('/ok'), method: 'GET' })
+      expect([fetched.status, fetched.body.code]).toEqual([200, undefined])
+    } finally {
+      await restored.close()
+    }
+    const { events } = await owner.data<{ events: { event: string; actor: { id?: string } }[] }>(
+      '/console/audit?of=installation&event=backup.',
+    )
+    expect(events.map(({ event, actor }) => [event, actor.id])).toEqual([
+      ['backup.downloaded', owner.personId],
+      ['backup.made', owner.personId],
+    ])
+  })
+
+  it('is for owners of the first account who have just shown that it is them', async () => {
+    const { gateway } = world
+    const operator = await signIn(gateway, { role: 'operator' })
+    const stale = await signIn(gateway)
+    const { sessions } = gateway.services.identity
+    const { find } = sessions
+    for (const action of ['make', 'download'])
+      expect([action, (await operator.post('/console/backup', { _action: action })).status]).toEqual([
+        action,
+        403,
+      ])
+    const held = sessions as { find: typeof find }
+    held.find = async (token) => {
+      const found = await find(token)
+      return found && { ...found, freshAt: found.freshAt - 6 * 60_000 }
+    }
+    try {
+      const answer = await stale.post('/console/backup', { _action: 'download' })
+      expect([answer.status, answer.headers.get('content-disposition')]).toEqual([403, null])
+    } finally {
+      held.find = find
+    }
+    expect((await stranger.get('/console/backup')).status).toBe(403)
+    const notOwned = await gateway.rest('POST', '/v1/backup', {}, '')
+    expect(notOwned.status).toBe(401)
   })
 })

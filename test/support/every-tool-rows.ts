@@ -230,6 +230,10 @@ export const ROWS: Readonly<Record<string, Row | Readonly<Record<string, Row>>>>
   'gateway.people.remove': async ({ gw }) => ({
     input: { person_id: (await signIn(gw, { role: 'operator' })).personId },
   }),
+  'gateway.settings.get': given(),
+  'gateway.backup.make': given(),
+  'gateway.backup.get': given(),
+  'gateway.settings.change': given({ log_level: null }),
   'gateway.sessions.list': given({ limit: 1 }),
   'gateway.sessions.end': async ({ gw }) => ({
     input: { session_id: (await signIn(gw, { role: 'operator' })).sessionId },

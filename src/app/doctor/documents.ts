@@ -5,6 +5,7 @@ import { egressPolicyDocument } from '../../egress/policy.ts'
 import { emailDomainsDocument } from '../../email/lists.ts'
 import { marketSettingsDocument } from '../../market/settings.ts'
 import { paymentPolicyDocument } from '../../payments/policy.ts'
+import { runtimeSettingsDocument } from '../runtime-settings.ts'
 import { openDocumentStore } from '../../store/index.ts'
 import type { DocumentKind } from '../../store/ports.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -16,6 +17,7 @@ const KINDS: readonly DocumentKind<unknown>[] = [
   paymentPolicyDocument,
   marketSettingsDocument,
   emailDomainsDocument,
+  runtimeSettingsDocument,
 ]
 
 /** Reads each of the operator's documents as the gateway does; in PostgreSQL nobody edits them by hand. */

@@ -1,0 +1,116 @@
+// Words of the pages on which the gateway itself is looked after: settings and backup.
+import type { Language } from '../../site/routes.ts'
+
+const en = {
+  settings: {
+    lead: 'What may be changed while the gateway runs. Every replica follows within seconds, and each change is in the audit log with who made it.',
+    egress: 'Outbound requests',
+    running: 'They go out',
+    paused: 'Paused: every outbound request of every account is refused',
+    egressLead:
+      'The emergency stop. Calls, permits and edge requests that would leave the gateway are refused with egress_paused until you let them go on; nothing is lost.',
+    pause: 'Pause every outbound request',
+    resume: 'Let requests go out again',
+    log: 'Level of the log',
+    logLead: 'debug and trace say more about each call, never a secret.',
+    configured: 'As configured ({value})',
+    limit: 'Calls a minute',
+    limitLead: 'Of one caller on one tool. Empty: as configured ({value}). At least 60.',
+    byTool: 'by tool',
+    noLimit: 'no limit',
+    changed: 'Last changed',
+    by: 'by',
+    done: { changed: 'Changed. Other replicas follow within seconds.' },
+    mayNot: 'Your role reads these. Owners and operators change them.',
+    history: 'Changes',
+    noHistory: 'Nothing has been changed here yet.',
+    policies: 'Denied hosts and other rules are in the policies',
+  },
+  backup: {
+    lead: 'A consistent copy of the database and of the documents beside it, made while calls go on.',
+    postgres:
+      'This gateway keeps its data in PostgreSQL, which has backups of its own. Run this where the database can be reached, and keep the files below as well:',
+    make: 'Make a backup',
+    again: 'Make a new backup',
+    making: 'Copying what is committed now',
+    failed: 'The backup was not made',
+    never: 'This process has made none yet.',
+    size: 'The database has {size} now; so much room is needed twice for a moment.',
+    ready: 'Ready: {size}',
+    download: 'Download',
+    made: 'Made',
+    sum: 'SHA-256',
+    contains: 'In it',
+    keys: 'Not in it: keys',
+    keysLead:
+      'Whoever has a copy and the keys has every credential. Keep these files elsewhere; without them no credential can be opened and no receipt verified as yours.',
+    restore: 'How to restore',
+    steps: [
+      'Stop the gateway.',
+      'Unpack the file into an empty data directory.',
+      'Put the key files beside it, from their own backup.',
+      'Start the gateway, and ask the doctor.',
+    ],
+    kept: 'The newest backup stays in the folder backups of the data directory, too, until the next one is made.',
+    begun: 'The backup has begun. It goes on when you leave this page.',
+    mayNot: 'Only owners make and download backups.',
+  },
+}
+
+const ar: typeof en = {
+  settings: {
+    lead: 'ما يمكن تغييره والبوابة تعمل. تتبعه كل النسخ خلال ثوانٍ، وكل تغيير في سجل التدقيق مع من قام به.',
+    egress: 'الطلبات الصادرة',
+    running: 'تخرج',
+    paused: 'متوقفة: كل طلب صادر لأي حساب مرفوض',
+    egressLead:
+      'زر الطوارئ. النداءات والتصاريح وطلبات الحافة التي كانت ستغادر البوابة تُرفض برمز egress_paused إلى أن تسمح لها بالمتابعة؛ ولا يضيع شيء.',
+    pause: 'أوقف كل الطلبات الصادرة',
+    resume: 'اسمح للطلبات بالخروج مجددًا',
+    log: 'مستوى السجل',
+    logLead: 'المستويان debug و trace يقولان أكثر عن كل نداء، ولا يذكران سرًّا أبدًا.',
+    configured: 'كما في الإعداد ({value})',
+    limit: 'النداءات في الدقيقة',
+    limitLead: 'لمنادٍ واحد على أداة واحدة. إن تُرك فارغًا: كما في الإعداد ({value}). 60 على الأقل.',
+    byTool: 'بحسب الأداة',
+    noLimit: 'بلا حد',
+    changed: 'آخر تغيير',
+    by: 'بواسطة',
+    done: { changed: 'تم التغيير. تتبعه النسخ الأخرى خلال ثوانٍ.' },
+    mayNot: 'دورك يقرأ هذه الإعدادات. يغيّرها المالكون والمشغّلون.',
+    history: 'التغييرات',
+    noHistory: 'لم يتغيّر شيء هنا بعد.',
+    policies: 'المضيفون الممنوعون والقواعد الأخرى في السياسات',
+  },
+  backup: {
+    lead: 'نسخة متسقة من قاعدة البيانات والمستندات التي بجانبها، تُصنع والنداءات مستمرة.',
+    postgres:
+      'تحفظ هذه البوابة بياناتها في PostgreSQL، ولها نسخ احتياطي خاص بها. شغّل هذا حيث يمكن الوصول إلى قاعدة البيانات، واحفظ الملفات أدناه أيضًا:',
+    make: 'اصنع نسخة احتياطية',
+    again: 'اصنع نسخة جديدة',
+    making: 'يُنسخ ما حُفظ حتى الآن',
+    failed: 'لم تُصنع النسخة',
+    never: 'لم تصنع هذه العملية نسخة بعد.',
+    size: 'حجم قاعدة البيانات الآن {size}؛ ويلزم مثله مرتين للحظة.',
+    ready: 'جاهزة: {size}',
+    download: 'تنزيل',
+    made: 'صُنعت',
+    sum: 'SHA-256',
+    contains: 'فيها',
+    keys: 'ليس فيها: المفاتيح',
+    keysLead:
+      'من يملك النسخة والمفاتيح يملك كل بيانات الاعتماد. احفظ هذه الملفات في مكان آخر؛ فبدونها لا تُفتح بيانات اعتماد ولا يُتحقق من إيصال.',
+    restore: 'كيف تستعيدها',
+    steps: [
+      'أوقف البوابة.',
+      'فُك الملف في مجلد بيانات فارغ.',
+      'ضع ملفات المفاتيح بجانبه من نسختها الخاصة.',
+      'شغّل البوابة، ثم افتح صفحة الفحص.',
+    ],
+    kept: 'تبقى أحدث نسخة أيضًا في المجلد backups داخل مجلد البيانات إلى أن تُصنع التالية.',
+    begun: 'بدأ صنع النسخة. ويستمر إن غادرت هذه الصفحة.',
+    mayNot: 'المالكون وحدهم يصنعون النسخ وينزّلونها.',
+  },
+}
+
+export const houseTexts: Readonly<Record<Language, typeof en>> = { en, ar }
