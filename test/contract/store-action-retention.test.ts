@@ -11,6 +11,7 @@ import {
   addPermit,
   BOOT,
   brokenActions,
+  byKey,
   edgeCall,
   execution,
   heldOf,
@@ -123,6 +124,28 @@ describe.each(ENGINES)('the sweep of permits in %s', (engine) => {
     expect(await store.sweep(NOW + 30 * DAY_MS)).toMatchObject({ attempts: 2 })
     expect((await store.ledger(accountId, { limit: 9 })).items).toHaveLength(3)
     for (const { receipt } of ends) expect(await store.getReceipt(receipt.id)).toEqual(receipt)
+  })
+
+  it('forget what was said about a permit, and the request that was approved, with it', async () => {
+    const grant = await addGrant(store, 5, { requiresApproval: true })
+    const { id, accountId } = await addPermit(store, grant)
+    const evidence = Buffer.from('sealed')
+    await store.decidePermit({
+      id,
+      accountId,
+      decision: 'approve',
+      ...byKey('key_1'),
+      evidence,
+      expiresAt: NOW + 9,
+      now: NOW,
+    })
+    const kept = () => place.query(`SELECT bytes FROM evidence_bytes WHERE account_id = '${accountId}'`)
+    expect(Number((await kept())[0]?.['bytes'])).toBe(evidence.length)
+    for (const later of [0, 1]) await store.sweep(NOW + 400 * DAY_MS + later)
+    expect(await store.getPermit(id)).toBeUndefined()
+    expect(await store.listDecisions([id])).toEqual([])
+    expect(await store.getEvidence(id)).toBeUndefined()
+    expect(Number((await kept())[0]?.['bytes'])).toBe(0)
   })
 })
 

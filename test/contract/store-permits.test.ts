@@ -252,6 +252,82 @@ describe.each(ENGINES)('permits in %s', (engine) => {
     expect(await heldOf(store, grant)).toEqual([2, 2])
   })
 
+  describe('that two people have to approve', () => {
+    const person = (id: string) => ({
+      by: {
+        kind: 'person' as const,
+        id,
+        method: 'passkey' as const,
+        sessionId: 'ses_1',
+        address: '192.0.2.1',
+      },
+      people: 2,
+    })
+    const member = async (accountId: string, role: 'owner' | 'approver' | 'auditor' = 'approver') => {
+      const id = newId('per', NOW)
+      await store.addPerson({
+        person: { id, name: 'Test', createdAt: NOW, disabledAt: null },
+        membership: { accountId, personId: id, role, admin: false, createdAt: NOW },
+      })
+      return id
+    }
+
+    it('wait for the second, count nobody twice, and keep what both said and saw', async () => {
+      const grant = await addGrant(store, 5, { requiresApproval: true })
+      const permit = await addPermit(store, grant)
+      const [anna, ben] = [await member(grant.accountId), await member(grant.accountId, 'owner')]
+      const evidence = Buffer.from('sealed request')
+      const approve = (id: string, now = NOW + 1) =>
+        store.decidePermit(decisionOn(permit, 'approve', { ...person(id), evidence, now }))
+      const first = await Promise.all(times(8, () => approve(anna)))
+      expect(first.filter((answer) => answer?.changed)).toHaveLength(1)
+      expect(first.find((answer) => answer?.changed)).toMatchObject({
+        missing: 1,
+        permit: { decidedAt: null },
+      })
+      expect(await store.getPermit(permit.id)).toEqual(prepared(permit))
+      expect(await store.getEvidence(permit.id)).toBeUndefined()
+      expect(await approve(anna)).toMatchObject({ changed: false, reason: 'repeated' })
+      expect(await approve(ben, NOW + 2)).toMatchObject({
+        changed: true,
+        missing: 0,
+        permit: { state: 'ready', decidedBy: ben, evidenceBytes: evidence.length, summary: null },
+      })
+      expect(Buffer.from((await store.getEvidence(permit.id)) ?? [])).toEqual(evidence)
+      expect(
+        (await store.listDecisions([permit.id, 'pmt_none'])).map(({ id, decidedAt }) => [id, decidedAt]),
+      ).toEqual([
+        [anna, NOW + 1],
+        [ben, NOW + 2],
+      ])
+      expect(await store.countActions(grant.accountId)).toMatchObject({ permitsApproved: 1 })
+    })
+
+    it('go out after the two that came first of many at once', async () => {
+      const grant = await addGrant(store, 5, { requiresApproval: true })
+      const permit = await addPermit(store, grant)
+      const ids = await Promise.all(times(6, () => member(grant.accountId)))
+      const answers = await Promise.all(
+        ids.map((id) => store.decidePermit(decisionOn(permit, 'approve', person(id)))),
+      )
+      expect(answers.filter((answer) => answer?.changed)).toHaveLength(2)
+      expect(await store.listDecisions([permit.id])).toHaveLength(2)
+      expect(await store.getPermit(permit.id)).toMatchObject({ state: 'ready' })
+    })
+
+    it('do not go out on the word of strangers, or of those who only read', async () => {
+      const grant = await addGrant(store, 5, { requiresApproval: true })
+      const other = await addGrant(store, 5)
+      const permit = await addPermit(store, grant)
+      for (const id of ['per_none', await member(other.accountId), await member(grant.accountId, 'auditor')])
+        expect(await store.decidePermit(decisionOn(permit, 'approve', person(id)))).toMatchObject({
+          changed: false,
+          reason: 'not_member',
+        })
+      expect(await store.listDecisions([permit.id])).toEqual([])
+    })
+  })
+
   it('that nobody was asked about cannot be decided', async () => {
     const grant = await addGrant(store, 5)
     const permit = await addPermit(store, grant)
