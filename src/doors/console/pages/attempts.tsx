@@ -5,9 +5,11 @@ import type { AttemptRecord } from '../../../../schemas/egress.ts'
 import { toAttemptRecord } from '../../../egress/wire.ts'
 import type { AttemptSearch } from '../../../store/ports.ts'
 import { Foreign, Ltr } from '../../site/components/foreign.tsx'
+import { Island } from '../../site/components/island.tsx'
 import { Link } from '../../site/components/link.tsx'
 import { visibleCode } from '../../site/components/market/format.ts'
 import { AttemptStateChip, tookOf } from '../components/attempt.tsx'
+import { Newer } from '../components/newer.tsx'
 import { Choice, Cut, Days, Exports, Filters, Nothing, Typed } from '../components/records.tsx'
 import { type Column, Table, Time } from '../components/table.tsx'
 import { type ConsoleContext, defineConsolePage, type SignedInRequest } from '../ports.ts'
@@ -175,6 +177,7 @@ function Attempts({ data, page }: { readonly data: AttemptsData; readonly page: 
         )}
         <Days page={page} />
       </Filters>
+      <News page={page} />
       <Cut page={page} looked={data.looked} found={data.attempts.length} />
       <Table
         page={page}
@@ -192,6 +195,26 @@ function Attempts({ data, page }: { readonly data: AttemptsData; readonly page: 
         }
       />
     </div>
+  )
+}
+
+/** The newest page says when there is more; an older one stays what it is. */
+function News({ page }: { readonly page: ConsoleContext }): VNode | null {
+  const query = new URLSearchParams(page.path.split('?')[1])
+  if (query.has('before') || query.get('until')) return null
+  const host = read.text(query, 'host')?.toLowerCase()
+  return (
+    <Island
+      name="console-newer"
+      page={page}
+      component={Newer}
+      props={{
+        address: page.href('/console/events'),
+        to: page.href(page.path),
+        label: recordTexts[page.language].attempt.newer,
+        ...(host !== undefined && { host }),
+      }}
+    />
   )
 }
 
