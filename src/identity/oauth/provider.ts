@@ -112,6 +112,8 @@ export function createProvider(parts: ProviderParts): Provider {
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
+      // Its address would be outside of the routes, and no client of MCP asks for it.
+      pushedAuthorizationRequests: { enabled: false },
       dPoP: { enabled: false },
       claimsParameter: { enabled: false },
       registration: {
