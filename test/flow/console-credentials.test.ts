@@ -394,3 +394,39 @@ describe('the page of a credential', () => {
     expect(await version(path)).toBe(1)
   })
 })
+
+describe('the first page', () => {
+  const stepsOf = (html: string) =>
+    [...html.matchAll(/<h3>([^<]+)<\/h3>.*?(done|to do)</gs)].map((found) => found[2])
+
+  it('leads through the first run by what there is, and never further than the role', async () => {
+    const { body } = await gateway.rest('POST', '/v1/keys', { label: 'first', account: 'new' })
+    const owner = await signIn(gateway, { accountId: body.account_id, admin: false })
+    const begin = await (await owner.get('/console')).text()
+    expect(stepsOf(begin)).toEqual(['to do', 'to do', 'to do', 'to do'])
+    expect(begin).toContain(`${gateway.gateway.addresses.mcpUrl}/connect`)
+    expect(begin).not.toContain('/console/policies')
+    const auditor = await signIn(gateway, { accountId: body.account_id, admin: false, role: 'auditor' })
+    expect(await (await auditor.get('/console')).text()).not.toContain('href="/console/credentials/new"')
+
+    const created = await owner.post('/console/credentials/new?provider=custom', {
+      ...CUSTOM,
+      kind: 'text',
+      secret: SECRET,
+      path_prefixes: '/',
+    })
+    const path = (created.headers.get('location') ?? '').replace('?done=created', '')
+    expect(stepsOf(await (await owner.get('/console')).text())).toEqual(['done', 'to do', 'to do', 'to do'])
+    gateway.upstream.respond((_, res) => void res.writeHead(200).end('ok'))
+    const tested = await owner.post(path, {
+      _action: 'test',
+      method: 'GET',
+      url: gateway.url('/me'),
+      body: '',
+    })
+    expect(tested.status).toBe(200)
+    const html = await (await owner.get('/ar/console')).text()
+    expect(html).toContain('الخطوات الأولى: اكتملت')
+    expect(html).toMatch(/href="\/ar\/console\/attempts\/att_\w+"/)
+  })
+})

@@ -5,7 +5,7 @@ import type { ConsolePageName } from '../routes.ts'
 type Loader = () => Promise<{ readonly page: AnyConsolePage }>
 
 export const CONSOLE_PAGES: Readonly<Record<ConsolePageName, Loader>> = {
-  overview: () => import('./soon.tsx'),
+  overview: () => import('./overview.tsx'),
   inbox: () => import('./inbox.tsx'),
   approval: () => import('./approval.tsx'),
   live: () => import('./live.tsx'),
