@@ -55,7 +55,7 @@ export const RequestLine = ({
 }: {
   readonly summary: Pick<PermitSummary, 'method' | 'url'>
 }): VNode => (
-  <p class="permit-line">
+  <p class="permit-line" dir="ltr">
     <Ltr class="permit-method">{summary.method}</Ltr> <Ltr class="mono">{summary.url}</Ltr>
   </p>
 )
