@@ -116,6 +116,13 @@ beforeAll(async () => {
 
   const task = { id: newId('task', NOW), contextId: 'c', owner: accountId, state: 'OPEN', json: '{}' }
   for (const revision of [1, 2]) run('saveTask', { ...task, revision, updatedAt: NOW, expiresAt: NOW + 1 })
+  const oauth = { rowHash: Buffer.alloc(32, 1), payload: '{}', grantId: 'grt_1', now: NOW }
+  const unused = { model: 'Grant', clientId: undefined, lookupHash: undefined, expiresAt: NOW + 1 }
+  for (const payload of ['{}', '{"a":1}']) run('putOauthRow', { ...oauth, ...unused, payload })
+  run('answerOauthRow', oauth)
+  run('consumeOauthRow', oauth)
+  run('dropOauthGrant', 'grt_1')
+  run('dropOauthRow', oauth.rowHash)
   run('takeEmailQuota', { keyId: 'ek_1', day: DAY, count: 3, limit: 9 })
   run('returnEmailQuota', { keyId: 'ek_1', day: DAY, count: 1 })
   for (const price of ['1', '2']) run('seeResources', { seen: [{ id: 'r', price }], keepPrices: 3, now: NOW })
