@@ -193,6 +193,22 @@ describe('payments', () => {
     expect(JSON.stringify(await owner.data(`/console/payments/${one}`))).not.toContain('cHJlc2VudGF0aW9u')
   })
 
+  it('have their chains asked by whoever may act, and not by an auditor', async () => {
+    const claim = newClaim({ payer })
+    await gateway.store.claimPayment({ claim, bootId: 'boot-of-the-test' })
+    await gateway.store.submitClaim(submission(claim.id, 'boot-of-the-test'))
+    const { id } = claim
+    const look = (person: TestPerson) => person.post(`/console/payments/${id}`, { _action: 'look' })
+    expect((await look(owner)).headers.get('location')).toBe(`/console/payments/${id}?done=looked`)
+    const auditor = await signIn(gateway, { role: 'auditor' })
+    const [, csrf = ''] =
+      /name="_csrf" value="([^"]+)"/.exec(await (await auditor.get('/console/payments')).text()) ?? []
+    const refused = await auditor.post(`/console/payments/${id}`, { _action: 'look', _csrf: csrf })
+    expect(refused.status).toBe(403)
+    const file = await auditor.post('/console/payments', { _action: 'export', format: 'jsonl' })
+    expect(file.status).toBe(200)
+  })
+
   it('go back to their payer by a person who has just shown that it is them, and an amount is read as it is written', async () => {
     const id = await pay()
     const refund = (form: Record<string, string>) =>

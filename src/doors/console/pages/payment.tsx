@@ -39,6 +39,9 @@ interface PaymentData {
   readonly done: string | null
 }
 
+const mayAct = (signedIn: ConsoleContext['signedIn']) =>
+  signedIn?.role === 'owner' || signedIn?.role === 'operator'
+
 const IN_DOUBT: readonly string[] = ['submitted', 'pending', 'unknown']
 
 export const page = defineConsolePage<PaymentData>({
@@ -63,8 +66,14 @@ export const page = defineConsolePage<PaymentData>({
     }
   },
   actions: {
-    async look(_form, { params, console }) {
+    async look(_form, { params, console, signedIn }) {
       const id = params['claim_id'] ?? ''
+      // No tool asks a chain for the operator, so that the role is held to what it is for tools that change something.
+      if (!mayAct(signedIn))
+        throw new GatewayError(
+          'role_required',
+          'This takes the role owner or operator. Ask an owner of the account.',
+        )
       await console.payments.outcome(id)
       return { goTo: `/console/payments/${id}?done=looked` }
     },
@@ -90,7 +99,7 @@ export const page = defineConsolePage<PaymentData>({
 function Payment({ data, page }: { readonly data: PaymentData; readonly page: ConsoleContext }): VNode {
   const { payment } = data
   const t = paymentTexts[page.language]
-  const mayAct = page.signedIn?.role === 'owner' || page.signedIn?.role === 'operator'
+  const isActor = mayAct(page.signedIn)
   return (
     <div class="stack">
       <header class="stack tight">
@@ -127,7 +136,7 @@ function Payment({ data, page }: { readonly data: PaymentData; readonly page: Co
                 {t.receipt}
               </Link>
             )}
-            {mayAct && IN_DOUBT.includes(payment.state) && <Act page={page} action="look" label={t.look} />}
+            {isActor && IN_DOUBT.includes(payment.state) && <Act page={page} action="look" label={t.look} />}
           </div>
         </section>
         <section class="panel stack" aria-labelledby="facts">
@@ -135,7 +144,7 @@ function Payment({ data, page }: { readonly data: PaymentData; readonly page: Co
           <PaymentFacts data={data} page={page} />
         </section>
       </div>
-      {mayAct && payment.origin === 'tool' && payment.state === 'settled' && (
+      {isActor && payment.origin === 'tool' && payment.state === 'settled' && (
         <Refund data={data} page={page} />
       )}
     </div>
