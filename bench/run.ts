@@ -29,6 +29,7 @@ const ALL = [
   'market-search',
   'site',
   'console',
+  'live',
   'commerce',
   'bodies',
   'start',

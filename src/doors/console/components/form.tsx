@@ -51,7 +51,7 @@ export function Refusal({ page }: { readonly page: FreshPage }): VNode | null {
   if (error.code === 'fresh_sign_in_required') return <Fresh page={page} />
   const fields = error.extras.fields ?? []
   return (
-    <div class="notice failed" role="alert">
+    <div class="notice fails" role="alert">
       <p>
         <strong>{consoleTexts[page.language].refused}.</strong>{' '}
         <span lang="en" dir="ltr">

@@ -203,7 +203,7 @@ function Verification({ data, page }: { readonly data: AuditData; readonly page:
               />
             </>
           ) : (
-            <div class="notice failed" role="alert">
+            <div class="notice fails" role="alert">
               <p>
                 <strong>{t.bad}.</strong> {t.faults[verdict.fault]}{' '}
                 {verdict.seq !== undefined && fill(t.where, { seq: verdict.seq })}

@@ -70,7 +70,7 @@ export const page = defineConsolePage<BackupData>({
       <div class="stack">
         <h1>{consoleTexts[page.language].pages.backup}</h1>
         <p class="lead">{t.lead}</p>
-        <Said word={doneWord(page)} words={{ begun: t.begun }} />
+        {data.job?.state === 'running' && <Said word={doneWord(page)} words={{ begun: t.begun }} />}
         <Refusal page={page} />
         {data.engine === 'postgres' ? (
           <section class="panel stack">

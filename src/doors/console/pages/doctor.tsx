@@ -78,7 +78,7 @@ function Findings({
   const [toMend, toLook] = [count('fail'), count('warn')]
   return (
     <>
-      <div class={toMend > 0 ? 'notice failed' : 'notice'} role="status">
+      <div class={toMend > 0 ? 'notice fails' : 'notice'} role="status">
         <p class="row">
           {toMend === 0 && toLook === 0 ? (
             <State is="done" page={page} words={t.fine} />

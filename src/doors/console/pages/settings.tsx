@@ -92,6 +92,7 @@ function Egress({ data: { egress_paused: isPaused, mayChange }, page }: PartProp
         <h2>{t.egress}</h2>
         <State is={isPaused ? 'failed' : 'done'} page={page} words={isPaused ? t.paused : t.running} />
       </div>
+      {isPaused && <p class="notice fails">{t.pausedNow}</p>}
       <p class="muted">
         {t.egressLead} <Link to={page.href('/console/policies')}>{t.policies}</Link>
       </p>
@@ -164,7 +165,7 @@ function History({ data: { history }, page }: PartProps): VNode {
       columns={[
         { head: t.changed, cell: ({ at }) => <Time at={at} /> },
         {
-          head: t.history,
+          head: t.what,
           cell: ({ subject, detail }) => (
             <Ltr class="mono">{`${subject?.id ?? ''}: ${textOf(detail['from'])} → ${textOf(detail['to'])}`}</Ltr>
           ),
