@@ -118,6 +118,9 @@ export function callerOf({
   return kind === 'ek' ? 'email' : undefined
 }
 
+/** What every access token allows: what the person picked. */
+export const GATEWAY_SCOPE = 'gateway'
+
 /** The scope of an access token that may call tools of operators. */
 export const OPERATOR_SCOPE = 'gateway:operator'
 
@@ -132,7 +135,7 @@ async function operatorFor(
       'insufficient_scope',
       'The person who connected this assistant did not allow it the tools of operators. Ask them to: they are asked again where you sign in ' +
         `with the scope ${OPERATOR_SCOPE}, or they change the connection in the console.`,
-      { extras: { scope: `gateway ${OPERATOR_SCOPE}` } },
+      { extras: { scope: `${GATEWAY_SCOPE} ${OPERATOR_SCOPE}` } },
     )
   const { role, admin } = connection
   return { kind: 'operator', id: connection.id, accountId, admin, role, address, connection }

@@ -11,7 +11,8 @@ import {
   type RestRoute,
 } from '../core/registry.ts'
 import { isForPeople } from '../core/roles.ts'
-import { GATEWAY_SCOPE, SIGN_IN_SCOPES, signInAddresses } from './sign-in-addresses.ts'
+import { GATEWAY_SCOPE } from '../core/authenticate.ts'
+import { SIGN_IN_SCOPES, signInAddresses } from './sign-in-addresses.ts'
 import { tokenArgument } from '../core/token-argument.ts'
 import { isPaid } from '../core/price.ts'
 import { errorsOf } from '../core/tool-errors.ts'

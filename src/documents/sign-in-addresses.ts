@@ -1,5 +1,5 @@
 // Where documents say that one signs in. The authorization server says the same in its own (RFC 8414); a test compares them.
-import { OPERATOR_SCOPE } from '../core/authenticate.ts'
+import { GATEWAY_SCOPE, OPERATOR_SCOPE } from '../core/authenticate.ts'
 
 export interface SignInAddresses {
   readonly authorizationUrl: string
@@ -14,8 +14,6 @@ export const signInAddresses = (baseUrl: string): SignInAddresses => ({
   deviceAuthorizationUrl: `${baseUrl}/oauth/device`,
   metadataUrl: `${baseUrl}/.well-known/oauth-authorization-server`,
 })
-
-export const GATEWAY_SCOPE = 'gateway'
 
 /** What a token may be asked for, and what it then opens. */
 export const SIGN_IN_SCOPES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // `WWW-Authenticate: Bearer` for clients that can sign in by themselves: where they find out how (RFC 9728, section 5.1), and what was
 // wrong with what they sent (RFC 6750, section 3).
 import type { IncomingMessage } from 'node:http'
-import { OPERATOR_SCOPE } from '../../core/authenticate.ts'
+import { GATEWAY_SCOPE, OPERATOR_SCOPE } from '../../core/authenticate.ts'
 import type { Addresses } from '../../core/config.ts'
 import type { ErrorCode, GatewayError } from '../../core/errors.ts'
 import type { Headers } from './reply.ts'
@@ -22,9 +22,6 @@ const CODES: ReadonlySet<ErrorCode> = new Set([
 /** Whether a refusal is about who calls, and not about what else was shown, such as a permit. */
 export const isAboutSignIn = ({ code }: GatewayError): boolean => CODES.has(code)
 
-/** What every token allows. Tools of operators take another scope, which is asked for where one is called. */
-const SCOPE = 'gateway'
-
 /**
  * The header of a 401, or of a 403 with `insufficient_scope`.
  * @param error of authentication; `*_required` says that nothing was sent, everything else that it was no good
@@ -40,7 +37,7 @@ export function bearerChallenge(
   },
 ): Headers {
   const metadata = asAsked(`${at.addresses.baseUrl}/.well-known/oauth-protected-resource${at.path}`, at.req)
-  const scope = error.code === 'insufficient_scope' ? scopeOf(error) : SCOPE
+  const scope = error.code === 'insufficient_scope' ? scopeOf(error) : GATEWAY_SCOPE
   const parts = [...problemOf(error, at.invalid), `resource_metadata="${metadata}"`, `scope="${scope}"`]
   return { 'www-authenticate': `Bearer ${parts.join(', ')}` }
 }
@@ -55,5 +52,5 @@ function problemOf({ code, message }: GatewayError, invalid?: string): readonly 
 /** One challenge names all that is needed, since a client asks for no more than it says. */
 function scopeOf({ extras }: GatewayError): string {
   const { scope } = extras
-  return typeof scope === 'string' && /^[\w: .-]+$/.test(scope) ? scope : `${SCOPE} ${OPERATOR_SCOPE}`
+  return typeof scope === 'string' && /^[\w: .-]+$/.test(scope) ? scope : `${GATEWAY_SCOPE} ${OPERATOR_SCOPE}`
 }

@@ -30,12 +30,6 @@ const PATHS: ReadonlyMap<string, { name: MetadataName; resource: string }> = new
 /** Which document is at a path; undefined where it is none of these. */
 export const metadataAt = (path: string) => PATHS.get(path)
 
-/** The path of the document for callers who were refused at this resource (`WWW-Authenticate: Bearer resource_metadata=…`). */
-export const resourceMetadataUrl = (
-  { baseUrl }: Pick<Addresses, 'baseUrl'>,
-  resource: '/mcp' | '/mcp/connect',
-) => `${baseUrl}/.well-known/oauth-protected-resource${resource}`
-
 /**
  * The document of a resource. Clients compare its address with the one they were given, so on loopback it answers to the name that it
  * was asked by; everywhere else no Host of a stranger counts.

@@ -45,6 +45,8 @@ export function connectionsTo({ baseUrl, mcpUrl }: Pick<PageContext, 'baseUrl' |
     }),
   }
   const named = (where: string | undefined, text: string): ConnectionLines => ({ where, text })
+  // Connectors of these services sign in at the first request or not at all.
+  const signedIn = named('URL, OAuth', `${mcpUrl}/connect`)
   return [
     {
       id: 'claude-code',
@@ -57,7 +59,7 @@ export function connectionsTo({ baseUrl, mcpUrl }: Pick<PageContext, 'baseUrl' |
           id: 'claude-desktop',
           name: 'Claude Desktop',
           how: 'claude-desktop-remote',
-          lines: [named('URL', mcpUrl)],
+          lines: [named('URL', mcpUrl), signedIn],
         }
       : {
           id: 'claude-desktop',
@@ -70,7 +72,7 @@ export function connectionsTo({ baseUrl, mcpUrl }: Pick<PageContext, 'baseUrl' |
       id: 'chatgpt',
       name: 'ChatGPT',
       how: 'chatgpt',
-      lines: [named('URL', mcpUrl)],
+      lines: [named('URL', mcpUrl), signedIn],
       ...(!isReachable && { note: 'notPublic' }),
     },
     {

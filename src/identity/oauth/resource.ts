@@ -1,8 +1,7 @@
 // What tokens are for: this gateway. Clients write its address in several ways, and every way that means it is one resource (RFC 8707).
 import type { Addresses } from '../../core/config.ts'
 
-/** What every token allows; the other scope is OPERATOR_SCOPE of core/authenticate.ts. */
-export const GATEWAY_SCOPE = 'gateway'
+export { GATEWAY_SCOPE } from '../../core/authenticate.ts'
 
 /** Paths at which a client may have been pointed to this gateway; the origin alone means it too. */
 const PATHS = ['', '/mcp', '/mcp/connect', '/a2a', '/v1']

@@ -32,7 +32,11 @@ describe('connection lines', () => {
     const [here, there] = [byId(local), byId(open)]
     expect([here['chatgpt']?.note, there['chatgpt']?.note]).toEqual(['notPublic', undefined])
     expect(here['claude-desktop']?.lines[0]?.text).toContain('launcher.js')
-    expect(there['claude-desktop']?.lines[0]?.text).toBe('https://mcp.example.com/mcp')
+    for (const id of ['claude-desktop', 'chatgpt'])
+      expect(there[id]?.lines.map(({ text }) => text)).toEqual([
+        'https://mcp.example.com/mcp',
+        'https://mcp.example.com/mcp/connect',
+      ])
   })
 
   it('hold JSON that parses, and links that open a program with the same address', () => {
