@@ -1,5 +1,6 @@
 // The transaction policy in words, and what it would say if an agent asked about the payments that are on record.
 import {
+  BUILT_IN,
   type FullRules,
   fullRules,
   type TransactionPolicyDocument,
@@ -40,6 +41,9 @@ function explainAccount(document: TransactionPolicyDocument, account: string): S
   )
 }
 
+/** Whether a list is the one that holds where nobody writes another. */
+const isKnown = (list: readonly unknown[], known: readonly unknown[]): boolean => list === known
+
 function explainRules(who: string, rules: FullRules): Statement[] {
   if (rules.halted) return [say('halted', { who })]
   const assets = rules.allowed_assets.map(({ asset, network }) => `${asset} (${network})`)
@@ -53,10 +57,16 @@ function explainRules(who: string, rules: FullRules): Statement[] {
         asset: 'asset' in cap ? `${cap.asset} (${cap.network})` : cap.currency.toUpperCase(),
       }),
     ),
-    assets.length > 0 ? say('assets', { who, list: listed(assets) }) : say('no_asset', { who }),
-    rules.allowed_networks.length > 0
-      ? say('networks', { who, list: listed(rules.allowed_networks) })
-      : say('no_network', { who }),
+    isKnown(rules.allowed_assets, BUILT_IN.allowed_assets)
+      ? say('known_assets', { who, n: String(assets.length) })
+      : assets.length > 0
+        ? say('assets', { who, list: listed(assets) })
+        : say('no_asset', { who }),
+    isKnown(rules.allowed_networks, BUILT_IN.allowed_networks)
+      ? say('known_networks', { who, n: String(rules.allowed_networks.length) })
+      : rules.allowed_networks.length > 0
+        ? say('networks', { who, list: listed(rules.allowed_networks) })
+        : say('no_network', { who }),
     ...(currencies ? [say('currencies', { who, list: listed(currencies) })] : []),
     say('schemes', { who, list: listed(rules.allowed_schemes) }),
     allowed === null

@@ -134,6 +134,7 @@ describe('a dry run', () => {
     expect(words).toContain('*: a transaction without an idempotency key is denied.')
     expect(words.filter((line) => line.startsWith('acct_1'))).toEqual(['acct_1: nobody may be paid.'])
     expect(words.filter((line) => line.startsWith('acct_2'))).toHaveLength(1)
+    expect(wordsOf((await check('{}', 'transaction')).body)[1]).toMatch(/^\*: the \d+ stablecoins that/)
     expect((await check('{"paused": true}', 'payment')).body.statements[0].code).toBe('payments_paused')
   })
 })

@@ -81,7 +81,8 @@ export interface Policy {
 /** The rules of one account, with what holds where a document says nothing. */
 export type FullRules = { readonly [K in keyof PolicyRules]-?: Exclude<PolicyRules[K], undefined> }
 
-const BUILT_IN: FullRules = {
+/** What holds where no document says anything. */
+export const BUILT_IN: FullRules = {
   halted: false,
   require_key: false,
   caps: [],
