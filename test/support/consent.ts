@@ -48,12 +48,16 @@ export async function register({ baseUrl }: Gateway, name = 'Test Assistant'): P
 }
 
 /** An assistant sends the browser here. */
-export async function ask(gateway: Gateway, clientId: string, scope = 'gateway'): Promise<Asking> {
-  const { baseUrl } = gateway
+export async function ask(
+  { baseUrl }: Gateway,
+  clientId: string,
+  scope = 'gateway',
+  redirectUri = REDIRECT,
+): Promise<Asking> {
   const verifier = randomBytes(32).toString('base64url')
   const query = new URLSearchParams({
     client_id: clientId,
-    redirect_uri: REDIRECT,
+    redirect_uri: redirectUri,
     response_type: 'code',
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
