@@ -1,6 +1,6 @@
 // The door of sign-in: `/oauth/*`, and the documents that say where it is.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { DEVICE_GRANT, readClient, redirectFault } from '../../identity/oauth/clients.ts'
 import { isObject } from '../../lib/json.ts'
 import { hashToken } from '../../lib/tokens.ts'
@@ -72,6 +72,7 @@ export function createOauthDoor({
         vary: 'host',
       })
     if (document) return handOver(`/.well-known/${document.name}`)
+    await limits.count(context.address)
     if (allowed === 'POST') return takeForm()
     return handOver(withQuery(path, context.query))
 
@@ -136,7 +137,17 @@ export function createOauthDoor({
 
   return {
     isAt: (path) => path.startsWith(PREFIX) || metadataAt(path) !== undefined,
-    http,
+    async http(req, res, context) {
+      try {
+        await http(req, res, context)
+      } catch (thrown) {
+        // What a stranger does too often, or sends too much of, is no failure of the door.
+        const error = toGatewayError(thrown)
+        if (error.code === 'internal') throw thrown
+        if (!(await site.refuse(error, { req, res, context, params: {} })))
+          sendProblem(res, error, context, addresses)
+      }
+    },
   }
 }
 

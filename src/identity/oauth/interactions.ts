@@ -191,7 +191,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
         if (last?.clientId === client.id && last.personId === by.personId)
           await connections.revoke(by.accountId, last.id)
       }
-      return userCode === undefined ? returnTo(payload, baseUrl) : `${baseUrl}/console/device?done=connected`
+      return userCode === undefined ? returnTo(payload, baseUrl) : deviceDone(req, baseUrl, 'connected')
     },
 
     async refuse(req) {
@@ -206,7 +206,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
         undefined,
       )
       if (!isFirst) throw OVER()
-      return userCode === undefined ? returnTo(payload, baseUrl) : `${baseUrl}/console/device?done=refused`
+      return userCode === undefined ? returnTo(payload, baseUrl) : deviceDone(req, baseUrl, 'refused')
     },
   }
 }
@@ -229,6 +229,10 @@ const deviceAnswer = (
   resource,
   authTime: Math.floor(now() / 1000),
 })
+
+/** The page on which the code was typed, in the language in which it was. */
+const deviceDone = ({ url }: Pick<IncomingMessage, 'url'>, baseUrl: string, word: string): string =>
+  `${baseUrl}${url?.startsWith('/ar/') ? '/ar' : ''}/console/device?done=${word}`
 
 /** It was written by this server, of an address of this server. */
 function returnTo({ returnTo: address }: Payload, baseUrl: string): string {

@@ -341,6 +341,23 @@ describe('a client that says too much of itself', () => {
   })
 })
 
+describe('a flood from one address', () => {
+  it('leaves three hundred requests a minute behind, and no more', async () => {
+    const limited = await startOauth({ rateLimit: 100 })
+    try {
+      const { client_id: id } = await register(limited.baseUrl)
+      const before = limited.memory.rows.size
+      const answers = await Promise.all(
+        Array.from({ length: 310 }, () => ask(limited.baseUrl, { clientId: id })),
+      )
+      expect(answers.filter(({ answer }) => answer.status === 429)).toHaveLength(11)
+      expect(limited.memory.rows.size - before).toBe(299)
+    } finally {
+      await limited.close()
+    }
+  })
+})
+
 describe('what is kept', () => {
   it('has no code, token, secret or address of a client in it', async () => {
     const { client_id: id, client_secret: secret = '' } = await register(origin, {
