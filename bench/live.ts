@@ -26,6 +26,9 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 6)
 const TARGET_PERCENT = 5
 const PAGES = 3
 
+/** Whatever else runs on the machine only adds to a round. */
+const least = (values: readonly number[]) => Math.min(...values)
+
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
 
 /** Signs somebody in beside the gateway. @returns their cookie */
@@ -58,15 +61,13 @@ function signIn(baseUrl: string): string {
 }
 
 interface Page {
-  heard(): number
-  missed(): number
-  close(): void
+  /** Ends it. @returns how many decisions it was told of, and how many it missed */
+  close(): { readonly heard: number; readonly missed: number }
 }
 
-/** A page that listens, and counts what it hears. */
+/** A page that listens. It reads what it heard when it is closed, since this process asks the calls, too. */
 async function openPage(url: string, cookie: string): Promise<Page> {
-  let text = ''
-  let [heard, missed] = [0, 0]
+  const pieces: Buffer[] = []
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     get(
       `${url}/console/events?topics=decision`,
@@ -75,18 +76,20 @@ async function openPage(url: string, cookie: string): Promise<Page> {
     ).on('error', reject)
   })
   if (answer.statusCode !== 200) throw new Error(`the stream answers ${answer.statusCode}`)
-  answer.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece
-    const events = text.split('\n\n')
-    text = events.pop() ?? ''
-    for (const event of events) {
-      const data = /^data: (.*)$/m.exec(event)?.[1]
-      if (data === undefined) continue
-      if (event.includes('event: news')) heard += (JSON.parse(data) as unknown[]).length
-      if (event.includes('event: gap')) missed += (JSON.parse(data) as { missed: number }).missed
-    }
-  })
-  return { heard: () => heard, missed: () => missed, close: () => answer.destroy() }
+  answer.on('data', (piece: Buffer) => void pieces.push(piece))
+  return {
+    close() {
+      answer.destroy()
+      let [heard, missed] = [0, 0]
+      for (const event of Buffer.concat(pieces).toString('utf8').split('\n\n')) {
+        const data = /^data: (.*)$/m.exec(event)?.[1]
+        if (data === undefined) continue
+        if (event.includes('event: news')) heard += (JSON.parse(data) as unknown[]).length
+        if (event.includes('event: gap')) missed += (JSON.parse(data) as { missed: number }).missed
+      }
+      return { heard, missed }
+    },
+  }
 }
 
 async function measure(gateway: ServerProcess): Promise<boolean> {
@@ -109,20 +112,20 @@ async function measure(gateway: ServerProcess): Promise<boolean> {
     watchedP50.push(percentile(withPages.latenciesMs, 0.5))
     // What was decided last is written within 200 ms.
     await new Promise((resolve) => setTimeout(resolve, 400))
-    heard += Math.min(...pages.map((page) => page.heard()))
-    missed += Math.max(...pages.map((page) => page.missed()))
-    for (const page of pages) page.close()
+    const read = pages.map((page) => page.close())
+    heard += Math.min(...read.map((page) => page.heard))
+    missed += Math.max(...read.map((page) => page.missed))
     // A channel remembers for half a minute; a round without anybody begins without one.
     await new Promise((resolve) => setTimeout(resolve, 31_000))
   }
-  const added = (median(watched) / median(plain) - 1) * 100
-  const addedP50 = (median(watchedP50) / median(plainP50) - 1) * 100
+  const added = (least(watched) / least(plain) - 1) * 100
+  const addedP50 = (least(watchedP50) / least(plainP50) - 1) * 100
   printTable(
     `Live log at ${PER_SECOND.toLocaleString('en')} decisions a second, ${PAGES} pages that listen (target: ${TARGET_PERCENT} % more for a call)`,
     ['', 'CPU us a call', 'p50 ms'],
     [
-      ['nobody listens', median(plain).toFixed(0), median(plainP50).toFixed(2)],
-      [`${PAGES} pages listen`, median(watched).toFixed(0), median(watchedP50).toFixed(2)],
+      ['nobody listens', least(plain).toFixed(0), least(plainP50).toFixed(2)],
+      [`${PAGES} pages listen`, least(watched).toFixed(0), least(watchedP50).toFixed(2)],
       ['more, %', added.toFixed(1), addedP50.toFixed(1)],
       ['decisions that every page heard', `${heard} of ${ROUNDS * REQUESTS}`, `missed ${missed}`],
     ],
