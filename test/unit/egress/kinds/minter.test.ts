@@ -1,5 +1,6 @@
 // What the minter does where the store or the provider fails in the middle; whole exchanges are test/flow/egress-oauth.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Alert } from '../../../../src/core/alerts.ts'
 import type { SealedCredential, Store } from '../../../../src/store/ports.ts'
 import { createMinter } from '../../../../src/egress/kinds/minter.ts'
 import { completeParts } from '../../../../src/egress/kinds/rules.ts'
@@ -148,6 +149,29 @@ describe('a minter', () => {
     clock.ms = start + 40_000
     expect(await textOf(flaky.tokenFor(credential, opened, 1_000))).toBe('access-token-2')
     expect(await textOf(minter.tokenFor(credential, opened, 1_000))).toBe('access-token-2')
+  })
+
+  it('has people told of a refresh token that is worth nothing any more, without the token', async () => {
+    const told: Alert[] = []
+    const { credential, secret, clock, provider } = await setUp()
+    const stolen = new Map([...secret, ['refresh_token', new Secret('refresh-token-stolen')] as const])
+    const minter = createMinter({
+      store,
+      askFor: () => provider.ask,
+      now: () => clock.ms,
+      log,
+      fault: noFault,
+      alerts: { tell: (alert) => void told.push(alert) },
+    })
+    await expect(minter.tokenFor(credential, { parts: stolen, tls: undefined }, 5_000)).rejects.toMatchObject(
+      {
+        code: 'credential_unavailable',
+      },
+    )
+    expect(told).toMatchObject([
+      { kind: 'refresh_failed', accountId, about: credential.id, data: { credential_id: credential.id } },
+    ])
+    expect(JSON.stringify(told)).not.toContain('stolen')
   })
 
   it('does not open a row that was changed, nor fall back to the first refresh token', async () => {
