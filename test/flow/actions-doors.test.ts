@@ -261,7 +261,7 @@ describe('what is published', () => {
     expect(Object.keys(claims).toSorted()).toEqual([...manifest.permit.claims].toSorted())
     expect(Object.keys(manifest.permit.request)).toEqual(['url', 'method', 'headers', 'body', 'body_base64'])
     expect(Object.keys(manifest.mandate.members).toSorted()).toEqual(
-      Object.keys(actions.mandate({ max_credits: 1, requires_approval: true })).toSorted(),
+      Object.keys(actions.mandate({ max_credits: 1, requires_approval: true, approval: {} })).toSorted(),
     )
     expect(manifest.conflicts.map((each: Body) => each['status'])).toEqual([409, 409, 409])
     const pricing = (await gw.rest('GET', '/v1/actions/pricing', undefined, '')).body
