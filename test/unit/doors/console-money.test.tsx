@@ -130,6 +130,13 @@ describe('payouts', () => {
       expect(html).toContain(words)
   })
 
+  it('claim no proof of payouts where there was none', () => {
+    const data = { overview, payouts: [], next: null, run: null }
+    const html = draw(payouts, { ...data, proof: { ok: true, payouts: [], ledger: [], next: null } })
+    expect(html).toContain('nobody was paid yet.')
+    expect(html).not.toContain('newest 0')
+  })
+
   it('offer nothing to press to whoever only reads, and no run where no key pays out', () => {
     const data = { overview, payouts: [], next: null, proof: null, run: null }
     expect(draw(payouts, data, 'en', 'approver')).not.toContain('<button')

@@ -273,10 +273,13 @@ const CHAIN_LOOKS = {
 
 function Proven({ proof, page }: { readonly proof: Proof; readonly page: ConsoleContext }): VNode {
   const t = moneyTexts[page.language].payouts
+  const count = proof.payouts.length
+  const proven = count === 0 ? t.provenNone : fill(t.proven, { n: count })
+  const verdict = proof.ok ? proven : t.unproven
   return (
     <section class={`notice stack ${proof.ok ? '' : 'fails'}`} role="status">
       <p>
-        <strong>{proof.ok ? fill(t.proven, { n: proof.payouts.length }) : t.unproven}</strong>
+        <strong>{verdict}</strong>
       </p>
       {proof.ledger.map((ledger) => (
         <Facts
