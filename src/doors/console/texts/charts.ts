@@ -52,6 +52,7 @@ const en = {
   job: 'Part',
   jobNames: {
     audit: 'Sign the audit log',
+    policies: 'Note edits of policies by hand',
     sweep: 'Remove what has expired',
     attempts: 'Recover attempts',
     debits: 'Recover charges',
@@ -122,6 +123,7 @@ const ar: ChartsTexts = {
   job: 'الجزء',
   jobNames: {
     audit: 'توقيع سجل التدقيق',
+    policies: 'تدوين تحرير السياسات باليد',
     sweep: 'إزالة ما انتهت مدته',
     attempts: 'استعادة المحاولات',
     debits: 'استعادة الخصوم',
