@@ -22,6 +22,13 @@ type Policy = PolicyState['policy']
 type TextOptions = ConnectionOptions & { readonly file: string }
 
 const COLUMNS = ['revision_id', 'at', 'way', 'by', 'note']
+/** Sentences as people read them; `--json` has all of it. */
+const shown = <T extends { readonly statements: PolicyState['statements'] }>(
+  answer: T,
+  { json }: ConnectionOptions,
+): Readonly<Record<string, unknown>> =>
+  json ? answer : { ...answer, statements: answer.statements.map(({ text }) => text).join(' ') }
+
 const textIn = async ({ file }: TextOptions) => (await readInput('policy', file)).toString('utf8')
 
 /** `policies list|show|check|set|history|revision`, for administrators. */
@@ -39,7 +46,7 @@ export function addPolicyCommands(program: Command): void {
   addConnectionOptions(policies.command('show <policy>'))
     .description('one policy (egress, payment, transaction): its text, its revision, and what it does')
     .action(async (policy: Policy, options: ConnectionOptions) => {
-      printRecord(await (await connect(options)).call(policiesGet, { policy }), options)
+      printRecord(shown(await (await connect(options)).call(policiesGet, { policy }), options), options)
     })
 
   addConnectionOptions(policies.command('check <policy>'))
@@ -47,7 +54,10 @@ export function addPolicyCommands(program: Command): void {
     .requiredOption('--file <file>', 'the text; - for stdin')
     .action(async (policy: Policy, options: TextOptions) => {
       const text = await textIn(options)
-      printRecord(await (await connect(options)).call(policiesCheck, { policy, text }), options)
+      printRecord(
+        shown(await (await connect(options)).call(policiesCheck, { policy, text }), options),
+        options,
+      )
     })
 
   addConnectionOptions(policies.command('set <policy>'))
@@ -63,7 +73,10 @@ export function addPolicyCommands(program: Command): void {
         const { revision, note = '' } = options
         const text = await textIn(options)
         printRecord(
-          await (await connect(options)).call(policiesUpdate, { policy, text, revision, note }),
+          shown(
+            await (await connect(options)).call(policiesUpdate, { policy, text, revision, note }),
+            options,
+          ),
           options,
         )
       },
@@ -73,7 +86,13 @@ export function addPolicyCommands(program: Command): void {
     .description('who changed it, when and why, newest first')
     .action(async (policy: Policy, options: ConnectionOptions & PageOptions) => {
       const answer = await (await connect(options)).call(policiesHistory, { policy, ...pageOf(options) })
-      printPage(answer, answer.revisions, COLUMNS, 'Nobody has changed this policy yet.', options)
+      printPage(
+        answer,
+        answer.revisions.map(({ by, ...revision }) => ({ ...revision, by: by.id ?? by.kind })),
+        COLUMNS,
+        'Nobody has changed this policy yet.',
+        options,
+      )
     })
 
   addConnectionOptions(policies.command('revision <policy> <revision-id>'))
