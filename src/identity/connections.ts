@@ -142,7 +142,6 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
     list: (filter, page) => store.listConnections(filter, page),
     describe: (connections) => describeConnections(store, connections, now()),
     get: (accountId, connectionId) => store.getConnection(connectionId, accountId),
-    ofGrant: (grantId) => store.findConnectionOfGrant(grantId),
 
     async revoke(accountId, connectionId) {
       await store.revokeConnections({ which: { accountId, of: 'connection', id: connectionId }, now: now() })
@@ -150,10 +149,6 @@ export function createConnections({ store, now }: ConnectionParts): Connections 
     },
     async revokeClient(accountId, clientId) {
       const which = { accountId, of: 'client', id: clientId } as const
-      return (await store.revokeConnections({ which, now: now() })).length
-    },
-    async revokePerson(accountId, personId) {
-      const which = { accountId, of: 'person', id: personId } as const
       return (await store.revokeConnections({ which, now: now() })).length
     },
 

@@ -246,12 +246,8 @@ export interface Connections {
   describe(connections: readonly Connection[]): Promise<ConnectionRecord[]>
   /** Ends it and every token and capability of it. Idempotent. @throws {GatewayError} connection_not_found */
   revoke(accountId: string, connectionId: string): Promise<Connection>
-  /** The connection that a grant of the authorization server stands for: ended ones too, so that it is seen before a token is renewed. */
-  ofGrant(grantId: string): Promise<Connection | undefined>
   /** Everything that this client was allowed for the account. */
   revokeClient(accountId: string, clientId: string): Promise<number>
-  /** Everything that this person allowed for the account. */
-  revokePerson(accountId: string, personId: string): Promise<number>
   /** Writes down an access token that the authorization server issued. */
   addToken(input: { connectionId: string; tokenHash: Buffer; expiresAt: number }): Promise<void>
   dropToken(tokenHash: Buffer): Promise<void>
