@@ -1,5 +1,6 @@
 // What strangers try on the authorization server, and what they get.
 import { request } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
 import type { OutboundRequest, SendResult } from '../../../src/egress/ports.ts'
@@ -99,7 +100,17 @@ describe('a code', () => {
 
   it('gives one answer to two that spend it at the same time', async () => {
     const { code, verifier } = await consent(origin, { clientId })
+    // Each has read the code before any of them has used it up.
+    const { store } = server.memory
+    const { getOauthRow } = store
+    const slowly = async (hash: Buffer) => {
+      const row = await getOauthRow(hash)
+      await wait(30)
+      return row
+    }
+    Object.assign(store, { getOauthRow: slowly })
     const all = await Promise.all(Array.from({ length: 5 }, () => spend(code, verifier)))
+    Object.assign(store, { getOauthRow })
     expect(all.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
     expect(isEnded()).toBe(true)
   })
