@@ -46,6 +46,12 @@ describe('a page of the console', () => {
     expect((await stranger.get('/console/settings')).status).toBe(403)
   })
 
+  it('begins, for who only sells, with what they sell', async () => {
+    const seller = await signIn(gateway, { role: 'seller' })
+    const answer = await seller.get('/ar/console')
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/ar/console/selling'])
+  })
+
   it('takes a session that has ended for nobody', async () => {
     const owner = await signIn(gateway)
     const changed = owner.cookie.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))

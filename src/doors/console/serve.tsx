@@ -111,6 +111,9 @@ export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
           root + pathIn(language, `/console/sign-in?next=${encodeURIComponent(pathIn(language, path))}`),
         )
       }
+      // Who only sells has a first page of their own.
+      if (name === 'overview' && signedIn?.role === 'seller' && !isForm)
+        return redirect(exchangeOf(), 303, root + pathIn(language, '/console/selling'))
       if (signedIn && !maySee(name, signedIn))
         throw new GatewayError(
           'role_required',

@@ -55,7 +55,7 @@ export function Refusal({ page }: { readonly page: FreshPage }): VNode | null {
       <p>
         <strong>{consoleTexts[page.language].refused}.</strong>{' '}
         <span lang="en" dir="ltr">
-          {error.message}
+          {forPeople(error.message)}
         </span>
       </p>
       {fields.length > 0 && (
@@ -70,6 +70,9 @@ export function Refusal({ page }: { readonly page: FreshPage }): VNode | null {
     </div>
   )
 }
+
+/** A refusal of the input tells programs where its schema is; who has the form before them needs no other. */
+const forPeople = (text: string) => text.replace(/ ?The schema of \S+ is in [^.]*\.json[^.]*\./, '').trim()
 
 type FieldType = 'text' | 'number' | 'date' | 'password' | 'datetime-local' | 'search' | 'url' | 'email'
 
