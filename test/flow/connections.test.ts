@@ -102,17 +102,17 @@ describe('consent', () => {
     const again = async () =>
       inBrowser(gateway, owner, await ask(gateway, client)).data<{
         terms: ConnectionRecord
-        hasBefore: boolean
+        before: string | null
       }>()
-    expect((await again()).hasBefore).toBe(false)
+    expect((await again()).before).toBe(null)
     const first = await ask(gateway, client)
     const more: Fields = [
       ['may_pay', 'on'],
       ['budget.usdc.total', '2.5'],
     ]
     await comeBack(gateway, await inBrowser(gateway, owner, first).post(allowing([credential], more)), first)
-    const { terms, hasBefore } = await again()
-    expect(hasBefore).toBe(true)
+    const { terms, before } = await again()
+    expect(before).toMatch(/^con_/)
     expect(terms).toMatchObject({
       may_pay: true,
       may_operate: false,
@@ -122,7 +122,23 @@ describe('consent', () => {
     // Somebody else of the account decides for themselves.
     const other = await signIn(gateway, { role: 'operator' })
     const asked = inBrowser(gateway, other, await ask(gateway, client))
-    expect((await asked.data<{ hasBefore: boolean }>()).hasBefore).toBe(false)
+    expect((await asked.data<{ before: string | null }>()).before).toBe(null)
+  })
+
+  it('ends what the same client was allowed before where the person says so, and nothing of anybody else', async () => {
+    const [first, kept] = [await connect(), await connect()]
+    expect(await call(first.token)).toBe('200 ok')
+    const second = await connect([['replaces', first.connection.connection_id]])
+    expect(await call(first.token)).toBe('401 capability_invalid')
+    expect([await call(kept.token), await call(second.token)]).toEqual(['200 ok', '200 ok'])
+
+    const other = await signIn(gateway, { role: 'operator' })
+    await connect([['replaces', kept.connection.connection_id]], [credential], other)
+    const usual = clientId
+    clientId = await register(gateway, 'Another')
+    await connect([['replaces', kept.connection.connection_id]])
+    clientId = usual
+    expect(await call(kept.token)).toBe('200 ok')
   })
 
   it('is taken from its own page alone, once, in the browser that was sent here', async () => {

@@ -24,7 +24,8 @@ interface Data {
   /** Null where nothing waits any more. */
   readonly asked: Pick<AskedConsent, 'client' | 'userCode'> | null
   readonly asksOperator: boolean
-  readonly hasBefore: boolean
+  /** What the same client was allowed before, by the same person; null where that is nothing. */
+  readonly before: string | null
   readonly mayConnect: boolean
   readonly offered: readonly Offered[]
   readonly terms: Terms
@@ -45,7 +46,7 @@ export const page = defineConsolePage<Data>({
     return {
       asked: { client, ...(userCode !== undefined && { userCode }) },
       asksOperator: scopes.includes(OPERATOR_SCOPE),
-      hasBefore: held !== undefined,
+      before: held && before ? before.id : null,
       mayConnect,
       offered: mayConnect ? await offeredIn(request) : [],
       // A time that was allowed before may be over soon: the end is chosen anew.
@@ -55,7 +56,12 @@ export const page = defineConsolePage<Data>({
   actions: {
     allow: async (form, request) =>
       answer(request, 'allowed', ({ interactions }, { req, res }) =>
-        interactions.grant(req, res, { by: request.signedIn, choice: choiceOf(form) }),
+        interactions.grant(req, res, {
+          by: request.signedIn,
+          choice: choiceOf(form),
+          // Of another client, or another person, it ends nothing.
+          replaces: form.get('replaces') ?? undefined,
+        }),
       ),
     refuse: async (_form, request) =>
       answer(request, 'refused', ({ interactions }, { req, res }) => interactions.refuse(req, res)),
@@ -83,7 +89,7 @@ export const page = defineConsolePage<Data>({
   },
 })
 
-const NOTHING = { asked: null, asksOperator: false, hasBefore: false, offered: [] } as const
+const NOTHING = { asked: null, asksOperator: false, before: null, offered: [] } as const
 
 type Identity = SignedInRequest['console']['identity']
 
@@ -136,7 +142,7 @@ function Answered({
 
 function Consent({
   page,
-  data: { asksOperator, hasBefore, mayConnect, offered, terms },
+  data: { asksOperator, before, mayConnect, offered, terms },
   asked: { client, userCode },
 }: {
   readonly page: ConsoleContext
@@ -189,11 +195,18 @@ function Consent({
         </div>
       )}
       {client.isLoopback && <p class="notice warns">{t.loopback}</p>}
-      {hasBefore && <p class="notice">{t.beforeHint}</p>}
+      {before !== null && <p class="notice">{t.beforeHint}</p>}
       {asksOperator && <p class="notice warns">{t.asksOperator}</p>}
       <Refusal page={page} />
       {mayConnect ? (
         <Form page={page} action="allow" id="consent" class="stack">
+          {before !== null && (
+            <label class="row">
+              {/* A client that registered is one installation, which asks again; one with a document is all of them together. */}
+              <input type="checkbox" name="replaces" value={before} checked={client.host === null} />{' '}
+              {t.replaces}
+            </label>
+          )}
           <ConnectionFields page={page} offered={offered} terms={terms} />
         </Form>
       ) : (

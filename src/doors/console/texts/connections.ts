@@ -17,8 +17,8 @@ const en = {
     'The answer goes to a program on your own computer, and any program there could have asked. Go on only if you have just started to connect it.',
   compare: 'Compare this code with the one that the program shows. Go on only if they are the same.',
   asksOperator: 'It asks for the tools of operators. They stay off unless you tick them below.',
-  beforeHint:
-    'You allowed this client something before. The choices below start from that, and it stays as it is until you end it.',
+  beforeHint: 'You allowed this client something before. The choices below start from that.',
+  replaces: 'End what it was allowed before: with both, it would have the limits of both',
   credentials: 'Credentials it may use',
   credentialsHint: 'It never sees a secret. What you do not tick it cannot use.',
   noCredentials:
@@ -132,7 +132,8 @@ const ar: typeof en = {
     'يذهب الجواب إلى برنامج على حاسوبك، وأي برنامج عليه يمكن أن يكون هو الطالب. لا تتابع إلا إذا كنت قد بدأت توصيله الآن.',
   compare: 'قارن هذا الرمز بالرمز الذي يعرضه البرنامج. لا تتابع إلا إذا كانا متطابقين.',
   asksOperator: 'يطلب أدوات المشغّلين. تبقى مغلقة ما لم تخترها أدناه.',
-  beforeHint: 'سبق أن سمحت لهذا العميل بشيء. تبدأ الخيارات أدناه من ذلك، ويبقى السابق كما هو حتى تنهيه.',
+  beforeHint: 'سبق أن سمحت لهذا العميل بشيء. تبدأ الخيارات أدناه من ذلك.',
+  replaces: 'أنهِ ما سُمح له به من قبل: فبوجودهما معًا تكون له حدود كليهما',
   credentials: 'بيانات الاعتماد التي يجوز له استعمالها',
   credentialsHint: 'لا يرى سرًّا أبدًا. وما لا تختاره لا يستطيع استعماله.',
   noCredentials: 'لم تُحفظ بيانات اعتماد بعد. من دونها لا يستعمل المساعد إلا ما هو مجاني للجميع.',
