@@ -178,6 +178,52 @@ describe.each(ENGINES)('people in %s', (engine) => {
     }
   })
 
+  it('are let in by nobody who may not any more: an owner who was removed or demoted, a key that was revoked', async () => {
+    const [stays, removed, demoted] = [await member('owner'), await member('owner'), await member('owner')]
+    const key = { id: newId('key', NOW), accountId, label: 'ci', admin: false, role: 'owner' as const }
+    await store.addKey({ key: { ...key, createdAt: NOW, revokedAt: null }, keyHash: randomBytes(32) })
+    const links = await Promise.all(
+      [stays, removed, demoted, key.id].map((invitedBy) => invitation({ role: 'owner', invitedBy })),
+    )
+    for (const tokenHash of links) expect(await store.findInvitation(tokenHash, NOW)).toBeDefined()
+    await store.removeMember({ accountId, personId: removed, now: NOW })
+    await store.setMemberRole({ accountId, personId: demoted, role: 'operator', now: NOW })
+    await store.revokeKey({ id: key.id, accountId, now: NOW })
+    const accepted = await Promise.all(
+      links.map(async (tokenHash) => {
+        const person = personOf()
+        const found = await other.findInvitation(tokenHash, NOW + 1)
+        const joined = await other.acceptInvitation({
+          tokenHash,
+          person,
+          credentials: bring(person.id),
+          now: NOW + 1,
+        })
+        return [found !== undefined, joined !== undefined]
+      }),
+    )
+    const no = [false, false]
+    expect(accepted).toEqual([[true, true], no, no, no])
+  })
+
+  it('who joined another account meanwhile get no passkey from an owner of the first', async () => {
+    const id = await member('operator')
+    const old = passkeyOf(id)
+    await store.addPasskey({ passkey: old, accountId, maxPasskeys: 2 })
+    const link = await invitation({ personId: id })
+    const elsewhere = await addAccount(store, 0)
+    await store.acceptInvitation({
+      tokenHash: await invitation({ accountId: elsewhere, role: 'owner' }),
+      person: { ...personOf(), id },
+      now: NOW + 1,
+    })
+    expect(await store.findInvitation(link, NOW + 2)).toBeUndefined()
+    const person = { ...personOf(), id }
+    const taken = { tokenHash: link, person, credentials: bring(id), now: NOW + 2 }
+    expect(await store.acceptInvitation(taken)).toBeUndefined()
+    expect(await store.findPasskey(old.credentialId)).toBeDefined()
+  })
+
   it('get a new passkey by invitation, and lose the old one, the codes and the sessions', async () => {
     const id = await member('operator')
     const old = passkeyOf(id)

@@ -47,7 +47,18 @@ export const insertInvitation = command({ kind: 'statement', touches: 'access' }
   )
 })
 
-const IS_OPEN = 'used_at IS NULL AND revoked_at IS NULL AND expires_at >'
+/**
+ * What an invitation still opens is judged when it is used, as who made it and whom it is for stand then: an owner who was removed or made
+ * something else, or a key that was revoked, lets nobody in any more, themselves least of all. And whoever has joined another account since
+ * gets no passkey from an owner of one of them.
+ * @param now placeholder of the time
+ */
+const isOpen = (now: string) => `used_at IS NULL AND revoked_at IS NULL AND expires_at > ${now}
+  AND NOT EXISTS (SELECT 1 FROM people p WHERE p.id = invitations.invited_by AND NOT EXISTS
+    (SELECT 1 FROM memberships m WHERE m.person_id = p.id AND m.account_id = invitations.account_id AND m.role = 'owner'))
+  AND NOT EXISTS (SELECT 1 FROM service_keys k WHERE k.id = invitations.invited_by AND k.revoked_at IS NOT NULL)
+  AND NOT EXISTS
+    (SELECT 1 FROM memberships m WHERE m.person_id = invitations.person_id AND m.account_id <> invitations.account_id)`
 
 /** Only what still opens something is found. */
 export const findInvitation = command({ kind: 'lookup' })(function* (
@@ -55,7 +66,7 @@ export const findInvitation = command({ kind: 'lookup' })(function* (
   now: Millis,
 ): Command<Invitation | undefined> {
   const row = yield* first<InvitationRow>(
-    `SELECT ${INVITATION} FROM invitations WHERE token_hash = $1 AND ${IS_OPEN} $2`,
+    `SELECT ${INVITATION} FROM invitations WHERE token_hash = $1 AND ${isOpen('$2')}`,
     tokenHash,
     now,
   )
@@ -68,7 +79,7 @@ export const listInvitations = command({ kind: 'read' })(function* (
   now: Millis,
 ): Command<readonly Invitation[]> {
   const rows = yield* all<InvitationRow>(
-    `SELECT ${INVITATION} FROM invitations WHERE account_id = $1 AND ${IS_OPEN} $2 ORDER BY id DESC LIMIT 100`,
+    `SELECT ${INVITATION} FROM invitations WHERE account_id = $1 AND ${isOpen('$2')} ORDER BY id DESC LIMIT 100`,
     accountId,
     now,
   )
@@ -110,7 +121,7 @@ export const acceptInvitation = command({ kind: 'transaction', touches: 'access'
 ): Command<Invitation | undefined> {
   const { tokenHash, person, credentials, now } = input
   const row = yield* first<InvitationRow>(
-    `UPDATE invitations SET used_at = $1 WHERE token_hash = $2 AND ${IS_OPEN} $1 RETURNING ${INVITATION}`,
+    `UPDATE invitations SET used_at = $1 WHERE token_hash = $2 AND ${isOpen('$1')} RETURNING ${INVITATION}`,
     now,
     tokenHash,
   )
