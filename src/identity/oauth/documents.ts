@@ -1,6 +1,7 @@
 // The way out of the authorization server: a client's metadata document, or its keys. oidc-provider asks in the words of `fetch`; what it
 // is given went through the gateway's own vetting, and is read as it is meant.
 import type { DocumentReader } from '../../outbound/document.ts'
+import { isObject } from '../../lib/json.ts'
 import type { Logger } from '../../lib/log.ts'
 import { readDocument } from './clients.ts'
 import { knownDocument } from './known-clients.ts'
@@ -37,5 +38,12 @@ export function createDocumentFetch({
   }
 }
 
-/** A set of keys (RFC 7517) is no metadata. */
-const isKeys = (text: string) => /^\s*\{\s*"keys"\s*:/.test(text)
+/** A set of keys (RFC 7517) is no metadata, and says of no client who it is; what does is read as metadata, whatever else is in it. */
+function isKeys(text: string): boolean {
+  try {
+    const said: unknown = JSON.parse(text)
+    return isObject(said) && Array.isArray(said['keys']) && !('client_id' in said)
+  } catch {
+    return false
+  }
+}

@@ -547,8 +547,27 @@ describe('the document of a client', () => {
       'sends nobody to strangers',
       { body: JSON.stringify({ ...DOCUMENT, redirect_uris: ['http://evil.example/'] }) },
     ],
+    [
+      'that begins as a set of keys sends nobody to strangers either',
+      {
+        body: JSON.stringify({
+          keys: [],
+          ...DOCUMENT,
+          application_type: 'web',
+          redirect_uris: ['http://evil.example/', redirectUri],
+        }),
+      },
+    ],
   ])('%s', async (_, options) => {
     expect((await askAs(options)).answer.status).toBe(400)
+  })
+
+  it('that begins as a set of keys is read as every other: its name turns no text around', async () => {
+    const name = 'Client \u202egnp.exe\n of Example'
+    const body = JSON.stringify({ keys: [], ...DOCUMENT, client_name: name })
+    const { browser, location } = await askAs({ body })
+    const { client } = (await (await browser.go(location)).json()) as { client: { name: string } }
+    expect(client.name).toBe('Client gnp.exe of Example')
   })
 
   it('of a client that many have is known where it cannot be fetched', async () => {
