@@ -78,7 +78,8 @@ export const egressCredentialsEdit = defineTool({
       settings,
       budgets,
       isAdministrator: caller.admin,
-      isOwner: caller.role === 'owner',
+      // Nor does an assistant that an owner connected: it would free itself from the people who are to look on.
+      isOwner: caller.role === 'owner' && caller.connection === undefined,
     })
   },
 })

@@ -323,6 +323,17 @@ describe('a connected assistant', () => {
     ]
     for (const answer of await Promise.all(tries)) expect(codeOf(answer)).toBe('403 role_required')
   })
+
+  it('does not take away the approval that a credential asks for, though an owner connected it', async () => {
+    const { credentialId } = await gateway.grant({
+      credential: { label: 'guarded', settings: { approval: { by: 'another' } } },
+    })
+    const { token } = await connect([['may_operate', 'on']])
+    const edit = (bearer?: string) =>
+      gateway.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, { settings: {} }, bearer)
+    expect(codeOf(await edit(token))).toBe('403 role_required')
+    expect((await edit()).status).toBe(200)
+  })
 })
 
 describe('changing one’s mind', () => {
