@@ -6,7 +6,16 @@ export const SHELVES = {
   use: ['outcomes', 'web-fetch', 'credential-broker', 'permits', 'inspection', 'email', 'tools'],
   buy: ['payments', 'buying', 'discovery', 'market-figures'],
   sell: ['selling', 'seller-money', 'edge'],
-  operate: ['console', 'configuration', 'operating', 'limits', 'performance', 'architecture', 'dependencies'],
+  operate: [
+    'console',
+    'people',
+    'configuration',
+    'operating',
+    'limits',
+    'performance',
+    'architecture',
+    'dependencies',
+  ],
   security: ['security-model', 'security', 'report-a-weakness', 'contract'],
   examples: ['examples'],
 } as const

@@ -377,6 +377,17 @@ describe('the guide of agent frameworks', () => {
   })
 })
 
+describe('the page about people', () => {
+  it('invites, lists, and shows each link once', async () => {
+    const link = await run(shell('npx agent-gateway people invite\n'))
+    expect(link).toMatch(/\/console\/join#agw_inv_\w{49}/)
+    const listed = await run(shell('npx agent-gateway people invite --role approver'))
+    expect(listed.match(/agw_inv_/g)).toHaveLength(1)
+    expect(listed).toContain('Nobody has joined')
+    expect(listed).toContain('Nobody is signed in.')
+  })
+})
+
 describe('the commands of all pages', () => {
   /** They install, or need a program that is not ours; the first test checks what they say. */
   const NOT_RUN = [
