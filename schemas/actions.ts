@@ -67,8 +67,13 @@ export const MandateTerms = z
       .meta({
         listedAs: {
           type: 'object',
-          description: 'by: anyone | another; people: 1 | 2; fresh_sign_in',
-          additionalProperties: true,
+          description: 'Who approves',
+          properties: {
+            by: { type: 'string', enum: ['anyone', 'another'], description: 'Than who prepared it' },
+            people: { type: 'integer', description: '1 or 2' },
+            fresh_sign_in: { type: 'boolean', description: 'With a passkey each' },
+          },
+          additionalProperties: false,
         },
       }),
   })

@@ -249,9 +249,9 @@ describe.each(ENGINES)('connections in %s', (engine) => {
     expect(await state(tokenHash)).toBe('live')
   })
 
-  it.runIf(engine === 'postgres')('ends at every replica', async () => {
+  it('ends for whoever reads it, at every replica where there are several', async () => {
     const { accountId, connection, tokenHash } = await connect()
-    const other = await place.open('boot-2')
+    const other = engine === 'postgres' ? await place.open('boot-2') : store
     expect((await other.findAccessToken(tokenHash))?.capability.revokedAt).toBeNull()
     await revoke(accountId, 'connection', connection.id)
     expect((await other.findAccessToken(tokenHash))?.capability.revokedAt).toBe(NOW)
