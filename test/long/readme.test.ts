@@ -425,8 +425,8 @@ describe('the snippets for assistants', () => {
 
   it('use the default address, whose list is portable', async () => {
     const code = blocks.map((block) => block.text).join('\n')
-    // What mcporter calls a tool has its name behind the address.
-    const urls = new Set(code.match(/http:\/\/localhost:8402\/mcp(?!\.)[^\s"']*/g))
+    // What mcporter calls a tool has its name behind the address, and assistants that sign in have an address of their own.
+    const urls = new Set(code.match(/http:\/\/localhost:8402\/mcp(?!\.|\/connect\b)[^\s"']*/g))
     expect([...urls]).toEqual([`${ADDRESS}/mcp`])
     const answer = await fetch(`${baseUrl}/mcp`, {
       method: 'POST',
