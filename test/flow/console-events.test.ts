@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
-import { STREAMS_PER_SESSION } from '../../src/doors/console/events.ts'
+import { cookieName } from '../../src/doors/console/cookie.ts'
+import { STREAMS_PER_PERSON, STREAMS_PER_SESSION } from '../../src/doors/console/events.ts'
 
 let gateway: TestGateway
 let owner: TestPerson
@@ -117,6 +118,30 @@ describe('news of the console', () => {
     const more = await open(person)
     expect([more.answer.status, more.answer.headers.get('retry-after')]).toEqual([429, '30'])
     await Promise.all(streams.map((stream) => stream.close()))
+  })
+
+  it('are for so many pages of one person, however often they sign in', async () => {
+    const { personId, accountId } = await signIn(gateway)
+    const streams: Awaited<ReturnType<typeof open>>[] = []
+    const openInSessions = async (sessions: number) => {
+      for (let i = 0; i < sessions; i++) {
+        const { token } = await gateway.services.identity.sessions.open({
+          personId,
+          accountId,
+          method: 'passkey',
+          from: { address: '127.0.0.1', userAgent: 'test' },
+        })
+        const cookie = `${cookieName(gateway.baseUrl, '')}=${token.use((text) => text)}`
+        for (let j = 0; j < STREAMS_PER_SESSION; j++) streams.push(await open(owner, '', { cookie }))
+      }
+    }
+    await openInSessions(STREAMS_PER_PERSON / STREAMS_PER_SESSION + 1)
+    const statuses = streams.map(({ answer }) => answer.status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(STREAMS_PER_PERSON)
+    expect(statuses.slice(STREAMS_PER_PERSON)).toEqual(Array(STREAMS_PER_SESSION).fill(429))
+    const neighbour = await open(owner)
+    expect(neighbour.answer.status).toBe(200)
+    await Promise.all([...streams, neighbour].map((stream) => stream.close()))
   })
 
   it('end within seconds where the session ended or the role changed', async () => {

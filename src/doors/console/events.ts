@@ -15,6 +15,9 @@ import { maySee } from './routes.ts'
 
 /** A browser opens six connections to one host in all, and pages that nobody sees close theirs. */
 export const STREAMS_PER_SESSION = 4
+/** Somebody signs in as often as they like, and an account lets in as many as it likes: neither takes the streams of the others. */
+export const STREAMS_PER_PERSON = 16
+export const STREAMS_PER_ACCOUNT = 128
 /** Of everybody together. */
 export const STREAMS = 256
 const LOOK_AGAIN_MS = 2000
@@ -80,6 +83,18 @@ export function createEvents(
     if (streams.delete(stream)) stream.subscription.end()
   }
 
+  function hasManyStreams({ sessionId, personId, accountId }: SignedIn): boolean {
+    const ofAccount = [...streams].filter(({ signedIn }) => signedIn.accountId === accountId)
+    const ofPerson = [...streams].filter(({ signedIn }) => signedIn.personId === personId)
+    const ofSession = ofPerson.filter(({ signedIn }) => signedIn.sessionId === sessionId)
+    return (
+      ofSession.length >= STREAMS_PER_SESSION ||
+      ofPerson.length >= STREAMS_PER_PERSON ||
+      ofAccount.length >= STREAMS_PER_ACCOUNT ||
+      streams.size >= STREAMS
+    )
+  }
+
   async function handle({ req, res, context }: Exchange): Promise<void> {
     await limit.count(context.address)
     if (senderOf(req) !== 'own page')
@@ -93,11 +108,10 @@ export function createEvents(
     if (isClosed) throw new GatewayError('draining', 'This gateway is shutting down.')
     const query = new URLSearchParams(context.query)
     const topics = topicsIn(query.get('topics'))
-    const own = [...streams].filter((stream) => stream.signedIn.sessionId === signedIn.sessionId)
-    if (own.length >= STREAMS_PER_SESSION || streams.size >= STREAMS)
+    if (hasManyStreams(signedIn))
       throw new GatewayError(
         'rate_limited',
-        `At most ${STREAMS_PER_SESSION} pages of one session hear news at once. Close one.`,
+        `At most ${STREAMS_PER_SESSION} pages of one session hear news at once, ${STREAMS_PER_PERSON} of one person. Close one.`,
         { extras: { retry_after_seconds: 30 } },
       )
     openEventStream(res, {

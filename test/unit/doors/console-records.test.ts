@@ -114,8 +114,9 @@ class SlowClient extends EventEmitter {
 }
 
 describe('a file', () => {
-  const requestTo = (res: SlowClient) =>
+  const requestTo = (res: SlowClient, accountId = 'acct_1') =>
     ({
+      signedIn: { accountId },
       console: { now: () => Date.UTC(2026, 10, 23), log: { error: () => {} } },
       exchange: { res },
       visitor: { requestId: 'req_1' },
@@ -179,11 +180,32 @@ describe('a file', () => {
     const endless = async function* () {
       for (;;) yield [{ id: 1 }]
     }
-    const send = (res: SlowClient) =>
-      sendFile({ form, request: requestTo(res), name: 'things', columns: ['id'] }, endless())
-    const sent = clients.map(send)
+    const send = (res: SlowClient, accountId: string) =>
+      sendFile({ form, request: requestTo(res, accountId), name: 'things', columns: ['id'] }, endless())
+    const sent = clients.map((client, at) => send(client, `acct_${at % 2}`))
     await turns()
-    await expect(send(new SlowClient())).rejects.toMatchObject({ code: 'rate_limited' })
+    await expect(send(new SlowClient(), 'acct_2')).rejects.toMatchObject({ code: 'rate_limited' })
+    for (const client of clients) client.destroy()
+    await Promise.all(sent)
+  })
+
+  it('is one of two of an account, so that a neighbour who takes theirs slowly leaves two for others', async () => {
+    const endless = async function* () {
+      for (;;) yield [{ id: 1 }]
+    }
+    const send = (res: SlowClient, accountId: string) =>
+      sendFile({ form, request: requestTo(res, accountId), name: 'things', columns: ['id'] }, endless())
+    const clients = Array.from({ length: 3 }, () => new SlowClient())
+    const [first, second, other] = clients
+    const sent = [first, second].map((client) => client && send(client, 'acct_slow'))
+    const third = new SlowClient()
+    const refused = send(third, 'acct_slow').catch((error: unknown) => error)
+    await turns()
+    third.destroy()
+    expect(await refused).toMatchObject({ code: 'rate_limited' })
+    sent.push(other && send(other, 'acct_other'))
+    await turns()
+    expect(other?.written).toHaveLength(1)
     for (const client of clients) client.destroy()
     await Promise.all(sent)
   })

@@ -18,7 +18,10 @@ const TYPES = {
 export const EXPORT_ROWS = 500
 /** Files that are written at once, of everybody: each keeps the store busy. */
 const MOST_AT_ONCE = 4
-let running = 0
+/** Of one account: whoever takes a file slowly holds up nobody else's. */
+const MOST_OF_ACCOUNT = 2
+/** Accounts of the files that are being written, one entry for each. */
+const running: string[] = []
 
 /**
  * Sends the file as the answer to the form.
@@ -42,13 +45,14 @@ export async function sendFile<C extends string>(
 ): Promise<{ goTo: string }> {
   const format = FORMATS.find((known) => known === form.get('format'))
   if (!format) throw new GatewayError('request_invalid', 'A table leaves as `csv` or as `jsonl`.')
-  if (running >= MOST_AT_ONCE)
+  const { accountId } = request.signedIn
+  if (running.length >= MOST_AT_ONCE || running.filter((its) => its === accountId).length >= MOST_OF_ACCOUNT)
     throw new GatewayError('rate_limited', 'Several files are being written already. Try again in a moment.')
-  running++
+  running.push(accountId)
   try {
     await write({ request, name, columns, format }, rows)
   } finally {
-    running--
+    running.splice(running.indexOf(accountId), 1)
   }
   // The answer is sent; nobody goes anywhere.
   return { goTo: '' }
