@@ -403,6 +403,22 @@ describe('a session', () => {
     expect(await made.text()).toMatch(/agw_sk_\w{49}/)
   })
 
+  it('that ended gives back no secret of the form of a tool', async () => {
+    const typed = {
+      _action: 'call',
+      '/label': 'typed before',
+      '/secret': 'hush 1',
+      'name:/parts': 'password',
+      'value:/parts': 'hush 2',
+      'json:/permit': 'hush 3',
+    }
+    const { send } = browser()
+    const { status, text } = await send('/console/tools/gateway.egress.credentials.create', typed)
+    expect(status).toBe(401)
+    expect(text).toContain('typed')
+    expect(text).not.toContain('hush')
+  })
+
   it('shows browsers in words of ours, whatever they call themselves', async () => {
     const evil = '<script>alert(1)</script>\u202e Firefox (Windows)'.slice(0, 25) + ' Firefox Windows'
     const { key } = await join(await invite('owner'))

@@ -13,6 +13,7 @@ import { pageHeaders } from '../site/headers.ts'
 import { senderOf } from '../site/own-page.ts'
 import { createPageLimit } from '../site/page-limit.ts'
 import { type Language, LANGUAGES } from '../site/routes.ts'
+import { SECRET_MEMBERS } from '../site/trying.ts'
 import { readSessionCookie } from './cookie.ts'
 import { renderAway, renderConsole } from './layout.tsx'
 import { CONSOLE_PAGES } from './pages/index.ts'
@@ -261,9 +262,11 @@ const isTranslated = (path: string) =>
 const isSame = (given: string, right: string) =>
   given.length === right.length && timingSafeEqual(Buffer.from(given), Buffer.from(right))
 
-/** Fields of secrets have names that say so; they are never sent back. */
+/** Fields of secrets have names that say so, those of a tool's form the pointer of the member behind the way in which it is read. */
+const SECRET_FIELD = new RegExp(`^(?:secret|_csrf$|(?:[a-z]+:)?/(?:${SECRET_MEMBERS.join('|')})(?:/|$))`)
+/** They are never sent back. */
 const withoutSecrets = (form: URLSearchParams) =>
-  new URLSearchParams([...form].filter(([name]) => !name.startsWith('secret') && name !== '_csrf'))
+  new URLSearchParams([...form].filter(([name]) => !SECRET_FIELD.test(name)))
 
 /**
  * A form that a page of this console sent. Another port of localhost has the cookie too, and is told apart by what its browser says.

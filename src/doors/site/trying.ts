@@ -20,7 +20,7 @@ import { tryTexts } from './texts/try.ts'
 
 const USUAL_SECONDS = 30
 /** Members that hold a secret of the caller's. */
-const SECRET = ['secret', 'parts', 'permit', 'signature']
+export const SECRET_MEMBERS = ['secret', 'parts', 'permit', 'signature']
 
 /** The page that documents take for any, and one that is there without a network. */
 const ANY_PAGE = 'https://example.com/'
@@ -58,7 +58,7 @@ export function tryFacts(
     isDestructive: tool.effects.destructive === true,
     takesKey: takesIdempotencyKey(tool),
     hidden: token === undefined ? [] : [token],
-    secret: SECRET.filter((name) => hasMember(inputSchema, name)),
+    secret: SECRET_MEMBERS.filter((name) => hasMember(inputSchema, name)),
     ...(needsScript && { needsScript }),
     maxSeconds: Math.ceil((tool.maxDurationMs ?? USUAL_SECONDS * 1000) / 1000),
   }
