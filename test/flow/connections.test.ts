@@ -2,6 +2,8 @@
 // authorization server and the pages as they are.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ConnectionRecord } from '../../schemas/connection.ts'
+import { cookieName } from '../../src/doors/console/cookie.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { allowing, ask, comeBack, inBrowser, redeem, register, tokenIn } from '../support/consent.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
@@ -470,9 +472,12 @@ describe('the end of a connection', () => {
       (await throughDoor.mcp(send, egressFetch, input, made.token)).code,
       (await throughDoor.a2a(send, egressFetch, input, made.token)).code,
     ]
-    expect(await codes()).toEqual(['ok', 'ok', 'ok'])
+    const narrowed = await gateway.rest('POST', '/v1/egress/capabilities/narrow', {}, made.token)
+    const ofNarrowed = () => call(narrowed.body.capability)
+    expect([...(await codes()), await ofNarrowed()]).toEqual(['ok', 'ok', 'ok', '200 ok'])
     await end(made, person, credential)
     expect(await codes()).toEqual(['capability_invalid', 'capability_invalid', 'capability_invalid'])
+    expect(await ofNarrowed()).toBe('401 capability_invalid')
     const refreshed = await fetch(`${gateway.baseUrl}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams({
@@ -485,6 +490,31 @@ describe('the end of a connection', () => {
       400,
       'invalid_grant',
     ])
+  })
+
+  it('is felt by what it had narrowed when the identity provider gives its person a lesser role', async () => {
+    const { accountId } = owner
+    const signInAs = async (role: 'operator' | 'auditor') => {
+      const now = Date.now()
+      const person = { id: newId('per', now), name: 'Test Person', createdAt: now, disabledAt: null }
+      const known = { issuer: 'https://idp.example.com', subject: 'layla', person, accountId, admin: true }
+      const entered = await gateway.store.signInThroughProvider({ ...known, role, now })
+      return entered.ok ? entered.personId : ''
+    }
+    const personId = await signInAs('operator')
+    const from = { address: '127.0.0.1', userAgent: 'test' }
+    const opened = await gateway.services.identity.sessions.open({
+      personId,
+      accountId,
+      method: 'oidc',
+      from,
+    })
+    const cookie = `${cookieName(gateway.baseUrl, '')}=${opened.token.use((text) => text)}`
+    const { token } = await connect([], [credential], { ...owner, personId, cookie })
+    const narrowed = await gateway.rest('POST', '/v1/egress/capabilities/narrow', {}, token)
+    expect(await call(narrowed.body.capability)).toBe('200 ok')
+    await signInAs('auditor')
+    expect(await call(narrowed.body.capability)).toBe('401 capability_invalid')
   })
 
   it('of one credential leaves the others', async () => {

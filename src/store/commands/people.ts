@@ -5,6 +5,7 @@ import type { Millis, Page, PageRequest } from '../model.ts'
 import { selectPage } from '../page.ts'
 import type { Membership, Person } from '../ports/identity.ts'
 import type { MemberRow, OwnMembership, ProviderSignIn } from '../ports/people.ts'
+import { MAY_CONNECT } from './connections.ts'
 
 const INSERT_PERSON = insertInto('people', ['id', 'name', 'createdAt', 'disabledAt'])
 const INSERT_MEMBER = insertInto('memberships', ['accountId', 'personId', 'role', 'admin', 'createdAt'])
@@ -142,21 +143,38 @@ function* isLastOwner(accountId: string, personId: string): Command<boolean> {
   return owners.length === 1 && owners[0] === personId
 }
 
+/**
+ * Ends what a person's assistants had narrowed for themselves. An access token is looked up with the role of its person, and rests while
+ * they may not connect; a capability stands alone, so it ends. Locks are taken in the order of every command: capabilities first.
+ */
+function* endNarrowed(accountId: string, personId: string, now: Millis): Command<void> {
+  yield* all(
+    `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL AND account_id = $2 AND id IN
+       (SELECT l.capability_id FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
+        WHERE c.account_id = $2 AND c.person_id = $3)
+     AND parent_id NOT IN (SELECT capability_id FROM connections WHERE account_id = $2 AND person_id = $3)`,
+    now,
+    accountId,
+    personId,
+  )
+}
+
 const LOCK_MEMBER = 'SELECT role FROM memberships WHERE account_id = $1 AND person_id = $2 FOR UPDATE'
 
-/** From the next call on. The last owner stays one. */
+/** From the next call on, for their assistants too. The last owner stays one. */
 export const setMemberRole = command({ kind: 'transaction', touches: 'access' })(function* (input: {
   accountId: string
   personId: string
   role: Role
   now: Millis
 }): Command<MemberChange> {
-  const { accountId, personId, role } = input
+  const { accountId, personId, role, now } = input
+  if (!MAY_CONNECT.includes(role)) yield* endNarrowed(accountId, personId, now)
   // Owners are locked before the member, so that two who demote each other wait in one order.
   const isLast = yield* isLastOwner(accountId, personId)
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
   if (!held) return { ok: false, reason: 'not_found' }
-  if (isLast && role !== 'owner') return { ok: false, reason: 'last_owner' }
+  if (isLast && role !== 'owner') throw new Undo<MemberChange>({ ok: false, reason: 'last_owner' })
   yield* all(
     'UPDATE memberships SET role = $1 WHERE account_id = $2 AND person_id = $3',
     role,
@@ -217,6 +235,10 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
   return { ok: true, accountId, personId, was: held.role }
 })
 
+/** A row where the person is not the only owner. */
+const MAY_LOSE_ROLE = `SELECT 1 AS one FROM memberships
+  WHERE account_id = $1 AND (role = 'owner' AND person_id <> $2 OR role <> 'owner' AND person_id = $2) LIMIT 1`
+
 /** How a sign-in through an identity provider ended; `removed`: an owner took them out of the account. */
 export type ProviderResult =
   | {
@@ -255,6 +277,8 @@ export const signInThroughProvider = command({ kind: 'transaction', touches: 'ac
     return { ok: true, personId: person.id, isNew: true, role: input.role, was: input.role }
   }
   const { personId } = known
+  const loses = yield* first(MAY_LOSE_ROLE, accountId, personId)
+  if (loses && !MAY_CONNECT.includes(input.role)) yield* endNarrowed(accountId, personId, now)
   const isLast = yield* isLastOwner(accountId, personId)
   const role = isLast ? 'owner' : input.role
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
