@@ -407,7 +407,11 @@ describe('the first page', () => {
     expect(begin).toContain(`${gateway.gateway.addresses.mcpUrl}/connect`)
     expect(begin).not.toContain('/console/policies')
     const auditor = await signIn(gateway, { accountId: body.account_id, admin: false, role: 'auditor' })
-    expect(await (await auditor.get('/console')).text()).not.toContain('href="/console/credentials/new"')
+    const read = await (await auditor.get('/console')).text()
+    expect(read).not.toContain('href="/console/credentials/new"')
+    // Who connects no assistant is not told to give one the address.
+    expect(read).not.toContain(`${gateway.gateway.addresses.mcpUrl}/connect`)
+    expect(read.match(/This takes an operator or an owner of the account/g)).toHaveLength(2)
 
     const created = await owner.post('/console/credentials/new?provider=custom', {
       ...CUSTOM,

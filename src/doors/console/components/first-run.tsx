@@ -28,6 +28,7 @@ export function FirstRunGuide({
 }): VNode {
   const t = overviewTexts[page.language]
   const { credentialId, isConnected, hasCalls, attemptId } = run
+  // Whoever may store a credential may connect an assistant: owners and operators.
   const mayStore = page.signedIn !== undefined && maySee('newCredential', page.signedIn)
   const isDone = isAllDone(run)
   return (
@@ -49,8 +50,12 @@ export function FirstRunGuide({
               <span class="muted">{t.askOperator}</span>
             )}
           </Step>
-          <Step page={page} title={t.connect} why={t.connectWhy} isDone={isConnected}>
-            <Code text={`${page.mcpUrl}/connect`} page={page} />
+          <Step page={page} title={t.connect} why={mayStore ? t.connectWhy : t.connectWhyOthers} isDone={isConnected}>
+            {mayStore ? (
+              <Code text={`${page.mcpUrl}/connect`} page={page} />
+            ) : (
+              <p class="muted">{t.askOperator}</p>
+            )}
             <p class="row">
               <Link to={page.href('/console/connections')}>{t.connectSeen}</Link>
               <Link to={page.href('/docs/sign-in')}>{t.connectDo}</Link>

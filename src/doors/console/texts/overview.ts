@@ -15,6 +15,7 @@ const en = {
   connect: 'Connect an assistant',
   connectWhy:
     'Claude, ChatGPT, VS Code, Cursor and others need this address and nothing else. They ask you here what they may do.',
+  connectWhyOthers: 'Claude, ChatGPT, VS Code, Cursor and others need an address and nothing else.',
   connectDo: 'How each is connected',
   connectSeen: 'Your connections',
   call: 'Make a call',
@@ -54,6 +55,7 @@ const ar: typeof en = {
   storeSeen: 'انظر فيها',
   connect: 'صِل مساعدًا',
   connectWhy: 'يحتاج Claude وChatGPT وVS Code وCursor وغيرها إلى هذا العنوان وحده. وتسألك هنا عمّا يجوز لها.',
+  connectWhyOthers: 'يحتاج Claude وChatGPT وVS Code وCursor وغيرها إلى عنوان وحده.',
   connectDo: 'كيف يُوصل كل منها',
   connectSeen: 'اتصالاتك',
   call: 'أجرِ طلبًا',
