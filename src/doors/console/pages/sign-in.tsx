@@ -201,7 +201,7 @@ function SignIn({ data, page }: PartProps): VNode {
       {!hasPeople && (
         <div class="notice warns stack">
           <p>{t.nobody}</p>
-          <Code text="agent-gateway people invite --role owner" page={page} />
+          <Code text="npx agent-gateway people invite --role owner" page={page} />
         </div>
       )}
       <p class="lead">{t.signInLead}</p>
