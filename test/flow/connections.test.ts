@@ -99,6 +99,15 @@ describe('consent', () => {
     expect(html).not.toMatch(/name="(?:use|may_pay|may_operate)"[^>]*checked/)
   })
 
+  it('names the account as people do, offers no other to whoever has one, and warns of ticking nothing', async () => {
+    const html = await (await inBrowser(gateway, owner, await ask(gateway, clientId)).get()).text()
+    const [own] = await gateway.services.identity.people.accountsOf(owner.personId)
+    expect(own?.accountName).not.toBe('')
+    expect(html.replace(/<[^>]+>/g, ' ')).toMatch(new RegExp(`For the account\\s+${own?.accountName}\\s`))
+    expect([html.includes(owner.accountId), html.includes('Another one')]).toEqual([false, false])
+    expect(html).toContain('Nothing is ticked: the assistant could use only what is free for everybody.')
+  })
+
   it('is asked again every time, and starts from what the client was allowed before', async () => {
     const client = await register(gateway, 'Again')
     const again = async () =>

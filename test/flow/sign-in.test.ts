@@ -52,6 +52,8 @@ describe('a program that shows a code', () => {
       303,
       expect.stringMatching(/^\/console\/connect\/device-/),
     ])
+    const consent = await browser.go(found.headers.get('location') ?? '', { headers: SAME })
+    expect(await consent.text()).toContain('the program that shows the code below')
     const { credentialId } = await gateway.grant()
     const to = await allow(browser, found.headers.get('location') ?? '', credentialId)
     expect(await (await browser.go(to, { headers: SAME })).text()).toContain(

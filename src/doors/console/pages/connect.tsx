@@ -24,6 +24,8 @@ interface Data {
   /** Null where nothing waits any more. */
   readonly asked: Pick<AskedConsent, 'client' | 'userCode'> | null
   readonly asksOperator: boolean
+  /** What the connection is for, as people call it, and whether its person has another account to connect it for. */
+  readonly account: { readonly name: string; readonly isOnly: boolean }
   /** What the same client was allowed before, by the same person; null where that is nothing. */
   readonly before: string | null
   readonly mayConnect: boolean
@@ -36,16 +38,19 @@ interface Data {
 export const page = defineConsolePage<Data>({
   async load(request) {
     const { signedIn, console: parts, exchange } = request
-    const { interactions, connections } = parts.identity
+    const { interactions, connections, people } = parts.identity
     const asked = await interactions.read(exchange.req, exchange.res, signedIn)
     const mayConnect = signedIn.role === 'owner' || signedIn.role === 'operator'
     const usual = usualTerms(Date.now())
     if (!asked) return { ...NOTHING, mayConnect, terms: usual }
+    const accounts = await people.accountsOf(signedIn.personId)
+    const account = accounts.find(({ accountId }) => accountId === signedIn.accountId)
     const { client, scopes, userCode, before } = asked
     const [held] = before ? await connections.describe([before]) : []
     return {
       asked: { client, ...(userCode !== undefined && { userCode }) },
       asksOperator: scopes.includes(OPERATOR_SCOPE),
+      account: { name: account?.accountName ?? signedIn.accountId, isOnly: accounts.length < 2 },
       before: held && before ? before.id : null,
       mayConnect,
       offered: mayConnect ? await offeredIn(request) : [],
@@ -89,7 +94,13 @@ export const page = defineConsolePage<Data>({
   },
 })
 
-const NOTHING = { asked: null, asksOperator: false, before: null, offered: [] } as const
+const NOTHING = {
+  asked: null,
+  asksOperator: false,
+  account: { name: '', isOnly: true },
+  before: null,
+  offered: [],
+} as const
 
 type Identity = SignedInRequest['console']['identity']
 
@@ -142,7 +153,7 @@ function Answered({
 
 function Consent({
   page,
-  data: { asksOperator, before, mayConnect, offered, terms },
+  data: { account, asksOperator, before, mayConnect, offered, terms },
   asked: { client, userCode },
 }: {
   readonly page: ConsoleContext
@@ -173,7 +184,7 @@ function Consent({
         <dl class="console-facts">
           <dt>{t.returnsTo}</dt>
           <dd>
-            <Ltr class="mono">{client.redirectHost}</Ltr>
+            {userCode === undefined ? <Ltr class="mono">{client.redirectHost}</Ltr> : t.returnsToDevice}
           </dd>
           <dt>{t.clientId}</dt>
           <dd>
@@ -181,8 +192,13 @@ function Consent({
           </dd>
           <dt>{t.account}</dt>
           <dd>
-            <Ltr class="mono small">{page.signedIn?.accountId ?? ''}</Ltr>{' '}
-            <Link to={page.href('/console/me')}>{t.otherAccount}</Link>
+            <Foreign text={account.name} max={80} />
+            {!account.isOnly && (
+              <>
+                {' '}
+                <Link to={page.href('/console/me')}>{t.otherAccount}</Link>
+              </>
+            )}
           </dd>
         </dl>
       </section>
@@ -208,6 +224,8 @@ function Consent({
             </label>
           )}
           <ConnectionFields page={page} offered={offered} terms={terms} />
+          {/* Shown by the style sheet while nothing is ticked: allowing that is allowed, and seldom meant. */}
+          {offered.length > 0 && <p class="notice warns console-ticks-nothing">{t.nothingTicked}</p>}
         </Form>
       ) : (
         <p class="notice warns">{t.mayNot}</p>
