@@ -50,7 +50,12 @@ export function FirstRunGuide({
               <span class="muted">{t.askOperator}</span>
             )}
           </Step>
-          <Step page={page} title={t.connect} why={mayStore ? t.connectWhy : t.connectWhyOthers} isDone={isConnected}>
+          <Step
+            page={page}
+            title={t.connect}
+            why={mayStore ? t.connectWhy : t.connectWhyOthers}
+            isDone={isConnected}
+          >
             {mayStore ? (
               <Code text={`${page.mcpUrl}/connect`} page={page} />
             ) : (
