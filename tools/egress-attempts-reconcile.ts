@@ -27,6 +27,8 @@ export const egressAttemptsReconcile = defineTool({
   price: free,
   caller: 'operator',
   effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+  // It gives credits back on somebody's word: never on that of the assistant that made the attempt.
+  isForPeople: true,
   rest: {
     method: 'POST',
     path: '/v1/egress/attempts/{attempt_id}/reconcile',

@@ -71,6 +71,7 @@ describe('an assistant that may use the tools of operators', () => {
     'gateway.seller.key',
     // It decides for people.
     'gateway.actions.approve',
+    'gateway.egress.attempts.reconcile',
     'gateway.actions.mandates.create',
     // It cannot be taken back.
     'gateway.signing_keys.rotate',
