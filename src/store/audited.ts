@@ -3,20 +3,13 @@
 // of the two.
 import type { ApprovalRule } from '../../schemas/approval.ts'
 import type { Actor } from '../lib/acting.ts'
+import { about, type Describe, type Described } from './audit-description.ts'
+import { SIGN_IN_EVENTS } from './audited-sign-in.ts'
 import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
-import type { CommandName, Definitions } from './commands/index.ts'
+import type { CommandName } from './commands/index.ts'
 import type { Credential } from './ports/credentials.ts'
-import type { ConnectionTerms } from './ports/identity.ts'
-import { INSTALLATION_CHAIN, type NewAuditEvent } from './ports/audit.ts'
-
-type ResultOf<K extends CommandName> = Definitions[K] extends (...args: never) => Command<infer T> ? T : never
-type Described = NewAuditEvent | undefined
-type Describe = {
-  readonly [K in CommandName]?: (result: ResultOf<K>, ...args: Parameters<Definitions[K]>) => Described
-}
-
-const about = (type: string, id: string) => ({ subject: { type, id } })
+import { INSTALLATION_CHAIN } from './ports/audit.ts'
 const list = (entries: readonly string[]) => [...entries]
 
 /** As the command line takes them: `host:port=range`. */
@@ -24,16 +17,6 @@ function privateTargets({ settings }: Pick<Credential, 'settings'>): { private_t
   const targets = settings.unsafe_private_targets
   return targets ? { private_targets: targets.map(({ host, port, cidr }) => `${host}:${port}=${cidr}`) } : {}
 }
-
-/** What an assistant was allowed, in ids and hosts. */
-const allowed = ({ parts, mayPay, mayOperate, maxUses, expiresAt }: ConnectionTerms) => ({
-  credential_ids: parts.map(({ credentialId }) => credentialId),
-  hosts: [...new Set(parts.flatMap(({ scope }) => scope.hosts))],
-  may_pay: mayPay,
-  may_operate: mayOperate,
-  max_uses: maxUses,
-  expires_at: new Date(expiresAt).toISOString(),
-})
 
 /** Who has to approve, where that is said. */
 const approvalDetail = (rule: ApprovalRule | null | undefined) =>
@@ -81,138 +64,7 @@ const EVENTS = {
         }
       : undefined,
 
-  addPerson: (_, { person, membership }) => ({
-    chain: membership.accountId,
-    at: person.createdAt,
-    event: 'person.added',
-    ...about('person', person.id),
-    detail: { role: membership.role },
-  }),
-  insertSession: (_, { session }) => ({
-    chain: session.accountId,
-    at: session.createdAt,
-    event: 'session.opened',
-    ...about('session', session.id),
-    detail: { person_id: session.personId, method: session.method },
-  }),
-  setMemberRole: (changed, { role, now }) =>
-    changed.ok && changed.was !== role
-      ? {
-          chain: changed.accountId,
-          at: now,
-          event: 'person.role_changed',
-          ...about('person', changed.personId),
-          detail: { role, was: changed.was },
-        }
-      : undefined,
-  removeMember: (changed, { now }) =>
-    changed.ok
-      ? {
-          chain: changed.accountId,
-          at: now,
-          event: 'person.removed',
-          ...about('person', changed.personId),
-          detail: { was: changed.was },
-        }
-      : undefined,
-  signInThroughProvider: (known, { accountId, now }) =>
-    known.ok && (known.isNew || known.role !== known.was)
-      ? {
-          chain: accountId,
-          at: now,
-          event: known.isNew ? 'person.added' : 'person.role_changed',
-          ...about('person', known.personId),
-          detail: { role: known.role, was: known.isNew ? null : known.was, by: 'identity provider' },
-        }
-      : undefined,
-  insertInvitation: (_, { invitation }) => ({
-    chain: invitation.accountId,
-    at: invitation.createdAt,
-    event: 'invitation.made',
-    ...about('invitation', invitation.id),
-    detail: { role: invitation.role, person_id: invitation.personId, invited_by: invitation.invitedBy },
-  }),
-  revokeInvitation: (invitation, { now }) =>
-    invitation?.revokedAt === now
-      ? {
-          chain: invitation.accountId,
-          at: now,
-          event: 'invitation.revoked',
-          ...about('invitation', invitation.id),
-        }
-      : undefined,
-  acceptInvitation: (invitation, { person, now }) =>
-    invitation && {
-      chain: invitation.accountId,
-      at: now,
-      event: 'invitation.accepted',
-      ...about('invitation', invitation.id),
-      detail: { person_id: person.id, role: invitation.role, new_passkey: invitation.personId !== null },
-    },
-  addPasskey: (isAdded, { passkey, accountId }) =>
-    isAdded
-      ? {
-          chain: accountId,
-          at: passkey.createdAt,
-          event: 'passkey.added',
-          ...about('passkey', passkey.id),
-          detail: { person_id: passkey.personId },
-        }
-      : undefined,
-  removePasskey: (outcome, { id, personId, accountId, now }) =>
-    outcome === 'removed'
-      ? {
-          chain: accountId,
-          at: now,
-          event: 'passkey.removed',
-          ...about('passkey', id),
-          detail: { person_id: personId },
-        }
-      : undefined,
-  replaceRecoveryCodes: (_, { personId, accountId, now }) => ({
-    chain: accountId,
-    at: now,
-    event: 'recovery_codes.replaced',
-    ...about('person', personId),
-  }),
-  freshenSession: (session, { now }) =>
-    session && {
-      chain: session.accountId,
-      at: now,
-      event: 'session.freshened',
-      ...about('session', session.id),
-      detail: { person_id: session.personId },
-    },
-  endSession: (session, { now }) =>
-    session?.revokedAt === now
-      ? {
-          chain: session.accountId,
-          at: now,
-          event: 'session.ended',
-          ...about('session', session.id),
-          detail: { person_id: session.personId },
-        }
-      : undefined,
-  endOtherSessions: (ended, { personId, accountId, now }) =>
-    ended > 0
-      ? {
-          chain: accountId,
-          at: now,
-          event: 'session.others_ended',
-          ...about('person', personId),
-          detail: { ended },
-        }
-      : undefined,
-  switchSession: (isDone, { id, personId, accountId, now }) =>
-    isDone
-      ? {
-          chain: accountId,
-          at: now,
-          event: 'session.switched',
-          ...about('session', id),
-          detail: { person_id: personId },
-        }
-      : undefined,
+  ...SIGN_IN_EVENTS,
 
   insertCredential: (_, credential) => ({
     chain: credential.accountId,
@@ -299,34 +151,6 @@ const EVENTS = {
           detail: { revoked },
         }
       : undefined,
-
-  openConnection: (_, { connection, terms }) => ({
-    chain: connection.accountId,
-    at: connection.createdAt,
-    event: 'connection.opened',
-    ...about('connection', connection.id),
-    detail: { person_id: connection.personId, client_host: connection.clientHost, ...allowed(terms) },
-  }),
-  changeConnection: (isChanged, { connection, terms, now }) =>
-    isChanged
-      ? {
-          chain: connection.accountId,
-          at: now,
-          event: 'connection.changed',
-          ...about('connection', connection.id),
-          detail: allowed(terms),
-        }
-      : undefined,
-  revokeConnections: ([first, ...others], { which, now }) =>
-    first === undefined
-      ? undefined
-      : {
-          chain: which.accountId,
-          at: now,
-          event: 'connection.revoked',
-          ...about('connection', first),
-          detail: { others },
-        },
 
   insertMandate: (mandate, asked) =>
     mandate.id === asked.id
