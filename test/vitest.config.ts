@@ -16,7 +16,7 @@ export default defineConfig({
           name: 'suites',
           include: ['test/{contract,flow,e2e}/**/*.test.{ts,tsx}'],
           ...limits,
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
       {

@@ -1,17 +1,17 @@
 // A run of payouts: who is paid and who is not, what is never sent twice, and what becomes of it when upstream or chain fail.
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { noFault } from '../../../src/lib/fault-points.ts'
-import { createLogger } from '../../../src/lib/log.ts'
-import { Secret } from '../../../src/lib/secret.ts'
-import { createPayouts } from '../../../src/market/money/payouts.ts'
-import { marketSettingsDocument, type MarketSettings } from '../../../src/market/settings.ts'
-import { createEvidenceReader } from '../../../src/payments/chain-evidence.ts'
-import { ChainError } from '../../../src/payments/chain-ports.ts'
-import type { UpstreamRequest, UpstreamSettlement } from '../../../src/payments/ports.ts'
-import { createTransferSigner, type TransferSigner } from '../../../src/payments/transfer-signer.ts'
-import type { Seller } from '../../../src/store/ports.ts'
-import { marketLedgerFaults, saleOf, sell } from '../../support/market-money.ts'
+import { noFault } from '../../src/lib/fault-points.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { createPayouts } from '../../src/market/money/payouts.ts'
+import { marketSettingsDocument, type MarketSettings } from '../../src/market/settings.ts'
+import { createEvidenceReader } from '../../src/payments/chain-evidence.ts'
+import { ChainError } from '../../src/payments/chain-ports.ts'
+import type { UpstreamRequest, UpstreamSettlement } from '../../src/payments/ports.ts'
+import { createTransferSigner, type TransferSigner } from '../../src/payments/transfer-signer.ts'
+import type { Seller } from '../../src/store/ports.ts'
+import { marketLedgerFaults, saleOf, sell } from '../support/market-money.ts'
 import {
   exactKind,
   fakeChain,
@@ -20,9 +20,9 @@ import {
   hash,
   networks,
   usedIn,
-} from '../../support/payment-fakes.ts'
-import { queryOf } from '../../support/store.ts'
-import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+} from '../support/payment-fakes.ts'
+import { queryOf } from '../support/store.ts'
+import { openTempStore, type TempStore } from '../support/temp-store.ts'
 
 const BOOT = 'boot_test'
 const BASE = networks.find('eip155:8453')!

@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashTypedData, recoverAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { noFault } from '../../../src/lib/fault-points.ts'
-import { createLogger } from '../../../src/lib/log.ts'
-import { Secret } from '../../../src/lib/secret.ts'
-import { createEvidenceReader } from '../../../src/payments/chain-evidence.ts'
-import { ChainError } from '../../../src/payments/chain-ports.ts'
-import type { UpstreamRequest, UpstreamSettlement } from '../../../src/payments/ports.ts'
-import { createTransferSigner, type TransferSigner } from '../../../src/payments/transfer-signer.ts'
-import { createRefunds, type RefundRequest } from '../../../src/payments/refunds.ts'
-import type { NewPaymentClaim } from '../../../src/store/ports.ts'
+import { noFault } from '../../src/lib/fault-points.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { createEvidenceReader } from '../../src/payments/chain-evidence.ts'
+import { ChainError } from '../../src/payments/chain-ports.ts'
+import type { UpstreamRequest, UpstreamSettlement } from '../../src/payments/ports.ts'
+import { createTransferSigner, type TransferSigner } from '../../src/payments/transfer-signer.ts'
+import { createRefunds, type RefundRequest } from '../../src/payments/refunds.ts'
+import type { NewPaymentClaim } from '../../src/store/ports.ts'
 import {
   claimFor,
   exactKind,
@@ -22,8 +22,8 @@ import {
   networks,
   sepolia,
   usedIn,
-} from '../../support/payment-fakes.ts'
-import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+} from '../support/payment-fakes.ts'
+import { openTempStore, type TempStore } from '../support/temp-store.ts'
 
 const BOOT = 'boot_test'
 const KEY = `0x${'a7'.repeat(32)}` as const

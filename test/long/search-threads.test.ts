@@ -7,15 +7,15 @@ import {
   type OpenSearchThreads,
   openSearchThreads,
   type SearchThreadsOptions,
-} from '../../../src/egress/adapters/search/threads.ts'
-import { createLeakGates } from '../../../src/egress/leak/inspection.ts'
-import { createLogger } from '../../../src/lib/log.ts'
-import { Secret } from '../../../src/lib/secret.ts'
+} from '../../src/egress/adapters/search/threads.ts'
+import { createLeakGates } from '../../src/egress/leak/inspection.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import { Secret } from '../../src/lib/secret.ts'
 
 const SECRET = 'sk_live_0123456789abcdefghijklmn'
 const sought = { secrets: [new Secret('another-secret'), new Secret(SECRET)], scheme: 'Bearer' }
 const withBody = (body: Buffer | string) => ({ statusText: 'OK', headers: [], body: Buffer.from(body) })
-const hostileUrl = new URL('../../support/hostile-search-worker.ts', import.meta.url)
+const hostileUrl = new URL('../support/hostile-search-worker.ts', import.meta.url)
 const share = (bytes: Buffer) => {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
   shared.set(bytes)
@@ -67,7 +67,7 @@ describe('a search in a thread', () => {
   })
 
   it('overwrites the secret in its memory, and leaves nothing of it in the heap of its thread', async () => {
-    const worker = new Worker(new URL('../../../src/egress/adapters/search/worker.ts', import.meta.url))
+    const worker = new Worker(new URL('../../src/egress/adapters/search/worker.ts', import.meta.url))
     try {
       await once(worker, 'message')
       // Shared, so that what becomes of it is seen from here.
