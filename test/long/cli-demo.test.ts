@@ -105,7 +105,7 @@ describe('demo', () => {
     const finished = await runCli(['demo'], env())
     expect(finished.stderr).toBe('')
     expect(finished.code).toBe(0)
-    expect(finished.stdout).toMatch(/^SANDBOX at http:\/\/127\.0\.0\.1:\d+: test money only/)
+    expect(finished.stdout).toMatch(/^SANDBOX at http:\/\/localhost:\d+: test money only/)
     expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(purchases.length + 1)
     expect(finished.stdout).toMatch(/^ {2}sent again: 409 permit_used, naming att_/m)
     expect(finished.stdout).toMatch(/^eip155:8453 +payer +1000\.000000/m)
