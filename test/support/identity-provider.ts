@@ -36,7 +36,7 @@ export async function startIdentityProvider(
     'sign',
   ])
   const jwk = await crypto.subtle.exportKey('jwk', privateKey)
-  const provider = new Provider(issuer, {
+  const provider: Provider = new Provider(issuer, {
     clients: [
       {
         client_id: client.id,
