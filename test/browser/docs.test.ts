@@ -53,7 +53,7 @@ it('a newcomer searches, opens the guide at its heading, and copies a command wi
 })
 
 it('reads on with the keyboard alone: next guide, contents, a problem', async () => {
-  const { page, complaints } = await openPage('/docs/start')
+  const { page, complaints } = await openPage('/docs/sign-in')
   await page.getByRole('navigation', { name: 'Previous, Next' }).getByRole('link').last().focus()
   await page.keyboard.press('Enter')
   await page.waitForURL('**/docs/mcp')
