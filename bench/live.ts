@@ -1,5 +1,6 @@
 // The live log: what it costs a call that somebody watches, at 1,000 decisions a second, and what it costs where nobody does. Watched and
-// unwatched rounds alternate, so that both meet the same machine. `node bench/live.ts`
+// unwatched rounds alternate, so that both meet the same machine; the medians over the rounds are compared, of CPU and of latency.
+// `node bench/live.ts`
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
@@ -9,17 +10,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { cookieName } from '../src/doors/console/cookie.ts'
 import { newId } from '../src/lib/ids.ts'
 import { newToken } from '../src/lib/tokens.ts'
-import { openLoop, percentile, printTable, type ServerProcess, START_FLAGS, startServer } from './support.ts'
+import { median, openLoop, percentile, printTable, type ServerProcess, START_FLAGS, startServer } from './support.ts'
 
 const PER_SECOND = 1000
 const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 5000)
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 6)
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9)
 /** Most that watching may add to a call, in percent. */
 const TARGET_PERCENT = 5
 const PAGES = 3
-
-/** Whatever else runs on the machine only adds to a round. */
-const least = (values: readonly number[]) => Math.min(...values)
 
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
 
@@ -110,19 +108,19 @@ async function measure(gateway: ServerProcess): Promise<boolean> {
     // A channel remembers for half a minute; a round without anybody begins without one.
     await new Promise((resolve) => setTimeout(resolve, 31_000))
   }
-  const added = (least(watched) / least(plain) - 1) * 100
-  const addedP50 = (least(watchedP50) / least(plainP50) - 1) * 100
+  const added = (median(watched) / median(plain) - 1) * 100
+  const addedP50 = (median(watchedP50) / median(plainP50) - 1) * 100
   printTable(
     `Live log at ${PER_SECOND.toLocaleString('en')} decisions a second, ${PAGES} pages that listen (target: ${TARGET_PERCENT} % more for a call)`,
     ['', 'CPU us a call', 'p50 ms'],
     [
-      ['nobody listens', least(plain).toFixed(0), least(plainP50).toFixed(2)],
-      [`${PAGES} pages listen`, least(watched).toFixed(0), least(watchedP50).toFixed(2)],
+      ['nobody listens', median(plain).toFixed(0), median(plainP50).toFixed(2)],
+      [`${PAGES} pages listen`, median(watched).toFixed(0), median(watchedP50).toFixed(2)],
       ['more, %', added.toFixed(1), addedP50.toFixed(1)],
       ['decisions that every page heard', `${heard} of ${ROUNDS * REQUESTS}`, `missed ${missed}`],
     ],
   )
-  return added <= TARGET_PERCENT && heard === ROUNDS * REQUESTS && missed === 0
+  return added <= TARGET_PERCENT && addedP50 <= TARGET_PERCENT && heard === ROUNDS * REQUESTS && missed === 0
 }
 
 const gateway = await startServer(
