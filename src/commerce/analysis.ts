@@ -20,6 +20,7 @@ import {
 } from './ports.ts'
 import { conflict, type Protocol, ROLES, type Sighting, type Stated } from './protocol.ts'
 import type { Reading } from './reading.ts'
+import { findLacks, type Lack } from './signed-members.ts'
 import { PROTOCOLS } from './protocols.ts'
 
 /** A protocol that the message speaks, and what it says there. */
@@ -35,6 +36,8 @@ export interface Analysis extends Reading {
   readonly detection: Detection
   /** Statements that have to agree, each pair compared once. */
   readonly bindings: readonly Binding[]
+  /** Members that what was signed lacks. */
+  readonly lacks: readonly Lack[]
 }
 
 /**
@@ -78,6 +81,7 @@ export function analyse(message: Message, protocols: readonly Protocol[] = PROTO
       ],
     },
     bindings: [...bindHttp(reading), ...spoken.flatMap((one) => one.protocol.bind(one))],
+    lacks: spoken.flatMap((one) => one.protocol.listSigned?.(one) ?? []).flatMap(findLacks),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Reason } from './policy/reasons.ts'
 import type { Terms } from './policy/terms.ts'
 import type { Reading } from './reading.ts'
 import type { Rubric } from './rubric/model.ts'
+import type { SignedStatement } from './signed-members.ts'
 
 /** A protocol shows itself in a message. */
 export interface Sighting<Sights> {
@@ -48,6 +49,8 @@ export interface Protocol<Facts = unknown, Sights = unknown> {
   summarise(stated: Stated<Facts>): TransactionFacts
   /** Statements of the message that have to agree, each compared once. */
   bind(stated: Stated<Facts>): readonly Binding[]
+  /** What somebody agreed to pay or allow in the message, each with its kind in signed-members.ts. None in offers and answers. */
+  listSigned?(stated: Stated<Facts>): readonly SignedStatement[]
   readonly score: {
     /** All of them, for GET /v1/test/schema. */
     readonly rubrics: readonly Rubric<Facts>[]

@@ -82,6 +82,8 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   VERSION_CONFLICT: 'always',
   'DETECT-CONFLICT': 'always',
 
+  SIGNED_MEMBER_MISSING: 'if_paying',
+  SIGNED_MEMBER_MALFORMED: 'if_paying',
   UNSIGNED_MANDATE: 'always',
   OPEN_MANDATE_UNBOUNDED: 'always',
 

@@ -5,6 +5,7 @@ import { judgeDomains } from './domains.ts'
 import { judgeConflicts, judgeForm, judgeProtocols } from './form.ts'
 import { judgeIdempotency } from './idempotency.ts'
 import { judgeInjection } from './injection.ts'
+import { judgeLacks } from './lacks.ts'
 import type { Rule } from './model.ts'
 import { judgeMoney } from './money.ts'
 import { reason, type Reason, type Severity } from './reasons.ts'
@@ -17,6 +18,7 @@ const RULES: readonly Rule[] = [
   judgeHalt,
   judgeForm,
   judgeConflicts,
+  judgeLacks,
   judgeBindings,
   judgeDomains,
   judgeTarget,

@@ -67,6 +67,8 @@ export const REASONS = {
   VERSION_CONFLICT: deny('Two statements about the version contradict each other.'),
   'DETECT-CONFLICT': deny('The message is of two protocols at once.'),
 
+  SIGNED_MEMBER_MISSING: deny('What is signed lacks a member without which nobody can be held to it.'),
+  SIGNED_MEMBER_MALFORMED: deny('A member of what is signed cannot be what it says it is.'),
   UNSIGNED_MANDATE: review('Nobody signed this mandate.'),
   OPEN_MANDATE_UNBOUNDED: review('The mandate sets no limit to the amount, or to who may be paid.'),
 

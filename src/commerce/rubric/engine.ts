@@ -1,6 +1,7 @@
 // Points to a score: dimensions, total, caps, level, notes. It knows no protocol and reads no field of a sample.
 import type { z } from 'zod'
 import { type CheckReport, DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
+import type { Lack } from '../signed-members.ts'
 import {
   CAPS,
   type CapHit,
@@ -181,6 +182,7 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
       .map(({ kind, at, message }): CapHit =>
         kind === 'scheme_https' ? { id: 'PLAIN_HTTP', at } : { id: 'MISMATCH', at, message },
       ),
+    ...subject.lacks.flatMap(toCapHit),
     // Nothing else can be said of what cannot be decoded.
     ...(subject.layer.isUndecodable ? [] : rubric.caps(subject)),
   ]
@@ -190,5 +192,17 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
     .map(({ id, at, message }) => ({ id, max: CAPS[id].max, at, message: message ?? CAPS[id].message }))
     .toSorted((a, b) => a.max - b.max || compare(a.id, b.id) || compare(a.at, b.at))
 }
+
+/** An example's ellipsis loses points where it stands. */
+const toCapHit = ({ member, is, at }: Lack): CapHit[] =>
+  is === 'placeholder'
+    ? []
+    : [
+        {
+          id: 'INCOMPLETE',
+          at,
+          message: `What is signed ${is === 'missing' ? 'lacks' : 'says no usable'} ${member}.`,
+        },
+      ]
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

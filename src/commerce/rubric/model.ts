@@ -3,6 +3,7 @@
 import { DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
 import type { Binding, Detection, Layer, Place } from '../ports.ts'
 import type { Reading } from '../reading.ts'
+import type { Lack } from '../signed-members.ts'
 
 /** Changes whenever a check, weight, cap or word of a report changes. */
 export const RULESET_VERSION = 'gateway-test/2026-11-21'
@@ -27,6 +28,7 @@ export const LEVELS = [
 export const CAPS = {
   UNDECODABLE: { max: 20, message: 'A payment or mandate is there, but it cannot be decoded.' },
   MISMATCH: { max: 40, message: 'Two statements of the transaction contradict each other.' },
+  INCOMPLETE: { max: 40, message: 'What is signed is not whole: nobody can be held to it.' },
   PLAIN_HTTP: { max: 40, message: 'The target is plain http: anybody on the way can read and change it.' },
   NO_NONCE: { max: 60, message: 'Nothing makes this payment different from a copy of it.' },
   NO_PROOF: { max: 60, message: 'Nothing proves that the payer agreed to this payment.' },
@@ -44,6 +46,7 @@ export interface ToolAnnotations {
 export interface Sample extends Reading {
   readonly detection: Detection
   readonly bindings: readonly Binding[]
+  readonly lacks: readonly Lack[]
   /** Milliseconds; undefined: windows are judged by their own bounds. */
   readonly evaluateAt: number | undefined
   readonly annotations: ToolAnnotations

@@ -5,6 +5,7 @@ import { detectX402 } from './detect.ts'
 import type { X402Facts } from './facts.ts'
 import { policy } from './policy.ts'
 import { readX402, summariseX402 } from './read.ts'
+import { listSignedOfX402 } from './signed.ts'
 import { x402Challenge, x402Settlement } from './score-server.ts'
 import { x402Payment } from './score.ts'
 
@@ -22,6 +23,7 @@ export const x402: Protocol<X402Facts, undefined> = {
   read: readX402,
   summarise: summariseX402,
   bind: bindX402,
+  listSigned: listSignedOfX402,
   score: { rubrics: Object.values(RUBRICS), choose: ({ facts }) => RUBRICS[facts.stage] },
   policy,
 }

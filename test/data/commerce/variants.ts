@@ -18,6 +18,7 @@ const set = (at: string, value: Change['value']): Change => ({ op: 'set', at, va
 
 const MISMATCH = { id: 'MISMATCH', max: 40 }
 const PLAIN_HTTP = { id: 'PLAIN_HTTP', max: 40 }
+const INCOMPLETE = { id: 'INCOMPLETE', max: 40 }
 const UNDECODABLE = { id: 'UNDECODABLE', max: 20 }
 const NO_NONCE = { id: 'NO_NONCE', max: 60 }
 const NO_PROOF = { id: 'NO_PROOF', max: 60 }
@@ -67,6 +68,7 @@ const x402: Variant[] = [
     why: 'a nonce of 8 bytes',
     changes: [set(`${AUTH}/nonce`, '0x7c1d4a9e03b85f62')],
     mustDrop: ['replay_uniqueness'],
+    cap: INCOMPLETE,
   },
   {
     id: 'x402-04',
@@ -188,6 +190,7 @@ const x402: Variant[] = [
     why: 'never expires',
     changes: [remove(`${AUTH}/validBefore`)],
     mustDrop: ['freshness'],
+    cap: INCOMPLETE,
   },
   {
     id: 'x402-20',
@@ -230,6 +233,7 @@ const x402: Variant[] = [
     why: 'the payer is not named',
     changes: [remove(`${AUTH}/from`)],
     mustDrop: ['auditability'],
+    cap: INCOMPLETE,
   },
   {
     id: 'x402-25',

@@ -142,6 +142,18 @@ const CASES: readonly Case[] = [
     notMet: sample('ap2-payment'),
   },
   {
+    code: 'SIGNED_MEMBER_MISSING',
+    when: 'nobody signed',
+    met: sample('x402-http', remove(`${PAID}/payload/signature`)),
+    notMet: X402,
+  },
+  {
+    code: 'SIGNED_MEMBER_MALFORMED',
+    when: 'the payer is nobody',
+    met: sample('x402-http', set(`${SIGNED}/from`, `0x${'0'.repeat(40)}`)),
+    notMet: X402,
+  },
+  {
     code: 'AMOUNT_MISSING',
     when: 'nobody says',
     met: sample('x402-http', remove(`${SIGNED}/value`), remove(`${PAID}/accepted/amount`)),
