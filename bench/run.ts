@@ -30,6 +30,7 @@ const ALL = [
   'site',
   'console',
   'live',
+  'sign-in',
   'commerce',
   'bodies',
   'start',
