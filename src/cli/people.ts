@@ -80,9 +80,13 @@ Examples:
     })
 
   addConnectionOptions(people.command('remove <person-id>'))
-    .description('end what somebody may do, their sessions and what they connected, at once')
-    .action(async (personId: string, options: ConnectionOptions) => {
-      printRecord(await (await connect(options)).call(peopleRemove, { person_id: personId }), options)
+    .description(
+      'end what somebody may do, their sessions, what they connected and the keys that they made, at once',
+    )
+    .option('--keep-keys', 'leave the service keys that they made: somebody else has them')
+    .action(async (personId: string, options: ConnectionOptions & { keepKeys?: boolean }) => {
+      const input = { person_id: personId, keep_keys: options.keepKeys === true }
+      printRecord(await (await connect(options)).call(peopleRemove, input), options)
     })
 
   addRecoverCommand(people)

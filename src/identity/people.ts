@@ -76,8 +76,10 @@ export function createPeople(parts: InvitationParts & { readonly store: Store })
       changed(await store.setMemberRole({ accountId, personId, role, now: now() }))
       return memberOf(accountId, personId)
     },
-    async remove({ accountId, personId }) {
-      changed(await store.removeMember({ accountId, personId, now: now() }))
+    async remove({ accountId, personId, keepsKeys = false }) {
+      const removed = await store.removeMember({ accountId, personId, keepsKeys, now: now() })
+      changed(removed)
+      return { revokedKeys: removed.ok ? removed.revokedKeys : [] }
     },
   }
 }

@@ -149,8 +149,16 @@ export interface People {
   }): Promise<{ invitationId: string; link: Secret<string>; expiresAt: number }>
   /** @throws {GatewayError} person_not_found; state_conflict for the last owner */
   setRole(input: { accountId: string; personId: string; role: Role }): Promise<Member>
-  /** Ends their sessions and what they connected. @throws {GatewayError} person_not_found; state_conflict for the last owner */
-  remove(input: { accountId: string; personId: string }): Promise<void>
+  /**
+   * Ends their sessions and what they connected, and the service keys that they made unless `keepsKeys` says that somebody else has them.
+   * @returns ids of the keys that ended
+   * @throws {GatewayError} person_not_found; state_conflict for the last owner
+   */
+  remove(input: {
+    accountId: string
+    personId: string
+    keepsKeys?: boolean | undefined
+  }): Promise<{ revokedKeys: readonly string[] }>
 }
 
 /** Signing in through somebody's identity provider. There is at most one. */

@@ -43,7 +43,7 @@ export const SIGN_IN_EVENTS = {
           at: now,
           event: 'person.removed',
           ...about('person', changed.personId),
-          detail: { was: changed.was },
+          detail: { was: changed.was, revoked_keys: changed.revokedKeys.length },
         }
       : undefined,
   signInThroughProvider: (known, { accountId, now }) =>

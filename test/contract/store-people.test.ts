@@ -1,13 +1,23 @@
 // People, passkeys, invitations, challenges and sessions on both engines, with two processes where the engine has replicas.
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../schemas/role.ts'
 import { newId } from '../../src/lib/ids.ts'
-import type { Invitation, Passkey, Session, Store } from '../../src/store/ports.ts'
+import type { Invitation, Passkey, ServiceKey, Session, Store } from '../../src/store/ports.ts'
 import { addAccount, createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 
 const HOUR = 3_600_000
 const PAGE = { limit: 50 }
+const keyOf = (accountId: string): ServiceKey => ({
+  id: newId('key', NOW),
+  accountId,
+  label: 'pipeline',
+  admin: false,
+  role: 'operator',
+  createdAt: NOW,
+  revokedAt: null,
+})
+const hashOfKey = ({ id }: Pick<ServiceKey, 'id'>) => hash('sha256', id, 'buffer')
 
 describe.each(ENGINES)('people in %s', (engine) => {
   let place: Place
@@ -118,7 +128,7 @@ describe.each(ENGINES)('people in %s', (engine) => {
           const by = at % 2 === 0 ? store : other
           return at < 2
             ? by.setMemberRole({ accountId: mine, personId, role: 'auditor', now: NOW })
-            : by.removeMember({ accountId: mine, personId, now: NOW })
+            : by.removeMember({ accountId: mine, personId, keepsKeys: false, now: NOW })
         }),
       )
       expect(results.filter(({ ok }) => !ok)).toEqual([{ ok: false, reason: 'last_owner' }])
@@ -134,14 +144,34 @@ describe.each(ENGINES)('people in %s', (engine) => {
     expect(await other.findSession(tokenHash)).toMatchObject({ personId: id, role: 'operator' })
     await store.setMemberRole({ accountId, personId: id, role: 'auditor', now: NOW })
     expect(await other.findSession(tokenHash)).toMatchObject({ role: 'auditor' })
-    const removed = await store.removeMember({ accountId, personId: id, now: NOW })
+    const removed = await store.removeMember({ accountId, personId: id, keepsKeys: false, now: NOW })
     expect(removed).toMatchObject({ ok: true, was: 'auditor' })
     expect(await other.findSession(tokenHash)).toBeUndefined()
     expect(await store.listPasskeys(id)).toEqual([])
-    expect(await store.removeMember({ accountId, personId: id, now: NOW })).toEqual({
+    expect(await store.removeMember({ accountId, personId: id, keepsKeys: false, now: NOW })).toEqual({
       ok: false,
       reason: 'not_found',
     })
+  })
+
+  it('who are removed leave no service key behind that they made, or a key of theirs, unless somebody keeps them', async () => {
+    for (const keepsKeys of [false, true]) {
+      const id = await member('operator')
+      const [own, further, foreign] = [keyOf(accountId), keyOf(accountId), keyOf(accountId)]
+      for (const [key, by] of [
+        [own, id],
+        [further, own.id],
+        [foreign, undefined],
+      ] as const)
+        await store.addKey({ key, keyHash: hashOfKey(key), by })
+      const removed = await store.removeMember({ accountId, personId: id, keepsKeys, now: NOW })
+      expect(removed).toMatchObject({
+        revokedKeys: keepsKeys ? [] : expect.arrayContaining([own.id, further.id]),
+      })
+      expect((await other.findKey(hashOfKey(own))) !== undefined).toBe(keepsKeys)
+      expect((await other.findKey(hashOfKey(further))) !== undefined).toBe(keepsKeys)
+      expect(await other.findKey(hashOfKey(foreign))).toMatchObject({ id: foreign.id })
+    }
   })
 
   it('join by an invitation, of twenty at once one, in whichever process', async () => {
@@ -186,7 +216,7 @@ describe.each(ENGINES)('people in %s', (engine) => {
       [stays, removed, demoted, key.id].map((invitedBy) => invitation({ role: 'owner', invitedBy })),
     )
     for (const tokenHash of links) expect(await store.findInvitation(tokenHash, NOW)).toBeDefined()
-    await store.removeMember({ accountId, personId: removed, now: NOW })
+    await store.removeMember({ accountId, personId: removed, keepsKeys: false, now: NOW })
     await store.setMemberRole({ accountId, personId: demoted, role: 'operator', now: NOW })
     await store.revokeKey({ id: key.id, accountId, now: NOW })
     const accepted = await Promise.all(
@@ -340,7 +370,7 @@ describe.each(ENGINES)('people in %s', (engine) => {
     const clerk = await enter('operator', 'clerk')
     expect(await enter('auditor', 'clerk')).toMatchObject({ role: 'auditor', was: 'operator' })
     if (!clerk.ok) throw new Error('the clerk was refused')
-    await store.removeMember({ accountId: mine, personId: clerk.personId, now: NOW })
+    await store.removeMember({ accountId: mine, personId: clerk.personId, keepsKeys: false, now: NOW })
     expect(await enter('operator', 'clerk')).toEqual({ ok: false, reason: 'removed' })
   })
 })

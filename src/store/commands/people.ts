@@ -138,6 +138,11 @@ export type MemberChange =
   | { readonly ok: true; readonly accountId: string; readonly personId: string; readonly was: Role }
   | { readonly ok: false; readonly reason: 'not_found' | 'last_owner' }
 
+/** How a removal ended, with the service keys that ended with it. */
+export type MemberRemoval =
+  | (Extract<MemberChange, { ok: true }> & { readonly revokedKeys: readonly string[] })
+  | Extract<MemberChange, { ok: false }>
+
 function* isLastOwner(accountId: string, personId: string): Command<boolean> {
   const owners = yield* lockOwners(accountId)
   return owners.length === 1 && owners[0] === personId
@@ -185,15 +190,16 @@ export const setMemberRole = command({ kind: 'transaction', touches: 'access' })
 })
 
 /**
- * Ends what the person may do for the account, their sessions there and what they connected. Whoever is a member of nothing more keeps no
- * passkey here. The last owner stays.
+ * Ends what the person may do for the account, their sessions there, what they connected and, unless somebody else keeps them, the service keys
+ * that they made. Whoever is a member of nothing more keeps no passkey here. The last owner stays.
  */
 export const removeMember = command({ kind: 'transaction', touches: 'access' })(function* (input: {
   accountId: string
   personId: string
+  keepsKeys: boolean
   now: Millis
-}): Command<MemberChange> {
-  const { accountId, personId, now } = input
+}): Command<MemberRemoval> {
+  const { accountId, personId, keepsKeys, now } = input
   // Locks are taken in the order of every command: capabilities first.
   yield* all(
     `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL AND account_id = $2 AND id IN
@@ -206,7 +212,7 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
   const isLast = yield* isLastOwner(accountId, personId)
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
   if (!held) return { ok: false, reason: 'not_found' }
-  if (isLast) throw new Undo<MemberChange>({ ok: false, reason: 'last_owner' })
+  if (isLast) throw new Undo<MemberRemoval>({ ok: false, reason: 'last_owner' })
   yield* all(
     'UPDATE connections SET revoked_at = $1 WHERE account_id = $2 AND person_id = $3 AND revoked_at IS NULL',
     now,
@@ -232,8 +238,12 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
     for (const table of ['passkeys', 'recovery_codes'])
       yield* all(`DELETE FROM ${table} WHERE person_id = $1`, personId)
   }
-  return { ok: true, accountId, personId, was: held.role }
+  const keys = keepsKeys ? [] : yield* all<{ id: string }>(REVOKE_KEYS_OF, now, accountId, personId)
+  return { ok: true, accountId, personId, was: held.role, revokedKeys: keys.map(({ id }) => id) }
 })
+
+const REVOKE_KEYS_OF = `UPDATE service_keys SET revoked_at = $1
+  WHERE account_id = $2 AND made_by = $3 AND revoked_at IS NULL RETURNING id`
 
 /** A row where the person is not the only owner. */
 const MAY_LOSE_ROLE = `SELECT 1 AS one FROM memberships

@@ -3,7 +3,7 @@ import type { InvitationRecord, PersonRecord, SessionRecord } from '../../../../
 import { ROLES } from '../../../../schemas/role.ts'
 import { Foreign } from '../../site/components/foreign.tsx'
 import { Act, Field, Form, Refusal } from '../components/form.tsx'
-import { Choice, forForm, textOf } from '../components/fields.tsx'
+import { Box, Choice, forForm, textOf } from '../components/fields.tsx'
 import { Once } from '../components/once.tsx'
 import { doneWord, Said } from '../components/said.tsx'
 import { SessionTable } from '../components/sessions.tsx'
@@ -72,7 +72,10 @@ export const page = defineConsolePage<PeopleData>({
       return { goTo: `${DONE}role` }
     },
     async remove(form, { call }) {
-      await call('gateway.people.remove', { person_id: form.get('person') ?? '' })
+      await call('gateway.people.remove', {
+        person_id: form.get('person') ?? '',
+        keep_keys: form.get('keep_keys') === 'on',
+      })
       return { goTo: `${DONE}removed` }
     },
     async end(form, { call }) {
@@ -238,7 +241,10 @@ function Change({ person, page }: { readonly person: PersonRecord; readonly page
           </div>
         )}
         <div>
-          <Act page={page} action="remove" values={values} label={t.remove} isDangerous />
+          <Form page={page} action="remove" values={values}>
+            <Box page={page} name="keep_keys" label={t.keepKeys} />
+            <button class="dangerous">{t.remove}</button>
+          </Form>
           <p class="muted small">{t.removeHelp}</p>
         </div>
       </div>
