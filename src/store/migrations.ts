@@ -18,6 +18,7 @@ import { oauthTables } from './oauth-tables.ts'
 import { notificationTables } from './notification-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { pushTables } from './push-tables.ts'
+import { spendTables } from './spend-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
 const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[] => [
@@ -368,6 +369,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   oauthTables,
   policyTables,
   notificationTables,
+  spendTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -27,6 +27,7 @@ export type * from './ports/records.ts'
 export type * from './ports/refunds.ts'
 export type * from './ports/rotations.ts'
 export type * from './ports/searches.ts'
+export type * from './ports/spend-windows.ts'
 
 /** Every definition of commands/, as a method: what a command takes, answers and promises stands there. */
 export type StoreCommands = {

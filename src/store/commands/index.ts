@@ -51,6 +51,7 @@ import * as searches from './searches.ts'
 import * as sessions from './sessions.ts'
 import * as settledListings from './settled-listings.ts'
 import * as settlements from './settlements.ts'
+import * as spendWindows from './spend-windows.ts'
 import * as standings from './standings.ts'
 import * as watchedClaims from './watched-claims.ts'
 
@@ -118,6 +119,7 @@ export const commands = definitionsOf({
   ...sessions,
   ...settledListings,
   ...settlements,
+  ...spendWindows,
   ...standings,
   ...watchedClaims,
 })

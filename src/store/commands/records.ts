@@ -8,6 +8,7 @@ import { sweepKeptAnswers } from './kept-answers.ts'
 import { sweepOauth } from './oauth.ts'
 import { sweepPermits } from './permits.ts'
 import { sweepPushConfigs } from './push-configs.ts'
+import { sweepSpend } from './spend-windows.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { NewPublishedKey, StoredTask, PublishedKey } from '../ports/records.ts'
 
@@ -199,6 +200,7 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     ...(yield* sweepEmail(now, SWEEP_LIMIT)),
     ...(yield* sweepKeptAnswers(now, SWEEP_LIMIT)),
     ...(yield* sweepOauth(now, SWEEP_LIMIT)),
+    ...(yield* sweepSpend(now, cutoff, SWEEP_LIMIT)),
   }
 })
 

@@ -270,6 +270,14 @@ beforeAll(async () => {
     digest: 't',
   } as const
   run('addPolicyRevision', { ...revision, actorKind: 'gateway', actorId: null, before: null, after: '{}' })
+  run('countSpend', {
+    accountId,
+    now: NOW,
+    payment: { id: 'p', content: 'c', keptMs: 1 },
+    counts: [{ scope: 's', amount: '1' }],
+    windows: [],
+    maxCounted: 9,
+  })
   const unanswered = reservation({ ...setting, capability: child }, BOOT)
   run('reserveAttempt', unanswered)
   run('markSending', { id: unanswered.attempt.id, bootId: BOOT, now: NOW })
