@@ -2,7 +2,7 @@
 import type { Place } from '../ports.ts'
 
 /** Changes whenever a rule, code or default of the policy changes. */
-export const POLICY_RULESET_VERSION = 'gateway-inspect/2026-11-21'
+export const POLICY_RULESET_VERSION = 'gateway-inspect/2026-11-23'
 
 export type Severity = 'deny' | 'review' | 'info'
 
@@ -87,6 +87,22 @@ export interface Reason {
   /** Told by a name and by chance alone: it may well be what belongs there. */
   readonly isGuess?: true
 }
+
+/** What an account may decide otherwise, and what another moment would: neither is a fault of the transaction. */
+const OF_POLICY_OR_CLOCK: ReadonlySet<ReasonCode> = new Set([
+  'HALTED',
+  'AMOUNT_OVER_CAP',
+  'ASSET_NOT_ALLOWED',
+  'NETWORK_NOT_ALLOWED',
+  'SCHEME_NOT_ALLOWED',
+  'RECIPIENT_DENIED',
+  'RECIPIENT_NOT_ALLOWED',
+  'WINDOW_EXPIRED',
+])
+
+/** Whether a transaction is denied for what it is, under every policy and at every time. */
+export const isFault = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): boolean =>
+  severity === 'deny' && !OF_POLICY_OR_CLOCK.has(code)
 
 /** A reason with the usual severity and words of its code, unless `more` says otherwise. */
 export function reason(

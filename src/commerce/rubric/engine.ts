@@ -186,6 +186,9 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
     // Nothing else can be said of what cannot be decoded.
     ...(subject.layer.isUndecodable ? [] : rubric.caps(subject)),
   ]
+  // What another cap says is not said again as what inspection thinks of it.
+  if (!hits.some(({ id }) => CAPS[id].max <= CAPS.DENIED.max))
+    hits.push(...subject.denials.map(({ path, message }): CapHit => ({ id: 'DENIED', at: path, message })))
   const seen = new Set<string>()
   return hits
     .filter(({ id, at }) => !seen.has(`${id} ${at}`) && seen.add(`${id} ${at}`))

@@ -1,12 +1,13 @@
 // A rubric is checks as data with one small function each, the points they give, and what lies above points.
 // Weights, caps and levels stand here and nowhere else; /v1/test/schema reads them from here.
 import { DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
+import type { Reason } from '../policy/reasons.ts'
 import type { Binding, Detection, Layer, Place } from '../ports.ts'
 import type { Reading } from '../reading.ts'
 import type { Lack } from '../signed-members.ts'
 
 /** Changes whenever a check, weight, cap or word of a report changes. */
-export const RULESET_VERSION = 'gateway-test/2026-11-21'
+export const RULESET_VERSION = 'gateway-test/2026-11-23'
 
 export const WEIGHTS: Readonly<Record<DimensionName, number>> = {
   context_binding: 25,
@@ -29,6 +30,7 @@ export const CAPS = {
   UNDECODABLE: { max: 20, message: 'A payment or mandate is there, but it cannot be decoded.' },
   MISMATCH: { max: 40, message: 'Two statements of the transaction contradict each other.' },
   INCOMPLETE: { max: 40, message: 'What is signed is not whole: nobody can be held to it.' },
+  DENIED: { max: 40, message: 'Inspection denies it, whatever the policy of an account and the clock say.' },
   PLAIN_HTTP: { max: 40, message: 'The target is plain http: anybody on the way can read and change it.' },
   NO_NONCE: { max: 60, message: 'Nothing makes this payment different from a copy of it.' },
   NO_PROOF: { max: 60, message: 'Nothing proves that the payer agreed to this payment.' },
@@ -47,6 +49,8 @@ export interface Sample extends Reading {
   readonly detection: Detection
   readonly bindings: readonly Binding[]
   readonly lacks: readonly Lack[]
+  /** Reasons of inspection that deny it under every policy and at every time. */
+  readonly denials: readonly Reason[]
   /** Milliseconds; undefined: windows are judged by their own bounds. */
   readonly evaluateAt: number | undefined
   readonly annotations: ToolAnnotations

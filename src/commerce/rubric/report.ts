@@ -4,6 +4,9 @@ import { DIMENSIONS, ProtocolName, type TestReport } from '../../../schemas/comm
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { analyse, type Analysis } from '../analysis.ts'
 import { readMessage } from '../message.ts'
+import { toPolicy } from '../policy/document.ts'
+import { judgeMessage } from '../policy/judge.ts'
+import { isFault } from '../policy/reasons.ts'
 import type { Detection, TransactionInput } from '../ports.ts'
 import { hideNames } from '../secrets/places.ts'
 import { type Scored, scoreSample } from './engine.ts'
@@ -47,8 +50,19 @@ export function scoreAnalysis(analysis: Analysis, options: TestOptions = {}): Sc
   if (primary === undefined || NO_TRANSACTIONS.has(primary.layer.stage)) return undefined
   const { evaluateAt, annotations = {} } = options
   const { protocol, layer, facts } = primary
-  return scoreSample(protocol.score.choose(primary), { ...analysis, evaluateAt, annotations, layer, facts })
+  const denials = judgeMessage(analysis, NO_POLICY, 0).reasons.filter(isFault)
+  return scoreSample(protocol.score.choose(primary), {
+    ...analysis,
+    denials,
+    evaluateAt,
+    annotations,
+    layer,
+    facts,
+  })
 }
+
+/** Inspection is asked without anybody's policy. Its reasons about money and time are left out. */
+const NO_POLICY = toPolicy({ default: {}, accounts: {} }, undefined)
 
 const listLayers = ({ layers }: Detection): TestReport['layers'] =>
   layers.map(({ name, version, transport, stage, confidence, evidence }) => ({

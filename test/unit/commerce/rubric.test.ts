@@ -158,6 +158,32 @@ describe('a report', () => {
     expect(score).toBeLessThanOrEqual(20)
   })
 
+  it('scores 40 at most where inspection denies it for what it is, and says why', () => {
+    const address = testTransaction({
+      ...wire(SAMPLES['x402-get']!),
+      target: 'https://127.0.0.1/reports?year=2026',
+    })
+    expect(address.score).toBeLessThanOrEqual(40)
+    const token = testTransaction(
+      wire(
+        change(SAMPLES['acp-create']!, [{ op: 'set', at: '/body/note', value: `ghp_${'1aB9'.repeat(9)}` }]),
+      ),
+    )
+    expect(token).toMatchObject({ score: 40, caps: [{ id: 'DENIED', max: 40, at: '/body/note' }] })
+  })
+
+  it('is the same under every policy and at every time', () => {
+    // None of these networks and schemes is allowed by the policy that holds where nobody wrote one.
+    const other = testTransaction(
+      wire(
+        change(SAMPLES['x402-get']!, [
+          { op: 'set', at: '/headers/PAYMENT-SIGNATURE/$base64/accepted/network', value: 'eip155:7777' },
+        ]),
+      ),
+    )
+    expect(other).toMatchObject({ caps: [], level: 'ready' })
+  })
+
   it('blames the protocol where it has no field, and says what the best sample could get', () => {
     const { checks, notes } = reports.get('mcp-2025')!
     expect(checks.find(({ id }) => id === 'MCP-IDEM-01')).toMatchObject({
