@@ -222,6 +222,8 @@ export interface Detection {
 export interface Binding {
   readonly kind:
     | 'payee'
+    /** Who may take the money, against who may do so in this scheme. */
+    | 'spender'
     | 'amount'
     | 'resource'
     | 'host'

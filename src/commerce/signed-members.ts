@@ -17,6 +17,10 @@ export type MemberForm =
   | 'amount'
   /** 32 bytes in hex. */
   | 'word'
+  /** Whole number of 256 bits at most, in digits or in hex. */
+  | 'uint256'
+  /** List of texts that is not empty. */
+  | 'texts'
   /** Text that is not empty. */
   | 'text'
 
@@ -28,6 +32,20 @@ export interface SignedMember {
 
 const members = (list: Readonly<Record<string, MemberForm>>): readonly SignedMember[] =>
   Object.entries(list).map(([path, form]) => ({ path: path.split('.'), form }))
+
+const PERMIT2 = {
+  signature: 'signature',
+  'permit2Authorization.from': 'address',
+  'permit2Authorization.permitted.token': 'address',
+  'permit2Authorization.permitted.amount': 'amount',
+  'permit2Authorization.spender': 'address',
+  'permit2Authorization.nonce': 'uint256',
+  'permit2Authorization.deadline': 'uint',
+} as const
+const WITNESS = {
+  'permit2Authorization.witness.to': 'address',
+  'permit2Authorization.witness.validAfter': 'uint',
+} as const
 
 /** Members by kind of payment. A path is written with dots. */
 export const SIGNED_MEMBERS = {
@@ -41,6 +59,22 @@ export const SIGNED_MEMBERS = {
     'authorization.validBefore': 'uint',
     'authorization.nonce': 'word',
   }),
+  /** The same by Permit2: the proxy of `exact` pays nobody but `witness.to` (the same document, section 2). */
+  permit2: members({ ...PERMIT2, ...WITNESS }),
+  /** The proxy of `upto` takes less than was signed, and only from one facilitator (specs/schemes/upto/scheme_upto_evm.md). */
+  'permit2-upto': members({ ...PERMIT2, ...WITNESS, 'permit2Authorization.witness.facilitator': 'address' }),
+  /** `auth-capture` and others: the collector that spends knows the payee by the nonce, so there is no witness of that form. */
+  'permit2-collected': members(PERMIT2),
+  /** A delegation of ERC-7710, opaque to everybody but its manager (scheme_exact_evm.md, section 3). */
+  erc7710: members({ delegationManager: 'address', delegator: 'address', permissionContext: 'signature' }),
+  /** Transaction with the payer's signature in it: Solana, Aptos, Hedera, Stellar (specs/schemes/exact/). */
+  'x402-transaction': members({ transaction: 'signature' }),
+  /** Sui sends the signature beside it. */
+  'x402-sui': members({ transaction: 'signature', signature: 'signature' }),
+  /** The same on Keeta. */
+  'x402-block': members({ block: 'signature' }),
+  /** The same on Algorand, whose transactions go in groups. */
+  'x402-group': members({ paymentGroup: 'texts' }),
 } as const satisfies Readonly<Record<string, readonly SignedMember[]>>
 
 export type SignedKind = keyof typeof SIGNED_MEMBERS
@@ -73,9 +107,13 @@ export function findLacks({ kind, value, at }: SignedStatement): Lack[] {
 }
 
 function judgeForm(value: Json, form: MemberForm): Lack['is'] | undefined {
-  if (form === 'signature' && typeof value === 'string' && isPlaceholder(value)) return 'placeholder'
+  if (typeof value === 'string' && isExample(value, form)) return 'placeholder'
   return FORMS[form](value) ? undefined : 'malformed'
 }
+
+/** Specifications write `0x…` for a signature, and `0xFacilitatorAddress…` for an address. */
+const isExample = (text: string, form: MemberForm): boolean =>
+  form === 'signature' ? isPlaceholder(text) : form === 'address' && /^0x[A-Za-z]*Address\w*$/.test(text)
 
 const isMissing = (value: Json | undefined): value is null | undefined =>
   value === undefined || value === null || value === ''
@@ -88,11 +126,15 @@ const isUint = (value: Json): boolean =>
     ? Number.isSafeInteger(value) && value >= 0
     : typeof value === 'string' && value.length <= 78 && /^\d+$/.test(value)
 
+const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
 const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   signature: (value) => typeof value === 'string' && value.length >= 16,
   address: (value) => isHex(value, 20) && !/^0x0+$/.test(value),
   uint: isUint,
   amount: (value) => isUint(value) && !/^0+$/.test(String(value)),
   word: (value) => isHex(value, 32),
+  uint256: (value) => isUint(value) || (typeof value === 'string' && /^0x[\da-f]{1,64}$/i.test(value)),
+  texts: (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
   text: (value) => typeof value === 'string',
 }

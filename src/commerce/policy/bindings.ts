@@ -5,6 +5,7 @@ import { reason, type Reason, type ReasonCode, type Severity } from './reasons.t
 
 const CODES: Readonly<Record<Binding['kind'], ReasonCode>> = {
   payee: 'BINDING_PAYEE',
+  spender: 'BINDING_PAYEE',
   amount: 'BINDING_AMOUNT',
   resource: 'BINDING_RESOURCE',
   host: 'BINDING_HOST',

@@ -2,13 +2,14 @@
 // The verdicts come from bind-rules.ts, which the payment firewall asks as well; here they get places and words.
 import { decodeSegment } from '../checkout.ts'
 import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../core/networks.ts'
-import { type Numeral, pickObject } from '../decode/value.ts'
+import { type Numeral, pickObject, pickText } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Binding, Found, Layer, Message, Place } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
 import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './facts.ts'
 import { readRequirement } from './read.ts'
 import { isFacilitatorRequest, readX402Shape } from './shape.ts'
+import { judgeSpender } from './spender.ts'
 import { bind, compareHosts, compareResources, isSameAddress, toUrl, type Verdict } from '../compare.ts'
 import {
   findDifference,
@@ -66,9 +67,41 @@ function bindSigned({ accepted, authorization }: X402Facts): Binding[] {
   return [
     ...(authorization === null
       ? []
-      : bindTransfer(authorization, toPaid(authorization, accepted, null), accepted, words)),
+      : [
+          ...bindTransfer(authorization, toPaid(authorization, accepted, null), accepted, words),
+          ...bindSpender(authorization, accepted),
+        ]),
     ...bindDomain(accepted, accepted.caip2),
   ]
+}
+
+const SPENDER_WORDS: Readonly<Record<Verdict, string>> = {
+  match: 'The spender is the proxy of x402, which pays nobody but the witness.',
+  partial: 'The spender is a proxy of an earlier release of x402: few facilitators settle through it.',
+  mismatch:
+    'The spender is not the proxy of x402 for this scheme: it could pay anybody, whatever the witness says.',
+  unverifiable: '',
+}
+
+/** Who may take the money, and who may ask for it. */
+function bindSpender({ spender, facilitator }: X402Authorization, accepted: X402Requirement): Binding[] {
+  const found: Binding[] = []
+  const scheme = accepted.scheme ?? { value: 'exact', at: accepted.at }
+  const verdict = spender === null ? undefined : judgeSpender(spender.value, scheme.value)
+  if (spender !== null && verdict !== undefined)
+    found.push(bind('spender', verdict, spender.at, scheme.at, SPENDER_WORDS[verdict]))
+  const announced = pickText(accepted.extra, 'facilitatorAddress')
+  if (facilitator !== null && announced !== null && !isSameAddress(facilitator.value, announced.value))
+    found.push(
+      bind(
+        'offer',
+        'mismatch',
+        facilitator.at,
+        announced.at,
+        'The permit lets another facilitator settle than the one that was announced.',
+      ),
+    )
+  return found
 }
 
 function bindTransfer(

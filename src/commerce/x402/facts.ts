@@ -23,7 +23,7 @@ export interface X402Requirement {
   readonly extra: Found<JsonObject> | null
 }
 
-/** The payer signed this: EIP-3009 or Permit2; SVM and others are one opaque transaction. */
+/** The payer signed this: EIP-3009 or Permit2; SVM and others are one opaque transaction, and ERC-7710 is an opaque delegation. */
 export interface X402Authorization {
   readonly kind: 'eip3009' | 'permit2' | 'transaction'
   readonly at: Place
@@ -33,6 +33,10 @@ export interface X402Authorization {
   readonly amount: Numeral | null
   /** Permit2 only. */
   readonly asset: Found<string> | null
+  /** Permit2 only: the contract that may take the money. */
+  readonly spender: Found<string> | null
+  /** Permit2 of `upto` only: who may ask that contract to. */
+  readonly facilitator: Found<string> | null
   readonly nonce: Found<string> | null
   /** Seconds. `validAfter`, `witness.validAfter`. */
   readonly notBefore: Numeral | null

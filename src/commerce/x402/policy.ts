@@ -56,7 +56,8 @@ function judge({
   if (stage === 'payment' && authorization?.kind === 'transaction')
     found.push(
       reason('POLICY_INPUT_MISSING', authorization.at, {
-        message: 'What was signed is a sealed transaction: its amount, payee and expiry are not read here.',
+        message:
+          'What was signed is sealed (a transaction or a delegation): its amount, payee and expiry are not read here.',
       }),
     )
   return found

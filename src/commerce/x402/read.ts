@@ -43,7 +43,7 @@ export function readX402({ layer }: Sighting<unknown>, reading: Reading): X402Fa
       pickText(document, 'resource', 'url') ?? pickText(document, 'resource') ?? accepts[0]?.resource ?? null,
     accepted,
     accepts,
-    signature: judgeCredential(pick(payload, 'signature') ?? pick(payload, 'transaction')),
+    signature: judgeCredential(pick(payload, 'signature') ?? readSealed(payload, shape.method)),
     authorization: stage === 'payment' ? readAuthorization(payload, shape.method) : null,
     identifier: identifier && {
       at: identifier.at,
@@ -104,6 +104,8 @@ function readAuthorization(
       to: pickText(eip3009, 'to'),
       amount: pickNumeral(eip3009, 'value'),
       asset: null,
+      spender: null,
+      facilitator: null,
       nonce: readNonce(eip3009),
       notBefore: pickNumeral(eip3009, 'validAfter'),
       expiresAt: pickNumeral(eip3009, 'validBefore'),
@@ -117,22 +119,37 @@ function readAuthorization(
       to: pickText(permit2, 'witness', 'to'),
       amount: pickNumeral(permit2, 'permitted', 'amount'),
       asset: pickText(permit2, 'permitted', 'token'),
+      spender: pickText(permit2, 'spender'),
+      facilitator: pickText(permit2, 'witness', 'facilitator'),
       nonce: readNonce(permit2),
       notBefore: pickNumeral(permit2, 'witness', 'validAfter'),
       expiresAt: pickNumeral(permit2, 'deadline'),
     }
-  const transaction = method === 'transaction' ? pickText(payload, 'transaction') : null
-  if (transaction === null) return null
+  const sealed = readSealed(payload, method)
+  if (sealed === null) return null
   const nothing = {
-    from: null,
     to: null,
     amount: null,
     asset: null,
+    spender: null,
+    facilitator: null,
     nonce: null,
     notBefore: null,
     expiresAt: null,
   }
-  return { kind: 'transaction', at: transaction.at, ...nothing }
+  return { kind: 'transaction', at: sealed.at, from: pickText(payload, 'delegator'), ...nothing }
+}
+
+/** What was signed as a whole. A group of Algorand is told by its first transaction. */
+function readSealed(payload: Found<JsonObject> | null, method: X402Method | null): Found<Json> | null {
+  if (method === 'erc7710') return pickText(payload, 'permissionContext')
+  if (method !== 'transaction') return null
+  return (
+    pickText(payload, 'transaction') ??
+    pickText(payload, 'block') ??
+    pickList(payload, 'paymentGroup')[0] ??
+    null
+  )
 }
 
 /** Hex text, or a uint256 as text or number. */

@@ -8,7 +8,7 @@ import { isObject, member } from '../decode/value.ts'
 export type X402Stage = 'challenge' | 'payment' | 'settlement'
 
 /** `several`: two readers could take two different payments from it. */
-export type X402Method = 'eip3009' | 'permit2' | 'transaction' | 'several'
+export type X402Method = 'eip3009' | 'permit2' | 'erc7710' | 'transaction' | 'several'
 
 export interface X402Shape {
   /** A small whole number, known or not; null where it says none. */
@@ -53,8 +53,12 @@ function readMethod(payload: unknown): X402Method | null {
   const hasPermit2 = member(payload, 'permit2Authorization') !== undefined
   if (hasEip3009) return hasPermit2 ? 'several' : 'eip3009'
   if (hasPermit2) return 'permit2'
-  return member(payload, 'transaction') === undefined ? null : 'transaction'
+  if (member(payload, 'delegationManager') !== undefined) return 'erc7710'
+  return SEALED.some((name) => member(payload, name) !== undefined) ? 'transaction' : null
 }
+
+/** What the chains of other families sign as a whole: a transaction, a block of Keeta, a group of Algorand. */
+export const SEALED = ['transaction', 'block', 'paymentGroup'] as const
 
 /** A facilitator is asked about a payment, and beside it the requirement that the seller holds against it. */
 export const isFacilitatorRequest = (body: unknown): boolean =>

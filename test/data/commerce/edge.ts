@@ -201,6 +201,7 @@ export const BLOCKED: readonly Blocked[] = [
   },
   { code: 'SIGNED_MEMBER_MISSING', when: 'nobody signed', source: sample('x402-bare', remove(`${PAID}/payload/signature`)) },
   { code: 'SIGNED_MEMBER_MALFORMED', when: 'the payer is nobody', source: sample('x402-bare', set(`${SIGNED}/from`, '0x1')) },
+  { code: 'BINDING_PAYEE', when: 'a permit is for another spender than the proxy', source: sample('x402-permit2', set(`${PAID}/payload/permit2Authorization/spender`, STRANGER)) },
   { code: 'BINDING_PAYEE', when: 'signed for another', source: sample('x402-bare', set(`${SIGNED}/to`, STRANGER)) },
   { code: 'BINDING_AMOUNT', when: 'signed for less', source: sample('x402-bare', set(`${SIGNED}/value`, '24999')) },
   {

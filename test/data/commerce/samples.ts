@@ -120,7 +120,7 @@ const x402: Record<string, SampleSource> = {
             permit2Authorization: {
               from: PAYER,
               permitted: { token: USDC, amount: '25000' },
-              spender: '0xde709f2102306220921060314715629080e2fb77',
+              spender: '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
               nonce: '4186230957721094563870921',
               deadline: '1790000120',
               witness: { to: PAYEE, validAfter: '1790000000' },

@@ -259,6 +259,14 @@ const x402: Variant[] = [
     cap: NO_NONCE,
   },
   {
+    id: 'x402-50',
+    base: 'x402-permit2',
+    why: 'the spender is no proxy of x402',
+    changes: [set(`${PERMIT}/spender`, OTHER)],
+    mustDrop: [],
+    cap: MISMATCH,
+  },
+  {
     id: 'x402-28',
     base: 'x402-permit2',
     why: 'a deadline next week',

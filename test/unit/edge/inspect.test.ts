@@ -24,8 +24,19 @@ const inspect = ({ path = '/v1/x', headers = [], body = '' }: Given) =>
 const encode = (value: unknown, encoding: BufferEncoding = 'base64') =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString(encoding)
 
-const v2 = { x402Version: 2, accepted: { scheme: 'exact', network: 'eip155:8453' }, payload: {} }
-const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: {} }
+const payload = {
+  signature: `0x${'2c81f0'.repeat(21)}1b1b`,
+  authorization: {
+    from: '0x27b1fdb04752bbc536007a920d24acb045561c26',
+    to: '0xde709f2102306220921060314715629080e2fb77',
+    value: '25000',
+    validAfter: '0',
+    validBefore: '120',
+    nonce: `0x${'7c1d4a9e03b85f62'.repeat(4)}`,
+  },
+}
+const v2 = { x402Version: 2, accepted: { scheme: 'exact', network: 'eip155:8453' }, payload }
+const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload }
 /** What a payment that is cut short for a test does not say. */
 const UNSAID: ReadonlySet<string> = new Set(['AMOUNT_MISSING', 'POLICY_INPUT_MISSING', 'WINDOW_MISSING'])
 const of = (url: unknown) => encode({ ...v2, resource: { url } })
