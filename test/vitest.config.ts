@@ -1,6 +1,8 @@
 // `npm test`: what a change has to pass within minutes. The longest loops are in vitest.long.config.ts.
 import { defineConfig } from 'vitest/config'
 
+// The files of a worker share its modules: loading them anew for each of hundreds of files took a fifth of the time, of unit tests more than
+// the tests. A test therefore mocks no module and leaves every global as it found it.
 const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
 
 export default defineConfig({
@@ -17,12 +19,11 @@ export default defineConfig({
           include: ['test/{contract,flow,e2e}/**/*.test.{ts,tsx}'],
           ...limits,
           maxWorkers: 2,
+          isolate: false,
         },
       },
       {
         extends: true,
-        // The files of a worker share its modules: loading them anew for each of two hundred files took longer than the
-        // tests. A unit test therefore mocks no module and leaves every global as it found it.
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.{ts,tsx}'],

@@ -341,7 +341,12 @@ describe('reading', () => {
     async () => {
       const owner = bearer(KEY_B)
       const sent: string[] = []
-      for (const n of [1, 2, 3, 4, 5]) sent.unshift((await sendTask(door, echo(`${n}`), owner)).id)
+      for (const n of [1, 2, 3, 4, 5]) {
+        sent.unshift((await sendTask(door, echo(`${n}`), owner)).id)
+        // Tasks of one millisecond have no order.
+        const now = Date.now()
+        while (Date.now() === now) await new Promise((resolve) => setImmediate(resolve))
+      }
       const seen: string[] = []
       let pageToken = ''
       do {
