@@ -61,11 +61,42 @@ const isTypeOfBranch = (issue: z.core.$ZodIssue) => issue.path.length === 0 && i
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   // A rule over several members says itself which of them would do.
   if (isMissing(issue, value) && issue.code !== 'custom') return 'Required'
+  if (issue.code === 'too_small') return sizeMessage(issue, issue.minimum, 'at least')
+  if (issue.code === 'too_big') return sizeMessage(issue, issue.maximum, 'at most')
   if (issue.code !== 'invalid_union' || !isWrongType(issue, undefined)) return issue.message
   const expected = issue.errors.flatMap((branch) =>
     branch.flatMap((nested) => (nested.code === 'invalid_type' ? [nested.expected] : [])),
   )
   return `Invalid input: expected ${[...new Set(expected)].join(' or ')}`
+}
+
+const COUNTED: Readonly<Record<string, string>> = {
+  string: 'character',
+  array: 'item',
+  set: 'item',
+  map: 'entry',
+}
+
+/** The validator's own words are for programmers; a rule that has words of its own keeps them. */
+function sizeMessage(
+  {
+    origin,
+    message,
+    inclusive,
+    exact,
+  }: Pick<z.core.$ZodIssueTooSmall, 'origin' | 'message' | 'inclusive' | 'exact'>,
+  bound: number | bigint,
+  word: 'at least' | 'at most',
+): string {
+  if (!/^Too (?:small|big): /.test(message)) return message
+  const counted = COUNTED[origin]
+  if (counted === undefined) {
+    if (inclusive !== false) return `Must be ${word} ${bound}`
+    return `Must be ${word === 'at least' ? 'more' : 'less'} than ${bound}`
+  }
+  if (bound === 1 && word === 'at least' && exact !== true) return 'Must not be empty'
+  const plural = counted === 'entry' ? 'entries' : `${counted}s`
+  return `Must have ${exact === true ? 'exactly' : word} ${bound} ${Number(bound) === 1 ? counted : plural}`
 }
 
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
