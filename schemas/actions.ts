@@ -166,6 +166,21 @@ export const PermitDecision = z.strictObject({
 })
 export type PermitDecision = z.infer<typeof PermitDecision>
 
+/** How a permit stands, for whoever holds it. */
+export const PermitStanding = z.strictObject({
+  permit_id: z.string(),
+  state: PermitState,
+  approvals: z.int().min(0).describe('People, or keys, that approved it so far'),
+  expires_at: Timestamp.describe('While it waits, until when it can be approved'),
+  decided_at: Timestamp.nullable(),
+  attempt_id: z.string().nullable().describe('The attempt it was executed by'),
+})
+export type PermitStanding = z.infer<typeof PermitStanding>
+
+/** Longest that one call waits for people. */
+export const MAX_WAIT_SECONDS = 300
+export const waitSeconds = z.int().min(0).max(MAX_WAIT_SECONDS)
+
 export const PermitRecord = z.strictObject({
   permit_id: z.string(),
   mandate_id: z.string(),

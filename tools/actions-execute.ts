@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { answerFrom } from '../schemas/answer-from.ts'
-import { ActionReply, ActionRequest } from '../schemas/actions.ts'
+import { ActionReply, ActionRequest, MAX_WAIT_SECONDS, waitSeconds } from '../schemas/actions.ts'
 import { credits } from '../src/core/price.ts'
 import { idempotencyKeyArgument } from '../schemas/egress.ts'
 import { ATTEMPT_COST } from '../src/egress/wire.ts'
+import { waitOf } from '../src/actions/until-decided.ts'
 import { defineTool } from './services.ts'
 
 export const actionsExecute = defineTool({
@@ -14,12 +15,15 @@ export const actionsExecute = defineTool({
     'Sends the one request that a permit was prepared for, with a credential the gateway holds, and returns the upstream ' +
     'answer as data. Needs the permit the operator gave you and exactly its request: another method, URL, header or body is ' +
     'refused. Works once: a repeat is a 409 that names the first attempt, or under the same `idempotency_key` the first answer. ' +
-    'Nothing is ever retried.',
+    'Nothing is ever retried. Where people still have to approve, `wait_seconds` waits for them and then sends.',
   brief:
     'Sends the one request that a permit allows, once, with a credential that the gateway holds; 1 credit. Any other method, URL, header or body is refused. Nothing is retried.',
   input: z.strictObject({
     permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
     request: ActionRequest,
+    wait_seconds: waitSeconds
+      .optional()
+      .describe('While people still have to approve: wait so long for them, then send'),
     idempotency_key: idempotencyKeyArgument,
     answer_from: answerFrom.meta({ advertised: false }),
   }),
@@ -27,6 +31,7 @@ export const actionsExecute = defineTool({
   price: credits(ATTEMPT_COST, { within: 'attempt' }),
   caller: 'anyone',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+  maxDurationMs: (MAX_WAIT_SECONDS + 60) * 1000,
   rest: { method: 'POST', path: '/v1/actions/execute', operationId: 'executeAction' },
   skill: {
     id: 'actions-execute',
@@ -78,7 +83,8 @@ export const actionsExecute = defineTool({
       ? undefined
       : (next) =>
           `Send the same call with the same idempotency_key and "answer_from": ${next}: nothing is sent or charged again.`,
-  handle: async function actionsExecute({ answer_from: _part, ...input }, { actions, charge }) {
-    return actions.execute(input, charge)
+  handle: async function actionsExecute({ answer_from: _part, wait_seconds, ...input }, context) {
+    const { actions, charge } = context
+    return actions.execute(input, charge, waitOf(wait_seconds, context))
   },
 })

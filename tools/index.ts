@@ -9,6 +9,7 @@ import { actionsManifest } from './actions-manifest.ts'
 import { actionsPermitsEvidence } from './actions-permits-evidence.ts'
 import { actionsPermitsGet } from './actions-permits-get.ts'
 import { actionsPermitsList } from './actions-permits-list.ts'
+import { actionsPermitsWait } from './actions-permits-wait.ts'
 import { actionsPrepare } from './actions-prepare.ts'
 import { actionsPricing } from './actions-pricing.ts'
 import { actionsRefuse } from './actions-refuse.ts'
@@ -168,6 +169,7 @@ export const tools: readonly AnyTool[] = [
   actionsPermitsEvidence,
   actionsPermitsGet,
   actionsPermitsList,
+  actionsPermitsWait,
   actionsMandatesCreate,
   actionsMandatesList,
   actionsMandatesRevoke,

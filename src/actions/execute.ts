@@ -4,46 +4,58 @@ import type { CreditCharge } from '../core/credit-charge.ts'
 import { GatewayError } from '../core/errors.ts'
 import { findApprovals } from '../egress/attempts.ts'
 import type { EgressRequest } from '../egress/ports.ts'
-import { JWS_TYPES } from '../receipts/types.ts'
 import { must } from '../lib/must.ts'
 import type { Actions } from './ports.ts'
 import type { Permit } from '../store/ports.ts'
 import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
-import { hashPermit, isSameHash, readClaims } from './permits.ts'
+import { hashPermit, readClaims } from './permits.ts'
+import type { PermitWaits } from './permit-waits.ts'
 import type { ActionParts } from './ports.ts'
 import type { PreparedPermit, PreparedPermits } from './prepared-permit-cache.ts'
-import { permitExpired, permitInvalid, permitRevoked } from './refusals.ts'
+import { permitPending, permitRevoked } from './refusals.ts'
 import { findConflict, type PermitGrant, permitGrant } from './permit-grant.ts'
+import { untilDecided, type Wait } from './until-decided.ts'
 
-/**
- * No signature is checked where there is a row: it holds the hash of the bytes that were signed, and nobody else can have
- * made those. One indexed read, however many permits there ever were, and none where this process prepared the permit.
- */
+/** The tool `gateway.actions.execute`. Nothing is read first where this process prepared the permit. */
 export function createExecute(
-  parts: ActionParts & { readonly preparedPermits: Pick<PreparedPermits, 'take'> },
+  parts: ActionParts & {
+    readonly preparedPermits: Pick<PreparedPermits, 'take'>
+    readonly waits: PermitWaits
+    readonly findShown: (jws: string) => Promise<Permit>
+  },
 ): Actions['execute'] {
-  const { store, forward, now, preparedPermits } = parts
+  const { store, forward, now, preparedPermits, waits, findShown } = parts
 
-  return async ({ permit: jws, request: bare, idempotency_key }, charge) => {
+  return async ({ permit: jws, request: bare, idempotency_key }, charge, wait) => {
     const request = { ...bare, idempotency_key }
     const tokenSha256 = hashPermit(jws)
     const known = preparedPermits.take(tokenSha256)
     const reply = known && (await sendAtOnce(known, jws, request, charge))
     if (reply) return reply
 
-    const claims = readClaims(jws)
-    if (!claims) throw permitInvalid()
-    const row = await store.getPermit(claims.jti)
-    if (!row) throw parts.verifyOwn(jws, JWS_TYPES.permit) ? permitExpired(claims.jti) : permitInvalid()
-    if (!isSameHash(tokenSha256, row.tokenSha256)) throw permitInvalid()
+    const shown = await findShown(jws)
+    const row = wait === undefined ? shown : await decided(shown, wait)
     const conflict = findConflict(row, now())
     // What an executed permit is asked for under a key may be its answer: the store knows, and else says the same of the permit.
     const isRepeat = row.state === 'executed' && idempotency_key !== undefined
     if (conflict && !isRepeat) throw (await findRevoked(row)) ?? conflict
-    const grant = permitGrant(store, row, () => claims.request)
+    const bound = () => must(readClaims(jws), 'the claims of a permit whose row was found').request
+    const grant = permitGrant(store, row, bound)
     // A permit that nobody had to approve is not asked after.
     const approvals = row.decidedAt === null ? undefined : await findApprovals(store, row.id)
     return await send(request, { ...grant, ...(approvals && { approvals }) }, charge)
+  }
+
+  /** The row once people have decided, or as it stands when the wait ends. Whoever is gone by then gets nothing sent. */
+  async function decided(permit: Permit, wait: Wait): Promise<Permit> {
+    if (findConflict(permit, now())?.code !== 'permit_pending') return permit
+    let row = permit
+    await untilDecided(waits, permit, wait, async () => {
+      row = (await store.getPermit(permit.id)) ?? row
+      return findConflict(row, now())?.code === 'permit_pending' && (await findRevoked(row)) === undefined
+    })
+    if (wait.signal().aborted) throw permitPending(permit.id)
+    return row
   }
 
   /**

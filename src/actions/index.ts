@@ -3,15 +3,18 @@ import { credentialNotFound } from '../egress/refusals.ts'
 import { checkSubset } from '../egress/scope.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { Actions } from './ports.ts'
+import type { OpenActions, PermitHolder } from './ports.ts'
+import type { PermitState } from '../../schemas/actions.ts'
 import type { Permit } from '../store/ports.ts'
 import { deciderOf, findApproverRefusal, readRule } from './approval.ts'
 import { digestFacts, openEvidence, sealEvidence } from './evidence.ts'
 import { createExecute } from './execute.ts'
+import { createFindShown } from './find-shown.ts'
 import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { type ActionParts, PERMIT_TTL_MS } from './ports.ts'
 import { createPrepare, invalidTerms } from './prepare.ts'
+import { createPermitWaits } from './permit-waits.ts'
 import { createPreparedPermits } from './prepared-permit-cache.ts'
 import {
   alreadyDecided,
@@ -25,20 +28,51 @@ import {
   permitRevoked,
 } from './refusals.ts'
 import { readFacts, readSummary } from './summary.ts'
-import { toActionStats, toMandateRecord, toPermitRecord } from './wire.ts'
+import { untilDecided, type Wait } from './until-decided.ts'
+import { toActionStats, toMandateRecord, toPermitRecord, toPermitStanding } from './wire.ts'
 
 /** Mandates and permits of an account, and their one execution (contract, section 7). */
-export function createActions(parts: ActionParts): Actions {
+export function createActions(parts: ActionParts): OpenActions {
   const { store, now } = parts
   const preparedPermits = createPreparedPermits()
+  const waits = createPermitWaits(parts)
+  const findShown = createFindShown(parts)
 
-  async function show(accountId: string, permit: Permit) {
+  async function surroundings(permit: Permit) {
     const [dependencies, decisions] = await Promise.all([
-      readDependencies(store, accountId, [permit]),
+      readDependencies(store, permit.accountId, [permit]),
       store.listDecisions([permit.id]),
     ])
-    return toPermitRecord(permit, dependencies(permit), decisions, now(), 'whole')
+    return { dependencies: dependencies(permit), decisions }
   }
+
+  async function show(permit: Permit) {
+    const { dependencies, decisions } = await surroundings(permit)
+    return toPermitRecord(permit, dependencies, decisions, now(), 'whole')
+  }
+
+  async function standingOf(permit: Permit) {
+    const { dependencies, decisions } = await surroundings(permit)
+    return toPermitStanding(permit, dependencies, decisions, now())
+  }
+
+  /** Shows the permit as `read` says, after it was decided where somebody waits for that. */
+  async function after<R extends { readonly state: PermitState }>(
+    permit: Permit,
+    wait: Wait | undefined,
+    read: (permit: Permit) => Promise<R>,
+  ): Promise<R> {
+    let shown = await read(permit)
+    if (wait === undefined || shown.state !== 'pending_approval') return shown
+    await untilDecided(waits, permit, wait, async () => {
+      shown = await read(await find(permit.accountId, permit.id))
+      return shown.state === 'pending_approval'
+    })
+    return shown
+  }
+
+  const holderOf = (whose: PermitHolder) =>
+    'permit' in whose ? findShown(whose.permit) : find(whose.accountId, whose.permitId)
 
   async function find(accountId: string, permitId: string): Promise<Permit> {
     const permit = await store.getPermit(permitId)
@@ -93,12 +127,35 @@ export function createActions(parts: ActionParts): Actions {
     async revokeMandate(accountId, mandateId) {
       const revoked = await store.revokeMandate({ id: mandateId, accountId, now: now() })
       if (!revoked) throw mandateNotFound()
+      waits.lookNow()
       return toMandateRecord(revoked)
     },
 
     prepare: createPrepare({ ...parts, preparedPermits }),
 
-    getPermit: async (accountId, permitId) => show(accountId, await find(accountId, permitId)),
+    getPermit: async (accountId, permitId, wait) => after(await find(accountId, permitId), wait, show),
+
+    standing: async (jws, wait) => after(await findShown(jws), wait, standingOf),
+
+    async follow(whose, news) {
+      const permit = await holderOf(whose)
+      const { id: permitId, accountId } = permit
+      const end = waits.enter(permit, { news })
+      return {
+        permitId,
+        get isOpen() {
+          return !waits.isClosed
+        },
+        read: async () => standingOf(await find(accountId, permitId)),
+        end,
+      }
+    },
+
+    get waiting() {
+      return waits.count
+    },
+
+    endWaits: () => waits.close(),
 
     async listPermits(accountId, { state }, page) {
       const at = now()
@@ -144,8 +201,9 @@ export function createActions(parts: ActionParts): Actions {
       })
       if (!decided) throw permitNotFound()
       if (decided.changed) {
+        waits.changed(permitId)
         parts.onApproval?.(decided.permit)
-        return show(accountId, decided.permit)
+        return show(decided.permit)
       }
       if (decided.reason !== undefined) throw approvalRefused(permitId, decided.reason)
       throw isPast(decided.permit, at) && decided.permit.decidedAt === null
@@ -160,11 +218,11 @@ export function createActions(parts: ActionParts): Actions {
       const json = openEvidence(parts.evidenceKey, permit, sealed)
       const digest = digestFacts(readFacts(json))
       if (digest !== permit.requestDigest) throw new Error('what is kept is not what the permit was for')
-      const { decisions } = await show(accountId, permit)
+      const { decisions } = await show(permit)
       return { permit_id: permitId, request_digest: digest, request: readSummary(json, 'whole'), decisions }
     },
 
-    execute: createExecute({ ...parts, preparedPermits }),
+    execute: createExecute({ ...parts, preparedPermits, waits, findShown }),
 
     async stats(accountId) {
       const counts = await store.countActions(accountId)

@@ -2,6 +2,7 @@
 // executed: that is one attempt of the egress engine, whose grant is the permit instead of a capability.
 import type { KeyObject } from 'node:crypto'
 import type { Forward } from '../egress/forward.ts'
+import type { Logger } from '../lib/log.ts'
 import type { Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CreditsRequired } from '../core/charging.ts'
@@ -15,10 +16,12 @@ import type {
   MandateTerms,
   PermitEvidence,
   PermitRecord,
+  PermitStanding,
   PermitState,
   PreparedPermit,
 } from '../../schemas/actions.ts'
 import type { PageRequest } from '../store/model.ts'
+import type { Wait } from './until-decided.ts'
 
 export interface ActionParts {
   readonly store: Pick<
@@ -34,6 +37,7 @@ export interface ActionParts {
     | 'listPermits'
     | 'decidePermit'
     | 'listDecisions'
+    | 'lookAtPermits'
     | 'getEvidence'
     | 'findPersonBehind'
     | 'reserveAction'
@@ -53,6 +57,7 @@ export interface ActionParts {
   readonly onApproval?: (permit: Permit | NewPermit) => void
   /** Key of the requests that were approved, as they are kept. */
   readonly evidenceKey: KeyObject
+  readonly log: Pick<Logger, 'warn'>
   readonly now: () => number
 }
 
@@ -63,6 +68,23 @@ export const APPROVAL_WINDOW_MS = 24 * 3600 * 1000
 export const MANDATE_MAX_MS = 90 * 24 * 3600 * 1000
 /** One account may have this many: preparing is free, and each holds up to 128 KiB that a person would have to read. */
 export const MAX_PENDING_PERMITS = 500
+
+/** Whoever may hear of a permit. */
+export type PermitHolder =
+  { readonly permit: string } | { readonly accountId: string; readonly permitId: string }
+
+export interface FollowedPermit {
+  readonly permitId: string
+  /** False once the gateway closes: then nothing more is told. */
+  readonly isOpen: boolean
+  read(): Promise<PermitStanding>
+  end(): void
+}
+
+export interface OpenActions extends Actions {
+  /** Lets go whoever waits for people: a gateway that stops waits for its answers. */
+  endWaits(): void
+}
 
 /** Signed single-use permits for one exact request, under mandates (contract, section 7). */
 export interface Actions {
@@ -89,8 +111,24 @@ export interface Actions {
       mandate_id?: string | undefined
     },
   ): Promise<PreparedPermit>
-  /** @throws {GatewayError} permit_not_found */
-  getPermit(accountId: string, permitId: string): Promise<PermitRecord>
+  /**
+   * @param wait for people, where it waits for them: it is answered with how the permit stands when that ends
+   * @throws {GatewayError} permit_not_found; rate_limited where too many wait
+   */
+  getPermit(accountId: string, permitId: string, wait?: Wait): Promise<PermitRecord>
+  /**
+   * The same for whoever holds the permit itself.
+   * @throws {GatewayError} permit_invalid; permit_expired where its row is gone; rate_limited
+   */
+  standing(permit: string, wait?: Wait): Promise<PermitStanding>
+  /**
+   * Listens to one permit: `news` is called when it may stand otherwise. Read it once after this.
+   * @param whose the permit itself, or the account and the id of the permit
+   * @throws {GatewayError} as `getPermit` and `standing`
+   */
+  follow(whose: PermitHolder, news: () => void): Promise<FollowedPermit>
+  /** Those who wait for people now, calls and streams. */
+  readonly waiting: number
   listPermits(
     accountId: string,
     filter: { state?: Exclude<PermitState, 'revoked'> | undefined },
@@ -113,6 +151,7 @@ export interface Actions {
   execute(
     input: { permit: string; request: ActionRequest; idempotency_key?: string | undefined },
     charge: CreditCharge,
+    wait?: Wait,
   ): Promise<ActionReply>
   /** @param accountId whose; undefined: of all accounts together */
   stats(accountId: string | undefined): Promise<ActionStats>

@@ -6,6 +6,7 @@ import type {
   MandateRecord,
   PermitDecision,
   PermitRecord,
+  PermitStanding,
   PermitState,
 } from '../../schemas/actions.ts'
 import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
@@ -75,6 +76,21 @@ export function toPermitRecord(
     evidence_kept: permit.evidenceBytes !== null,
   }
 }
+
+/** What the holder of a permit is told: nothing of the people who decide. */
+export const toPermitStanding = (
+  permit: Permit,
+  dependencies: PermitDependencies,
+  decisions: readonly Decision[],
+  now: number,
+): PermitStanding => ({
+  permit_id: permit.id,
+  state: stateOf(permit, dependencies, now),
+  approvals: decisions.filter(({ decision }) => decision === 'approve').length,
+  expires_at: toTimestamp(permit.expiresAt),
+  decided_at: toTimestampOrNull(permit.decidedAt),
+  attempt_id: permit.attemptId,
+})
 
 const toDecision = ({
   decision,

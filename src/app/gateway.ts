@@ -95,7 +95,7 @@ async function open(
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
-  const { calls, services, housekeeping, webhooks } = await openServices(
+  const { calls, services, housekeeping, webhooks, endWaits } = await openServices(
     platform,
     payments,
     registry,
@@ -125,6 +125,7 @@ async function open(
   async function stop(deadlineMs: number): Promise<void> {
     stopHousekeeping()
     calls.drain()
+    endWaits()
     await Promise.all([doors.close(), listener.drain(deadlineMs)])
     // A caller that went away does not end its attempt: those are waited for too before the store closes.
     for (const end = Date.now() + deadlineMs; calls.inFlight > 0 && Date.now() < end;)

@@ -54,6 +54,8 @@ export interface OpenServices {
   readonly housekeeping: Housekeeping
   /** Tells strangers what they asked to be told. */
   readonly webhooks: WebhookSender
+  /** Lets go whoever waits for people. */
+  readonly endWaits: () => void
 }
 
 /** Composes the services of handlers and the call path, and settles first what a crash left behind. */
@@ -221,6 +223,7 @@ export async function openServices(
     services,
     calls,
     webhooks,
+    endWaits: () => broker.actions.endWaits(),
     housekeeping: {
       audit,
       policies,

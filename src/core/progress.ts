@@ -9,6 +9,8 @@ export interface ProgressReport {
   readonly message?: string
   /** Says that a payment was accepted, which some doors tell in their own words. */
   readonly isAcceptance?: true
+  /** Nothing happens until people have decided: a door may say so in its own words. */
+  readonly waitsFor?: 'approval'
 }
 
 export type Progress = (report: ProgressReport) => void

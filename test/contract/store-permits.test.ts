@@ -303,6 +303,29 @@ describe.each(ENGINES)('permits in %s', (engine) => {
       expect(await store.countActions(grant.accountId)).toMatchObject({ permitsApproved: 1 })
     })
 
+    it('are looked at by many ids at once, whatever changed them', async () => {
+      const grant = await addGrant(store, 9, { requiresApproval: true })
+      const add = () => addPermit(store, grant)
+      const [waits, heard, refused] = [await add(), await add(), await add()]
+      const look = async (...ids: string[]) =>
+        (await store.lookAtPermits(ids)).map((each) => [each.id, each.state, each.decisions, each.isRevoked])
+      const anna = await member(grant.accountId)
+      await store.decidePermit(decisionOn(heard, 'approve', { ...person(anna), people: 2 }))
+      await store.decidePermit(decisionOn(refused, 'refuse', person(anna)))
+      expect((await look(waits.id, heard.id, refused.id, 'pmt_none')).toSorted()).toEqual(
+        [
+          [waits.id, 'pending_approval', 0, false],
+          [heard.id, 'pending_approval', 1, false],
+          [refused.id, 'refused', 1, false],
+        ].toSorted(),
+      )
+      await store.revokeMandate({ id: grant.mandate.id, accountId: grant.accountId, now: NOW + 2 })
+      expect(await look(waits.id)).toEqual([[waits.id, 'pending_approval', 0, true]])
+      expect(await look()).toEqual([])
+      const many = await store.lookAtPermits([...times(320, () => 'pmt_none'), waits.id])
+      expect(many).toMatchObject([{ id: waits.id, expiresAt: waits.expiresAt }])
+    })
+
     it('go out after the two that came first of many at once', async () => {
       const grant = await addGrant(store, 5, { requiresApproval: true })
       const permit = await addPermit(store, grant)

@@ -123,10 +123,10 @@ describe('over MCP', () => {
       }),
     )
     expect(lists[0]!.toSorted()).toEqual(
-      'execute manifest pricing stats'.split(' ').map((name) => `gateway.actions.${name}`),
+      'execute manifest permits.wait pricing stats'.split(' ').map((name) => `gateway.actions.${name}`),
     )
     expect(lists[1]!.toSorted()).toEqual(
-      'execute manifest pricing stats prepare approve refuse permits.get permits.list mandates.create mandates.list mandates.revoke'
+      'execute manifest permits.wait pricing stats prepare approve refuse permits.get permits.list mandates.create mandates.list mandates.revoke'
         .split(' ')
         .map((name) => `gateway.actions.${name}`)
         .toSorted(),

@@ -217,10 +217,12 @@ export function createEngine(parts: EngineParts): Engine {
       if ('parts' in plan) return { message: plan }
       try {
         const opened = push && ((task: OpenedTask) => addPush(push, task, call))
+        const waiting = Promise.withResolvers<LiveTask>()
         const run = runner.start(plan, request, call, {
           resumed,
           opened,
           ...(isQuick && { begun: () => {} }),
+          waits: waiting.resolve,
         })
         if (isQuick) {
           const entry = await run.begun
@@ -229,7 +231,9 @@ export function createEngine(parts: EngineParts): Engine {
             return shown(entry.task)
           }
         }
-        const reply = await run.done
+        // 3.2.2: a task that waits for a permission is an answer, and its client is told, or asks, how it goes on.
+        const reply = await Promise.race([run.done, waiting.promise.then(({ task }): Reply => ({ task }))])
+        run.done.catch(logFailure)
         return request.historyLength === undefined || 'message' in reply ? reply : shown(reply.task)
       } catch (thrown) {
         return again(await takenTask(thrown, request, call))

@@ -57,6 +57,8 @@ export interface RunOptions {
   readonly opened?: ((task: OpenedTask) => Promise<void>) | undefined
   /** Somebody will follow the task: it is stored, and `begun` called, before the work starts. */
   readonly begun?: (entry: LiveTask) => void
+  /** People have to allow it elsewhere: the task is stored as it waits, and goes on by itself. Called once. */
+  readonly waits?: (entry: LiveTask) => void
 }
 
 export interface Runner {
@@ -96,7 +98,7 @@ export function createRunner(parts: {
   /** One write at a time per task. False when another process changed the row: then it is read again and adopted. */
   function write(entry: LiveTask, next: WireTask = entry.task, as?: SaveAs): Promise<boolean> {
     const turn = entry.writing.then(async () => {
-      if (!(await tasks.save(next, entry.owner, entry.revision + 1, as))) return false
+      if (!(await tasks.save(next, entry.owner, entry.revision + 1, as ?? { isLive: true }))) return false
       entry.revision++
       return true
     })
@@ -108,7 +110,7 @@ export function createRunner(parts: {
     work: Work,
     request: SendRequest,
     call: A2aCall,
-    { resumed, opened: beforeStored, begun: watch }: RunOptions,
+    { resumed, opened: beforeStored, begun: watch, waits }: RunOptions,
   ): Run {
     const controller = new AbortController()
     const begun = Promise.withResolvers<LiveTask | undefined>()
@@ -134,6 +136,16 @@ export function createRunner(parts: {
       })
       registry.set(id, opened)
       return opened
+    }
+
+    /** Where another replica ended it meanwhile, the work is called off. */
+    async function tellOthers(told: LiveTask): Promise<void> {
+      try {
+        if (!(await write(told))) controller.abort()
+        else if (told.task.status.state === 'TASK_STATE_AUTH_REQUIRED') waits?.(told)
+      } catch (thrown) {
+        logFailure(thrown)
+      }
     }
 
     async function prepare(opened: LiveTask): Promise<void> {
@@ -164,8 +176,12 @@ export function createRunner(parts: {
             begun.resolve(entry)
           },
           status(state, said, metadata) {
-            if (entry && advance(entry, 'report'))
-              publishStatus(entry, statusOf(entry.task, state, said, metadata))
+            if (!entry || !advance(entry, 'report')) return
+            const { state: before } = entry.task.status
+            publishStatus(entry, statusOf(entry.task, state, said, metadata))
+            if (state === before) return
+            // A state that others see is stored; those who asked to be told of it are told from there.
+            void tellOthers(entry)
           },
           artifact(artifact, chunk) {
             if (entry && advance(entry, 'report')) publishArtifact(entry, artifact, chunk)

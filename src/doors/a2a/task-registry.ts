@@ -1,5 +1,13 @@
 // The tasks that this process works on: the current state of each, and everybody who listens to it.
-import { isAtRest, isAway, nextPhase, phaseAway, type TaskEvent, type TaskPhase } from './task-state.ts'
+import {
+  isAtRest,
+  isAway,
+  isTerminal,
+  nextPhase,
+  phaseAway,
+  type TaskEvent,
+  type TaskPhase,
+} from './task-state.ts'
 import type { WireArtifact, WireEvent, WireStatus, WireTask } from './wire.ts'
 
 /** The key is the task id. */
@@ -116,7 +124,7 @@ export function follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEv
         const event = waiting.shift()
         if (event) {
           yield event
-          if (endsStream(event)) return
+          if (endsStream(event, live)) return
           continue
         }
         if (isAway(live.phase)) return
@@ -131,7 +139,9 @@ export function follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEv
   })()
 }
 
-function endsStream(event: WireEvent): boolean {
-  if ('task' in event) return isAtRest(event.task.status.state)
-  return 'statusUpdate' in event && isAtRest(event.statusUpdate.status.state)
+/** A task that waits for people to allow it elsewhere goes on here by itself: whoever listens hears that too. */
+function endsStream(event: WireEvent, live: LiveTask): boolean {
+  const isOver = isAway(live.phase) ? isAtRest : isTerminal
+  if ('task' in event) return isOver(event.task.status.state)
+  return 'statusUpdate' in event && isOver(event.statusUpdate.status.state)
 }

@@ -7,7 +7,7 @@ import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './x402-me
 import { redactTokens } from './redact.ts'
 import { formOf } from './x402-form.ts'
 import type { DecidePending, Decision, PendingSettlement } from './pending-settlement.ts'
-import { isAtRest, phaseAway, type TaskPhase } from './task-state.ts'
+import { isAtRest, isTerminal, phaseAway, type TaskPhase } from './task-state.ts'
 import type { UnpaidCall } from './unpaid-call.ts'
 import { agentMessage, type Json, textPart, type TaskStateName, type WireTask } from './wire.ts'
 
@@ -38,6 +38,8 @@ export interface TaskStore {
 }
 
 export interface SaveAs {
+  /** Work goes on behind it, whatever state it shows. */
+  readonly isLive?: boolean
   /** The task as stored, when already serialised. */
   readonly json?: string | undefined
   /** Kept beside the task and never shown. */
@@ -91,6 +93,7 @@ export function createTaskStore(
     const { state } = task.status
     const at = now()
     const mark = markOf(state, as)
+    const isWaiting = !as.isLive && phaseAway(state, false) === 'waiting'
     const json = (!mark && as.json) || JSON.stringify(withMetadata(task, mark))
     return {
       id: task.id,
@@ -100,20 +103,22 @@ export function createTaskStore(
       revision,
       json: redactTokens(json),
       updatedAt: at,
-      expiresAt: at + (phaseAway(state, false) === 'waiting' ? WAITING_MS : RESULT_MS),
+      expiresAt: at + (isWaiting ? WAITING_MS : RESULT_MS),
     }
   }
 
-  function markOf(state: string, { unpaid, pending }: SaveAs): Json | undefined {
+  function markOf(state: string, { isLive: isAtWork, unpaid, pending }: SaveAs): Json | undefined {
     if (unpaid) return { [MARK.unpaid]: unpaid }
     if (pending) return { [MARK.pending]: pending }
-    return isAtRest(state) ? undefined : { [MARK.worker]: worker }
+    const isOver = isAtWork ? isTerminal : isAtRest
+    return isOver(state) ? undefined : { [MARK.worker]: worker }
   }
 
   /** A task that nobody works on any more ends with the first read that can tell how. */
   async function settle(row: StoredTask): Promise<StoredTask> {
-    if (isAtRest(row.state)) return row
+    if (isTerminal(row.state)) return row
     const { task, worker: by, pending } = unmark(row)
+    if (isAtRest(row.state) && by === undefined) return row
     if (pending) {
       const decision = await decide(task, pending)
       return decision ? end(row, task, decision) : row
@@ -143,8 +148,10 @@ export function createTaskStore(
       if (!found || found.expiresAt <= now() || (found.owner !== null && found.owner !== owner))
         throw new TaskNotFoundError('There is no such task, or it is not yours.')
       const row = await settle(found)
-      const { task, unpaid, pending } = unmark(row)
-      const phase = phaseAway(row.state, pending !== undefined)
+      const { task, worker: by, unpaid, pending } = unmark(row)
+      // What waits for people elsewhere looks at rest, and is at work in another replica.
+      const isRemote = by !== undefined && !isTerminal(row.state)
+      const phase = isRemote ? 'remote' : phaseAway(row.state, pending !== undefined)
       return { task, unpaid, phase, revision: row.revision, owner: row.owner }
     },
     async list(owner, query) {

@@ -95,7 +95,7 @@ export function toolWork(parts: ToolWorkParts & { readonly resumed?: KnownTask |
           await accepted(caller)
           hasBegun = true
         },
-        progress: (report) => status('TASK_STATE_WORKING', [textPart(progressText(report))]),
+        progress: (report) => status(stateOf(report), [textPart(progressText(report))]),
       })
       noteLimits(parts.call.seen, result)
       if (result.ok) {
@@ -161,6 +161,10 @@ export const wantsText = (modes: readonly string[]) =>
   modes.length > 0 &&
   !modes.some((mode) => mode === '*/*' || mode === 'application/*' || mode.startsWith(JSON_MEDIA)) &&
   modes.some((mode) => mode.startsWith('text/'))
+
+/** A permission that people give elsewhere (4.1.3, 7.6): the work goes on by itself when they have. */
+const stateOf = ({ waitsFor }: ProgressReport): TaskStateName =>
+  waitsFor === 'approval' ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_WORKING'
 
 /** `fetched (2 of 3)`: progress as a status message says it. */
 export function progressText(report: ProgressReport): string {

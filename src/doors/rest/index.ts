@@ -10,6 +10,7 @@ import type { DoorParts } from '../parts.ts'
 import { documentResources } from './documents.ts'
 import { dispatch, type Exchange, type Resource } from '../http/resource.ts'
 import type { SitePages } from '../http/site-pages.ts'
+import { permitEvents } from './permit-events.ts'
 import { toolResources } from './tools.ts'
 
 export interface RestDoor {
@@ -21,7 +22,7 @@ export interface RestDoor {
 export function createRestDoor(parts: DoorParts, site: SitePages, pages: readonly Resource[] = []): RestDoor {
   const { addresses } = parts
   const resources = withPages(
-    [...toolResources({ ...parts, site }), ...documentResources(parts)],
+    [...toolResources({ ...parts, site }), permitEvents(parts), ...documentResources(parts)],
     [...site.resources, ...pages],
   )
   const exact = new Map<string, Resource>()

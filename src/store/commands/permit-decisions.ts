@@ -6,7 +6,7 @@ import { addShare, lockMandate } from './mandates.ts'
 import { keepEvidence } from './permit-evidence.ts'
 import { getPermit, PERMIT } from './permits.ts'
 import type { Millis } from '../model.ts'
-import type { DecideResult, Decider, Decision, Permit } from '../ports/actions.ts'
+import type { DecideResult, Decider, Decision, Permit, PermitLook } from '../ports/actions.ts'
 
 const fields = [
   'permitId',
@@ -106,4 +106,33 @@ export const listDecisions = command({ kind: 'read' })(function* (
     ...permitIds,
   )
   return rows.map(({ decidedBy, ...row }) => ({ ...row, id: decidedBy }))
+})
+
+const LOOK = `SELECT p.id, p.state, p.expires_at AS "expiresAt",
+    (SELECT count(*) FROM permit_decisions d WHERE d.permit_id = p.id) AS decisions,
+    CASE WHEN m.revoked_at IS NULL AND c.revoked_at IS NULL AND c.version = p.credential_version THEN 0 ELSE 1 END AS revoked
+  FROM permits p
+  LEFT JOIN mandates m ON m.id = p.mandate_id AND m.account_id = p.account_id
+  LEFT JOIN credentials c ON c.id = p.credential_id AND c.account_id = p.account_id
+  WHERE p.id IN`
+/** Lengths of a list of ids: few, since each is a statement that is prepared by its text. */
+const LENGTHS = [1, 8, 64, 512] as const
+
+/** How these permits stand, in no order; one that is gone is left out. At most 512 of them. */
+export const lookAtPermits = command({ kind: 'read' })(function* (
+  ids: readonly string[],
+): Command<readonly PermitLook[]> {
+  if (ids.length === 0) return []
+  const length = LENGTHS.find((each) => each >= ids.length)
+  if (length === undefined) throw new Error('more permits than one look takes')
+  const asked = Array.from({ length }, (_, at) => ids[at] ?? '')
+  const rows = yield* all<Omit<PermitLook, 'isRevoked'> & { revoked: number }>(
+    `${LOOK} (${placeholders(asked)})`,
+    ...asked,
+  )
+  return rows.map(({ revoked, decisions, ...row }) => ({
+    ...row,
+    decisions: Number(decisions),
+    isRevoked: revoked === 1,
+  }))
 })

@@ -101,6 +101,14 @@ export interface Permit {
 
 export type NewPermit = Omit<Permit, 'decidedAt' | 'decidedBy' | 'attemptId' | 'evidenceBytes'>
 
+/** What of a permit may have changed while somebody waits. */
+export interface PermitLook extends Pick<Permit, 'id' | 'state' | 'expiresAt'> {
+  /** Words that people have said about it. */
+  readonly decisions: number
+  /** Its mandate or its credential is gone, or is another version now. */
+  readonly isRevoked: boolean
+}
+
 export type DecideResult =
   /** `missing`: further people who have to approve before it may go out. */
   | { readonly changed: true; readonly permit: Permit; readonly missing: number }

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { CreditCharge } from '../../../src/core/credit-charge.ts'
 import { chargeOf } from '../../support/no-gate.ts'
 import { createExecute } from '../../../src/actions/execute.ts'
+import { createFindShown } from '../../../src/actions/find-shown.ts'
+import { createPermitWaits } from '../../../src/actions/permit-waits.ts'
 import { hashPermit } from '../../../src/actions/permits.ts'
 import type { ActionParts } from '../../../src/actions/ports.ts'
 import { createPreparedPermits } from '../../../src/actions/prepared-permit-cache.ts'
@@ -45,14 +47,18 @@ function open(options: { stored?: Permit; result?: ActionResult; engine?: () => 
   const { stored = row, result = { ok: true, balance: 9 }, engine = () => {} } = options
   const said = { reads: 0, reserved: 0, grants: [] as Grant[] }
   const preparedPermits = createPreparedPermits()
+  const store = {
+    getPermit: async () => (said.reads++, stored),
+    reserveAction: async () => (said.reserved++, result),
+    lookAtPermits: async () => [],
+  } as unknown as ActionParts['store']
+  const now = () => NOW
   const execute = createExecute({
     preparedPermits,
-    now: () => NOW,
-    verifyOwn: () => undefined,
-    store: {
-      getPermit: async () => (said.reads++, stored),
-      reserveAction: async () => (said.reserved++, result),
-    },
+    now,
+    store,
+    waits: createPermitWaits({ store, now, log: { warn: () => {} } }),
+    findShown: createFindShown({ store, verifyOwn: () => undefined }),
     forward: {
       async send(_asked: unknown, grant: Grant, charge: CreditCharge) {
         said.grants.push(grant)
@@ -63,7 +69,7 @@ function open(options: { stored?: Permit; result?: ActionResult; engine?: () => 
         return {}
       },
     },
-  } as unknown as ActionParts & { preparedPermits: typeof preparedPermits })
+  } as unknown as Parameters<typeof createExecute>[0])
   return { execute: () => execute({ permit: jws, request }, chargeOf()), preparedPermits, said }
 }
 
