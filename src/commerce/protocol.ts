@@ -88,8 +88,8 @@ export interface ProtocolPolicy<Facts> {
   limitWindow?(stated: Stated<Facts>, policy: Policy): number
   /** Whether a mismatch may be by design, so that somebody has to look. `isPrimary`: of the message. */
   isArguable?(binding: Binding, stated: Stated<Facts>, isPrimary: boolean): boolean
-  /** Whether the message changes something when it is sent again; told by method and stage unless it says otherwise. */
-  isRisky?(stated: Stated<Facts>): boolean
+  /** Whether the message changes something when it is sent again; told by method and stage unless it says. */
+  isRisky?(stated: Stated<Facts>): boolean | undefined
   /** @returns why the protocol itself demands an idempotency key here, as a sentence */
   demandsKey?(stated: Stated<Facts>): string | undefined
 }

@@ -1,100 +1,97 @@
-// ACP shows itself by paths, tools, the signature of a webhook, members of a body beside a version.
-import { decodeSegment } from '../checkout.ts'
+// ACP shows itself by paths, tools, the signature of a webhook, members of a body beside a version, and the shape of its answers.
 import { member, pickObject, pickText, pointer } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Evidence, Found, JsonObject, Message } from '../ports.ts'
 import type { Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
+import type { Envelope } from '../wire/envelopes.ts'
 import { readField } from '../wire/http.ts'
-import type { AcpFacts } from './facts.ts'
-
-type Operation = NonNullable<AcpFacts['operation']>
+import { type Operation, type PathSight, readPath, type Resource } from './path.ts'
+import { isAnswerAtPath, isCart, isFeed, readShape, type Shape } from './shape.ts'
 
 const API_VERSION = /^\d{4}-\d\d-\d\d$/
 const TOOL = /^(create|get|update|complete|cancel)_checkout_session$/
 
-interface PathSight {
-  readonly operation: Operation | null
-  readonly mark: string
-  readonly sessionId: string | null
-}
-
-function readPath(message: Message): PathSight | undefined {
-  const segments = message.target.url?.pathname.split('/').filter((part) => part !== '') ?? []
-  const [last, before] = [segments.at(-1), segments.at(-2)]
-  if (last === 'delegate_payment' && before === 'agentic_commerce')
-    return { operation: 'delegate', mark: 'path /agentic_commerce/delegate_payment', sessionId: null }
-  if (before === 'webhooks' && segments.at(-3) === 'agentic_checkout')
-    return { operation: 'webhook', mark: 'path /agentic_checkout/webhooks', sessionId: null }
-  const index = segments.indexOf('checkout_sessions')
-  if (index < 0) return undefined
-  const [id, action] = segments.slice(index + 1)
-  return {
-    operation: readOperation(message.method, id, action),
-    mark: 'path /checkout_sessions',
-    sessionId: id === undefined ? null : decodeSegment(id),
-  }
-}
-
-function readOperation(method: string, id: string | undefined, action: string | undefined): Operation | null {
-  if (action === 'complete' || action === 'cancel') return action
-  if (method === 'GET' || method === 'HEAD') return 'get'
-  return method === 'POST' ? (id === undefined ? 'create' : 'update') : null
-}
-
-/** The path and the tool of a message, as far as they are of ACP. */
+/** What of a message is of ACP. */
 export interface AcpSights {
   readonly path: PathSight | undefined
   readonly tool: { readonly operation: Operation; readonly params: Found<JsonObject> } | undefined
   readonly args: Found<JsonObject> | null
-  /** The subject of the operation: REST body, or `payload` of the arguments. */
+  /** The subject of the operation: REST body, `payload` of the arguments, or what an envelope carries. */
   readonly document: Found<JsonObject> | null
+  /** What the document is where it answers, or tells of an event. */
+  readonly shape: Shape | undefined
+  /** MCP and A2A carry it. */
+  readonly envelope: Envelope | undefined
 }
 
 function look({ message, envelopes }: Reading): AcpSights {
-  for (const { params } of envelopes) {
-    const [, operation] = TOOL.exec(pickText(params, 'name')?.value ?? '') ?? []
-    if (params === null || operation === undefined) continue
-    const args = pickObject(params, 'arguments')
-    const document = pickObject(args, 'payload') ?? args
-    return { path: readPath(message), tool: { operation: operation as Operation, params }, args, document }
+  const path = readPath(message)
+  const none = { path, tool: undefined, args: null, document: null, shape: undefined, envelope: undefined }
+  for (const envelope of envelopes) {
+    for (const params of [envelope.params, ...envelope.dataParts]) {
+      const tool = readTool(params)
+      if (tool === undefined) continue
+      const args = pickObject(params, 'arguments')
+      const document = pickObject(args, 'payload') ?? args
+      return { ...none, tool, args, document, envelope }
+    }
+    for (const document of envelope.documents) {
+      const shape = readShape(document.value)
+      if (shape !== undefined || isCompletion(document)) return { ...none, document, shape, envelope }
+    }
   }
   const body = pickObject(jsonBody(message))
-  const isRest = body !== null && member(body.value, 'jsonrpc') === undefined
-  return {
-    path: readPath(message),
-    tool: undefined,
-    args: null,
-    document: isRest ? body : null,
-  }
+  if (body === null || member(body.value, 'jsonrpc') !== undefined) return none
+  const shape =
+    readShape(body.value) ?? (path !== undefined && isAnswerAtPath(body.value) ? 'answer' : undefined)
+  return { ...none, document: body, shape }
 }
 
-/** Path, tool or webhook signature tell it; members of the body count beside a version. */
+function readTool(params: Found<JsonObject> | null): AcpSights['tool'] {
+  if (params === null) return undefined
+  const [, operation] = TOOL.exec(pickText(params, 'name')?.value ?? '') ?? []
+  return operation === undefined ? undefined : { operation: operation as Operation, params }
+}
+
+/** What completes a checkout, in a data part of A2A. */
+const isCompletion = (document: Found<JsonObject>): boolean =>
+  pickText(document, 'payment_data', 'handler_id') !== null
+
+/** Path, tool, webhook signature or the shape of an answer tell it; other members of the body count beside a version. */
 export function detectAcp(reading: Reading): Sighting<AcpSights> | undefined {
   const { message } = reading
   const sights = look(reading)
-  const { path, tool, document } = sights
+  const { path, tool, document, shape, envelope } = sights
   const version = readVersion(message, sights)
+  const isDated = version !== null && API_VERSION.test(version.value)
   const merchantSignature = message.header('merchant-signature')
   const evidence: Evidence[] = []
-  if (path !== undefined) evidence.push({ mark: path.mark, at: '/target' })
+  if (path !== undefined && (path.isItsOwn || isOfAcp(path, sights, message)))
+    evidence.push({ mark: path.mark, at: '/target' })
   if (tool !== undefined)
     evidence.push({ mark: `tool ${tool.operation}_checkout_session`, at: pointer(tool.params.at, 'name') })
   if (merchantSignature !== undefined)
     evidence.push({ mark: 'header Merchant-Signature', at: merchantSignature.at })
-  const body = tool === undefined ? document : null
-  const members = ['allowance', 'payment_data'].filter((name) => pickObject(body, name) !== null)
-  if (version !== null && body !== null)
-    for (const name of members) evidence.push({ mark: `body member ${name}`, at: pointer(body.at, name) })
+  const isShown =
+    evidence.length > 0 || envelope !== undefined || isDated || shape === 'discovery' || shape === 'event'
+  if (shape !== undefined && shape !== 'answer' && document !== null && isShown)
+    evidence.push({ mark: `${shape} of ACP`, at: document.at })
+  const members =
+    tool === undefined
+      ? ['allowance', 'payment_data'].filter((name) => pickObject(document, name) !== null)
+      : []
+  if (document !== null && (version !== null || envelope !== undefined))
+    for (const name of members) evidence.push({ mark: `body member ${name}`, at: pointer(document.at, name) })
   if (evidence.length === 0) return undefined
   if (version !== null) evidence.push({ mark: 'API version', at: version.at })
-  const operation = operationOf(sights, message)
+  const facts = aboutOf(sights, message)
   return {
     layer: {
       name: 'acp',
-      version: version !== null && API_VERSION.test(version.value) ? version.value : null,
-      transport: tool !== undefined ? 'mcp' : operation === 'webhook' ? 'webhook' : 'rest',
-      stage: stageOf(operation),
+      version: version !== null && isDated ? version.value : null,
+      transport: transportOf(sights, facts.operation),
+      stage: stageOf(facts),
       confidence: version !== null || members.length > 0 || tool !== undefined ? 'high' : 'medium',
       evidence,
       document: document ?? undefined,
@@ -105,20 +102,51 @@ export function detectAcp(reading: Reading): Sighting<AcpSights> | undefined {
   }
 }
 
-/** The tool says it, or the path; without either, what the body is made of. */
-export function operationOf({ path, tool, document }: AcpSights, message: Message): Operation | null {
-  if (tool !== undefined) return tool.operation
-  if (path !== undefined) return path.operation
-  if (message.header('merchant-signature') !== undefined) return 'webhook'
-  return pickObject(document, 'allowance') === null ? 'complete' : 'delegate'
+/** Carts and feeds are ACP's where its header or their own members say so; UCP has carts too. */
+function isOfAcp({ resource }: PathSight, { document, shape }: AcpSights, message: Message): boolean {
+  if (message.header('ucp-agent') !== undefined) return false
+  if (API_VERSION.test(readField(message, 'api-version')?.value ?? '')) return true
+  if (shape === 'error') return true
+  if (document === null) return false
+  return resource === 'cart' ? isCart(document.value) : isFeed(document.value)
 }
 
-const stageOf = (operation: Operation | null): string =>
-  operation === null
-    ? 'checkout'
-    : operation === 'delegate' || operation === 'webhook'
-      ? operation
-      : `checkout.${operation}`
+const transportOf = ({ tool, envelope }: AcpSights, operation: Operation | null): string => {
+  if (envelope !== undefined) return envelope.isA2a ? 'a2a' : 'mcp'
+  if (tool !== undefined) return 'mcp'
+  return operation === 'webhook' ? 'webhook' : 'rest'
+}
+
+/** What a message of ACP is about. */
+export interface About {
+  readonly resource: Resource
+  readonly operation: Operation | null
+  /** What the message answers with; null where it asks. */
+  readonly answer: 'result' | 'error' | null
+}
+
+/** The tool says it, or the path; without either, what the body is made of. */
+export function aboutOf({ path, tool, document, shape }: AcpSights, message: Message): About {
+  const answer = shape === undefined || shape === 'event' ? null : shape === 'error' ? 'error' : 'result'
+  if (tool !== undefined) return { resource: 'checkout', operation: tool.operation, answer: null }
+  if (path?.operation === 'webhook' || shape === 'event')
+    return { resource: 'order', operation: 'webhook', answer: null }
+  if (path !== undefined) return { ...path, answer: path.resource === 'discovery' ? null : answer }
+  if (message.header('merchant-signature') !== undefined)
+    return { resource: 'order', operation: 'webhook', answer: null }
+  if (shape === 'discovery') return { resource: 'discovery', operation: 'get', answer: null }
+  if (pickObject(document, 'allowance') !== null)
+    return { resource: 'payment', operation: 'delegate', answer: null }
+  return { resource: 'checkout', operation: 'complete', answer }
+}
+
+/** Names of stages that are not the resource with its operation. */
+function stageOf({ resource, operation, answer }: About): string {
+  if (answer !== null) return answer
+  if (resource === 'discovery') return 'discovery'
+  if (operation === null) return resource
+  return operation === 'delegate' || operation === 'webhook' ? operation : `${resource}.${operation}`
+}
 
 /** Release of the API, wherever the message says it. */
 export function readVersion(

@@ -2,9 +2,9 @@
 import type { Found, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'
+import type { About } from './detect.ts'
 
-export interface AcpFacts {
-  readonly operation: 'create' | 'get' | 'update' | 'complete' | 'cancel' | 'delegate' | 'webhook' | null
+export interface AcpFacts extends Pick<About, 'resource' | 'operation' | 'answer'> {
   readonly apiVersion: Found<string> | null
   readonly idempotencyKey: Found<string> | null
   readonly requestId: Found<string> | null
@@ -15,6 +15,14 @@ export interface AcpFacts {
   readonly sessionId: Found<string> | null
   readonly handlerId: Found<string> | null
   readonly currency: Found<string> | null
+  /** Of a payment that the cardholder authenticates. */
+  readonly authenticated: {
+    readonly amount: Numeral | null
+    readonly currency: Found<string> | null
+    readonly merchantId: Found<string> | null
+    /** A bank will send the cardholder there. */
+    readonly notificationUrl: Found<string> | null
+  } | null
   readonly allowance: {
     readonly at: Place
     readonly reason: Found<string> | null

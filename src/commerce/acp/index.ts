@@ -1,4 +1,4 @@
-// ACP: checkout and delegated payment, over REST and MCP, and its order webhooks.
+// ACP: carts, checkout, feeds, delegated payment and authentication, over REST, MCP and A2A, its answers, and its order webhooks.
 import type { Protocol } from '../protocol.ts'
 import { type AcpSights, detectAcp } from './detect.ts'
 import type { AcpFacts } from './facts.ts'
@@ -11,15 +11,28 @@ export const acp: Protocol<AcpFacts, AcpSights> = {
   role: 'checkout',
   covers: {
     versions: ['2025-09-29', '2025-12-12', '2026-01-16', '2026-01-30', '2026-04-17'],
-    transports: ['rest', 'mcp', 'webhook'],
+    transports: ['rest', 'mcp', 'a2a', 'webhook'],
     stages: [
       'checkout.create',
       'checkout.get',
       'checkout.update',
       'checkout.complete',
       'checkout.cancel',
+      'cart.create',
+      'cart.get',
+      'cart.update',
+      'cart.cancel',
+      'feed.create',
+      'feed.get',
+      'feed.update',
+      'authentication.create',
+      'authentication.authenticate',
+      'authentication.get',
       'delegate',
       'webhook',
+      'discovery',
+      'result',
+      'error',
     ],
   },
   detect: detectAcp,

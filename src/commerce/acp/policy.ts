@@ -1,16 +1,44 @@
 // ACP: what the policy has to know of it.
 import type { ProtocolPolicy } from '../protocol.ts'
 import type { AcpFacts } from './facts.ts'
+import { judgeAcp } from './judge.ts'
+
+/** Header fields that ACP demands or recommends: where none is there, a body was shown without them. */
+const FIELDS = ['api-version', 'authorization', 'idempotency-key', 'request-id', 'signature', 'timestamp']
 
 export const policy: ProtocolPolicy<AcpFacts> = {
-  pricedStages: new Set(['delegate', 'checkout.complete']),
+  pricedStages: new Set(['delegate', 'checkout.complete', 'authentication.create']),
   credentialKind: 'payment_token',
-  /** A delegated payment is the one message that a card is sent in by its own number. */
-  findCard: ({ layer: { document }, facts }) =>
-    document !== undefined && facts.operation === 'delegate' ? `${document.at}/payment_method/` : undefined,
+  judge: judgeAcp,
+  /**
+   * Two messages are made to be sent a card by its own number: a delegated payment, and the authentication of its holder, which
+   * needs no verification code.
+   */
+  findCard: ({ layer: { document }, facts: { resource, operation, answer } }) => {
+    if (document === undefined || answer !== null) return undefined
+    if (operation === 'delegate') return `${document.at}/payment_method/`
+    return resource === 'authentication' && operation === 'create'
+      ? `${document.at}/payment_method/number`
+      : undefined
+  },
   needsWindow: ({ facts }) => facts.operation === 'delegate',
-  demandsKey: ({ facts: { operation } }) =>
-    operation === 'get' || operation === 'webhook'
-      ? undefined
-      : 'ACP demands an Idempotency-Key on every POST, and there is none.',
+  /** Tolerance of a receiver for the time in a webhook's signature. */
+  listExpiries: ({ facts: { merchantSignature } }) => {
+    const signed = merchantSignature?.timestamp ?? null
+    return [signed && { value: signed.value + 300, at: signed.at }]
+  },
+  listAddresses: ({ facts }) => [facts.authenticated?.notificationUrl ?? null],
+  /** What replaces a whole, and what goes on with a session that is there, may be sent twice. */
+  isRisky: ({ layer, facts: { resource, operation } }) => {
+    if (layer.transport === 'mcp') return operation === 'create' || operation === 'complete'
+    return (resource === 'feed' && operation === 'update') || operation === 'authenticate' ? false : undefined
+  },
+  demandsKey: ({ layer, facts: { resource, operation }, reading: { message } }) => {
+    // Its binding to MCP recommends the key, and that of authentication; of feeds nothing is said.
+    if (layer.transport !== 'rest' || operation === 'get' || message.method !== 'POST') return undefined
+    if (resource !== 'checkout' && resource !== 'payment' && resource !== 'cart') return undefined
+    return FIELDS.some((name) => message.header(name) !== undefined)
+      ? 'ACP demands an Idempotency-Key on every POST, and there is none.'
+      : undefined
+  },
 }

@@ -6,7 +6,7 @@ import type { Found, JsonObject, Message, Place, TransactionFacts } from '../por
 import type { Sighting, Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { readField } from '../wire/http.ts'
-import { type AcpSights, operationOf, readVersion } from './detect.ts'
+import { aboutOf, type AcpSights, readVersion } from './detect.ts'
 import type { AcpFacts } from './facts.ts'
 
 /** Whatever the operation: what is not part of it is null. */
@@ -16,10 +16,13 @@ export function readAcp({ sights }: Sighting<AcpSights>, { message, http }: Read
   const timestamp = pickText(meta, 'timestamp') ?? readField(message, 'timestamp')
   const allowance = pickObject(document, 'allowance')
   const allowed = allowance === null ? null : readAllowance(allowance)
-  const inPath = path?.sessionId == null ? null : { value: path.sessionId, at: '/target' }
+  const about = aboutOf(sights, message)
+  const inPath = path?.id == null ? null : { value: path.id, at: '/target' }
   const signature = readField(message, 'signature')
   return {
-    operation: operationOf(sights, message),
+    resource: about.resource,
+    operation: about.operation,
+    answer: about.answer,
     apiVersion: readVersion(message, sights),
     idempotencyKey: pickText(meta, 'idempotency_key') ?? http.idempotencyKey,
     requestId: pickText(meta, 'request_id') ?? http.requestId,
@@ -33,6 +36,7 @@ export function readAcp({ sights }: Sighting<AcpSights>, { message, http }: Read
       inPath ?? pickText(args, 'id') ?? pickText(args, 'checkout_session_id') ?? allowed?.sessionId ?? null,
     handlerId: pickText(document, 'payment_data', 'handler_id'),
     currency: pickText(document, 'currency'),
+    authenticated: about.resource === 'authentication' ? readAuthenticated(document) : null,
     allowance: allowed,
     merchantSignature: readMerchantSignature(message),
     credentials: readCredentials(document),
@@ -53,6 +57,13 @@ function readAllowance(at: Found<JsonObject>): NonNullable<AcpFacts['allowance']
     expiresAtMs: parseInstant(expiresAt?.value),
   }
 }
+
+const readAuthenticated = (document: Found<JsonObject> | null): AcpFacts['authenticated'] => ({
+  amount: pickNumeral(document, 'amount', 'value'),
+  currency: pickText(document, 'amount', 'currency'),
+  merchantId: pickText(document, 'merchant_id'),
+  notificationUrl: pickText(document, 'challenge_notification_url'),
+})
 
 /** `t=<unix>,v1=<64 hex>`. */
 function readMerchantSignature(message: Message): AcpFacts['merchantSignature'] {
@@ -85,10 +96,10 @@ function readCredentials(document: Found<JsonObject> | null): Place[] {
 
 /** The facts that policy asks of any transaction, out of ACP: the allowance's maximum, else the total of the checkout. */
 export function summariseAcp({ facts, layer }: Stated<AcpFacts>): TransactionFacts {
-  const { allowance } = facts
+  const { allowance, authenticated } = facts
   const total = readTotal(layer.document ?? null)
-  const amount = allowance?.maxAmount ?? total
-  const currency = allowance?.currency ?? facts.currency
+  const amount = allowance?.maxAmount ?? authenticated?.amount ?? total
+  const currency = allowance?.currency ?? authenticated?.currency ?? facts.currency
   return {
     amount,
     amountIsInteger: amount?.isInteger === true,
@@ -96,7 +107,7 @@ export function summariseAcp({ facts, layer }: Stated<AcpFacts>): TransactionFac
     asset: null,
     network: null,
     scheme: null,
-    payee: allowance?.merchantId ?? null,
+    payee: allowance?.merchantId ?? authenticated?.merchantId ?? null,
     payer: null,
     resource: allowance?.sessionId ?? facts.sessionId,
     notBefore: null,

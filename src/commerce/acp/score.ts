@@ -24,6 +24,10 @@ const DAY_MS = 86_400_000
 const isRepeatable = (subject: Acp) =>
   subject.facts.operation === 'get' || (subject.layer.transport !== 'mcp' && isSafeMethod(subject))
 
+/** REST demands it on every POST of these; its binding to MCP only recommends one. */
+const demandsKey = ({ layer, facts: { resource } }: Acp) =>
+  layer.transport === 'rest' && (resource === 'checkout' || resource === 'payment' || resource === 'cart')
+
 function judgeSession({ facts: { operation, allowance, sessionId } }: Acp): Verdict | null {
   if (operation === 'create') return null
   if (operation !== 'delegate')
@@ -190,7 +194,7 @@ const checks: readonly Check<AcpFacts>[] = [
 function capsOf(subject: Acp): readonly CapHit[] {
   const key = subject.facts.idempotencyKey
   if (isRepeatable(subject)) return []
-  if (!key) return [{ id: 'NO_KEY', at: '/headers' }]
+  if (!key) return demandsKey(subject) ? [{ id: 'NO_KEY', at: '/headers' }] : []
   return isGuessable(key) ? [{ id: 'GUESSABLE_ID', at: key.at }] : []
 }
 

@@ -1,6 +1,6 @@
 // MCP shows itself by a JSON-RPC message with a method of MCP, or with its metadata or header fields.
-import { pickText } from '../decode/value.ts'
-import type { Conflict, Evidence, Found, Message } from '../ports.ts'
+import { isObject, member, pickText } from '../decode/value.ts'
+import type { Conflict, Evidence, Found, JsonObject, Message } from '../ports.ts'
 import { conflict, type Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { type Envelope, firstOfMetas } from '../wire/envelopes.ts'
@@ -25,6 +25,10 @@ const METHODS = new Set([
   'sampling/createMessage',
   'elicitation/create',
   'roots/list',
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
 ])
 const isMcpMethod = (method: string): boolean => METHODS.has(method) || method.startsWith('notifications/')
 
@@ -32,7 +36,25 @@ const isMcpMethod = (method: string): boolean => METHODS.has(method) || method.s
 export const META = 'io.modelcontextprotocol/'
 const VERSION = /^(?:\d{4}-\d\d-\d\d|DRAFT-[\w-]{1,24}|draft)$/
 
-/** The first envelope that is MCP by its method, by its metadata, or by header fields around it. */
+/** Members of results, each with what nobody else puts there. */
+const isMcpResult = (result: Found<JsonObject> | null): boolean => {
+  const of = (name: string) => member(result?.value, name)
+  const list = of('content')
+  return (
+    (Array.isArray(list) && typeof member(list[0], 'type') === 'string') ||
+    isObject(of('structuredContent')) ||
+    (typeof of('protocolVersion') === 'string' && isObject(of('capabilities'))) ||
+    typeof of('resultType') === 'string' ||
+    LISTS.some((name) => Array.isArray(of(name)))
+  )
+}
+
+const LISTS = ['tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'roots', 'supportedVersions']
+
+/** An endpoint that is called so answers in MCP. */
+const isMcpPath = ({ target }: Message): boolean => /\/mcp\/?$/.test(target.url?.pathname ?? '')
+
+/** The first envelope that is MCP by its method, its metadata or its result, by header fields around it or by where it is sent. */
 function findMcpEnvelope({ message, envelopes }: Reading): Envelope | undefined {
   const hasHeader =
     message.header('mcp-protocol-version') !== undefined ||
@@ -41,9 +63,13 @@ function findMcpEnvelope({ message, envelopes }: Reading): Envelope | undefined 
   return envelopes.find(
     (envelope) =>
       envelope.isJsonRpc &&
-      ((envelope.method !== null && isMcpMethod(envelope.method.value)) ||
+      ((envelope.method !== null &&
+        isMcpMethod(envelope.method.value) &&
+        // A2A has tasks too.
+        (!envelope.isA2a || isMcpPath(message))) ||
         envelope.metas.some(({ value }) => Object.keys(value).some((key) => key.startsWith(META))) ||
-        (hasHeader && !envelope.isA2a)),
+        (hasHeader && !envelope.isA2a) ||
+        (!envelope.isA2a && (isMcpResult(envelope.result) || isMcpPath(message)))),
   )
 }
 

@@ -11,7 +11,8 @@ const SKEW_SECONDS = 60
 /** Expired, too early, too wide, never open, or without an end where one is needed. */
 export const judgeWindow: Rule = (subject) => {
   const { detection, spoken, nowSeconds } = subject
-  const { expiresAt, notBefore } = detection.facts
+  const { notBefore } = detection.facts
+  const expiresAt = isRecord(subject) ? null : detection.facts.expiresAt
   const found: Reason[] = []
   const expiries = new Map<Place, number>()
   if (expiresAt !== null) expiries.set(expiresAt.at, expiresAt.value)
@@ -39,6 +40,10 @@ export const judgeWindow: Rule = (subject) => {
   } else if (needsWindow(subject)) found.push(reason('WINDOW_MISSING', placeOfPayment(subject)))
   return found
 }
+
+/** A cart or session that a merchant answers with says when it ended: nobody is bound by that. */
+const isRecord = ({ primary, detection: { stage } }: Subject): boolean =>
+  primary?.protocol.role === 'checkout' && (stage === 'result' || stage === 'error')
 
 function needsWindow(subject: Subject): boolean {
   const { primary } = subject

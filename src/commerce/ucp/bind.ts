@@ -12,7 +12,8 @@ export function bindUcp({ layer, facts, reading: { message } }: Stated<UcpFacts>
   if (layer.transport !== 'rest' || !/^(?:checkout|cart)\b/.test(layer.stage)) return []
   const { checkoutId } = facts
   const inBody = pickText(jsonBody(message), 'id')
-  if (checkoutId?.at !== '/target' || inBody === null) return []
+  // `{id}` is the specification's own.
+  if (checkoutId?.at !== '/target' || inBody === null || /^\{\w+\}$/.test(checkoutId.value)) return []
   const isSame = checkoutId.value === inBody.value
   return [
     bind(

@@ -19,4 +19,6 @@ export interface UcpFacts {
   readonly credentials: readonly Place[]
   readonly hasAp2: boolean
   readonly webhookId: Found<string> | null
+  /** An embedded page asks its host to open it. */
+  readonly openedUrl: Found<string> | null
 }

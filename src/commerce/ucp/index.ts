@@ -1,4 +1,4 @@
-// UCP: checkout of a business, over REST, MCP and A2A.
+// UCP: catalogue, carts, checkout and orders of a business, over REST, MCP, A2A and embedded pages, and its answers.
 import type { Protocol } from '../protocol.ts'
 import { bindUcp } from './bind.ts'
 import { detectUcp, type UcpSights } from './detect.ts'
@@ -12,8 +12,25 @@ export const ucp: Protocol<UcpFacts, UcpSights> = {
   role: 'checkout',
   covers: {
     versions: ['2026-01-11', '2026-01-23', '2026-04-08', '2026-08-25'],
-    transports: ['rest', 'mcp', 'a2a'],
-    stages: ['checkout.create', 'checkout.get', 'checkout.update', 'checkout.complete', 'checkout.cancel'],
+    transports: ['rest', 'mcp', 'a2a', 'embedded'],
+    stages: [
+      'checkout.create',
+      'checkout.get',
+      'checkout.update',
+      'checkout.complete',
+      'checkout.cancel',
+      'cart.create',
+      'cart.get',
+      'cart.update',
+      'cart.cancel',
+      'order.get',
+      'catalog',
+      'discovery',
+      'embedded',
+      'webhook',
+      'result',
+      'error',
+    ],
   },
   detect: detectUcp,
   read: readUcp,

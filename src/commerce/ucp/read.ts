@@ -15,6 +15,7 @@ export function readUcp({ layer, sights }: Sighting<UcpSights>, { message, http 
   const instruments = [
     ...pickList(document, 'payment', 'instruments'),
     ...pickList(args, 'payment', 'instruments'),
+    ...pickList(document, 'checkout', 'payment', 'instruments'),
     ...sights.a2aKeys.filter(
       ({ value }) => member(value, 'credential') !== undefined || member(value, 'handler_id') !== undefined,
     ),
@@ -31,7 +32,11 @@ export function readUcp({ layer, sights }: Sighting<UcpSights>, { message, http 
   return {
     operation: operation ?? null,
     profile: sights.profile,
-    idempotencyKey: pickText(meta, 'idempotency-key') ?? http.idempotencyKey,
+    idempotencyKey:
+      pickText(meta, 'idempotency-key') ??
+      http.idempotencyKey ??
+      // Agents of a business tell a retry by the id of the message (checkout/a2a.md, Request Idempotency).
+      (layer.transport === 'a2a' ? pickText(sights.envelope?.messages[0] ?? null, 'messageId') : null),
     requestId: pickText(meta, 'request-id') ?? http.requestId,
     checkoutId: id,
     version: pickText(pickObject(body, 'ucp') ?? pickObject(document, 'ucp'), 'version'),
@@ -43,6 +48,7 @@ export function readUcp({ layer, sights }: Sighting<UcpSights>, { message, http 
     credentials: credentialPlaces(instruments),
     hasAp2: [document, args, body, ...(sights.envelope?.dataParts ?? [])].some((from) => hasAp2Member(from)),
     webhookId: readField(message, 'webhook-id'),
+    openedUrl: layer.transport === 'embedded' ? pickText(args, 'url') : null,
   }
 }
 

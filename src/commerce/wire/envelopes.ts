@@ -1,6 +1,7 @@
 // The JSON-RPC and A2A messages of a body, which several protocols stand in.
+import { readJson } from '../decode/json.ts'
+import { inside, isObject, member, pick, pickList, pickObject, pickText } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
-import { member, pick, pickList, pickObject, pickText } from '../decode/value.ts'
 import type { Found, Json, JsonObject, Message, Place } from '../ports.ts'
 
 /** One JSON-RPC message (a batch has several), or a bare A2A message over REST. */
@@ -21,6 +22,11 @@ export interface Envelope {
   /** `data` of the data parts. */
   readonly dataParts: readonly Found<JsonObject>[]
   readonly isA2a: boolean
+  /**
+   * Documents that it carries for another protocol: data parts; of an answer also the result, its `structuredContent` or the JSON that
+   * its text holds, and the data of an error.
+   */
+  readonly documents: readonly Found<JsonObject>[]
 }
 
 // More messages in one batch are left unread, as is all that would make the reading of a batch slow.
@@ -67,6 +73,7 @@ function readEnvelope(root: Found<JsonObject>): Envelope | undefined {
       pickList(found, 'artifacts').flatMap((artifact) => pickList(artifact, 'parts')),
     ),
   ]
+  const dataParts = objects(parts.map((part) => pick(part, 'data')))
   return {
     root,
     isJsonRpc,
@@ -85,9 +92,27 @@ function readEnvelope(root: Found<JsonObject>): Envelope | undefined {
           ...tasks.map((found) => pick(found, 'status', 'metadata')),
         ])
       : [],
-    dataParts: objects(parts.map((part) => pick(part, 'data'))),
+    dataParts,
     isA2a,
+    documents: [...dataParts, ...readAnswer(result), ...objects([result, pick(error, 'data')])],
   }
+}
+
+/** What is longer is a page for people. */
+const MAX_PARTS_READ = 4
+
+/** An answer of MCP says its document twice; servers of before 2025-06 only as text. */
+function readAnswer(result: Found<JsonObject> | null): Found<JsonObject>[] {
+  const structured = pickObject(result, 'structuredContent')
+  if (structured !== null) return [structured]
+  return pickList(result, 'content')
+    .slice(0, MAX_PARTS_READ)
+    .flatMap((part) => {
+      const text = pickText(part, 'text')
+      if (text === null || !text.value.startsWith('{')) return []
+      const read = readJson(text.value)
+      return read.ok && isObject(read.value) ? [{ value: read.value, at: inside(text.at) }] : []
+    })
 }
 
 const objects = (found: readonly (Found<Json> | null)[]): Found<JsonObject>[] =>

@@ -113,6 +113,19 @@ const ORDINARY: Readonly<Record<string, SampleSource>> = {
     set('/body/payment_method/number', CARD),
     set('/body/payment_method/cvc', '123'),
   ),
+  'ACP with the card of a cardholder whom the bank asks': post(
+    '/delegate_authentication',
+    {
+      merchant_id: 'shop_81',
+      payment_method: { type: 'card', number: CARD, exp_month: '03', exp_year: '2030', name: 'Ada Example' },
+      amount: { value: 1890, currency: 'EUR' },
+    },
+    { 'API-Version': '2026-04-17', Authorization: 'Bearer made-up-access-token' },
+  ),
+  'an answer of ACP that a webhook passes on': post('/relay', {
+    type: 'order_update',
+    data: { type: 'order', checkout_session_id: 'cs_81aa', permalink_url: 'https://shop.example/o/81' },
+  }),
   'MPP with a token of Stripe': sample(
     'mpp-get',
     set(MPP, { ...(SAMPLES['mpp-get']!.headers!['Authorization'] as { $payment: { challenge: object } }).$payment.challenge, method: 'stripe', request: { $base64url: { amount: '5000', currency: 'usd' } } } as Plain),

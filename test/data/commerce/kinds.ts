@@ -1,6 +1,7 @@
 // Messages of every protocol in stages and transports that samples.ts has none of, and what each of them is. Made up; encoded by
 // test/support/commerce.ts.
 import type { Plain, SampleSource } from '../../support/commerce.ts'
+import { CHECKOUT_KINDS } from './checkout-kinds.ts'
 import { SAMPLES } from './samples.ts'
 
 const HOST = 'shop.example'
@@ -123,6 +124,7 @@ export interface Kind {
 const sample = (name: string) => SAMPLES[name]!
 
 export const KINDS: Readonly<Record<string, Kind>> = {
+  ...CHECKOUT_KINDS,
   'x402 v2 payment over HTTP': { source: sample('x402-http'), is: ['x402', '2', 'http', 'payment'] },
   'x402 v1 payment over HTTP': { source: sample('x402-v1'), is: ['x402', '1', 'http', 'payment'] },
   'x402 v2 payment with Permit2': { source: sample('x402-permit2'), is: ['x402', '2', 'http', 'payment'] },
@@ -147,15 +149,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'x402 v2 challenge over MCP': {
     source: post('/mcp', rpc({ result: { isError: true, structuredContent: required, content: [] } })),
-    is: ['x402', '2', 'mcp', 'challenge'],
+    is: ['x402', '2', 'mcp', 'challenge'], with: ['mcp'],
   },
   'x402 v2 challenge over MCP as text alone': {
     source: post('/mcp', rpc({ result: { isError: true, content: [{ type: 'text', text: { $text: required } }] } })),
-    is: ['x402', '2', 'mcp', 'challenge'],
+    is: ['x402', '2', 'mcp', 'challenge'], with: ['mcp'],
   },
   'x402 v1 challenge as an error of MCP': {
     source: post('/mcp', rpc({ error: { code: 402, message: 'Payment required', data: v1Required } })),
-    is: ['x402', '1', 'mcp', 'challenge'],
+    is: ['x402', '1', 'mcp', 'challenge'], with: ['mcp'],
   },
   'x402 v2 challenge over A2A': {
     source: post('/a2a', a2aTask({ 'x402.payment.status': 'payment-required', 'x402.payment.required': required })),
@@ -172,7 +174,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'x402 settlement over MCP': {
     source: post('/mcp', rpc({ result: { content: [], _meta: { 'x402/payment-response': settled } } })),
-    is: ['x402', null, 'mcp', 'settlement'],
+    is: ['x402', null, 'mcp', 'settlement'], with: ['mcp'],
   },
   'x402 settlement over A2A': {
     source: post('/a2a', a2aTask({ 'x402.payment.status': 'payment-completed', 'x402.payment.receipts': [settled] })),
@@ -248,11 +250,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'MPP challenge over MCP': {
     source: post('/mcp', rpc({ error: { code: -32042, message: 'Payment Required', data: { httpStatus: 402, challenges: [nativeChallenge] } } })),
-    is: ['mpp', 'draft-httpauth-payment-00 + tempo/charge', 'mcp', 'challenge'],
+    is: ['mpp', 'draft-httpauth-payment-00 + tempo/charge', 'mcp', 'challenge'], with: ['mcp'],
   },
   'MPP receipt over MCP': {
     source: post('/mcp', rpc({ result: { content: [], _meta: { 'org.paymentauth/receipt': receipt } } })),
-    is: ['mpp', 'draft-httpauth-payment-00', 'mcp', 'settlement'],
+    is: ['mpp', 'draft-httpauth-payment-00', 'mcp', 'settlement'], with: ['mcp'],
   },
   'an error -32042 of MCP that asks for a visit to a URL': {
     source: post('/mcp', rpc({ error: { code: -32042, message: 'URL', data: { elicitations: [] } } }), { 'MCP-Protocol-Version': '2025-11-25' }),
@@ -315,7 +317,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'UCP answer that says its version': {
     source: post('/checkout-sessions/chk_1', { ucp: { version: '2026-04-08' }, id: 'chk_1', status: 'incomplete' }),
-    is: ['ucp', '2026-04-08', 'rest', 'checkout.update'],
+    is: ['ucp', '2026-04-08', 'rest', 'result'],
   },
   'UCP complete over MCP': {
     source: sample('ucp-mcp'),

@@ -736,7 +736,7 @@ const ucp: Variant[] = [
   {
     id: 'ucp-11',
     base: 'ucp-mcp',
-    why: 'no key over MCP',
+    why: 'no key over MCP, which demands none',
     changes: [remove(`${META}/idempotency-key`)],
     mustDrop: ['idempotency', 'replay_uniqueness'],
     mayDrop: ['retry_safety'],
@@ -857,11 +857,10 @@ const acp: Variant[] = [
   {
     id: 'acp-15',
     base: 'acp-mcp',
-    why: 'no key over MCP',
+    why: 'no key over MCP, which demands none',
     changes: [remove(`${META}/idempotency_key`)],
     mustDrop: ['idempotency', 'replay_uniqueness'],
     mayDrop: ['retry_safety'],
-    cap: NO_KEY,
   },
 ]
 
