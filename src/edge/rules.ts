@@ -56,6 +56,11 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   AMOUNT_MISSING: 'always',
   POLICY_INPUT_MISSING: 'always',
   RECIPIENT_ZERO: 'if_paying',
+  RECIPIENT_MALFORMED: 'if_paying',
+  RECIPIENT_TOKEN: 'if_paying',
+  RECIPIENT_PAYER: 'if_paying',
+  RECIPIENT_CHECKSUM: 'if_paying',
+  REQUIREMENT_INCOMPLETE: 'if_paying',
 
   BINDING_PAYEE: 'if_paying',
   BINDING_AMOUNT: 'if_paying',

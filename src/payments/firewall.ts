@@ -13,7 +13,7 @@ import {
 } from '../commerce/x402/bind-rules.ts'
 import { findWindowProblems } from '../commerce/window.ts'
 import { ADDRESS } from '../commerce/x402/shape.ts'
-import { hasGoodChecksum } from './eip3009.ts'
+import { hasGoodChecksum } from '../lib/eip55.ts'
 import type { Check, Payment } from './ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 

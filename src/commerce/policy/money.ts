@@ -1,10 +1,10 @@
 // Amount, asset, network, scheme and recipient against the policy. Amounts are integers of the smallest unit, each held against
 // the cap of its own asset on its own network.
 import type { Found, Place } from '../ports.ts'
-import { toAddress } from './assets.ts'
 import type { Policy } from './document.ts'
 import { placeOfPayment, type Rule, type Subject } from './model.ts'
-import { reason, type Reason } from './reasons.ts'
+import { isFault, reason, type Reason } from './reasons.ts'
+import { judgePayee } from './recipients.ts'
 import { termsOfFacts, type Terms } from './terms.ts'
 
 /** Every set of terms against caps and lists. An offer passes where one way to pay passes. */
@@ -16,11 +16,12 @@ export const judgeMoney: Rule = (subject) => {
   // An offer with several ways to pay needs one that may be taken.
   const isChoice = detection.stage === 'challenge' && judged.some((reasons) => !hasDeny(reasons))
   return isChoice && judged.length > 1
-    ? judged.flatMap((reasons) =>
-        hasDeny(reasons) ? reasons.map((one) => ({ ...one, severity: 'info' as const })) : reasons,
-      )
+    ? judged.flatMap((reasons) => (hasDeny(reasons) ? reasons.map(asPassedOver) : reasons))
     : judged.flat()
 }
+
+/** Another way to pay may be taken. A way that is broken for everybody is looked at all the same: buyers may take the first. */
+const asPassedOver = (one: Reason): Reason => ({ ...one, severity: isFault(one) ? 'review' : 'info' })
 
 /** A payment that was made, as the rules on money see it. Amount in the smallest unit of the asset. */
 export interface Transfer {
@@ -48,7 +49,7 @@ export function judgeTransfer(transfer: Transfer, policy: Policy): Reason[] {
     ...judgeAmount(terms, policy, true, ''),
     ...judgeAsset(terms, policy),
     ...judgeScheme(terms, policy, true, ''),
-    ...judgePayees(terms, policy, true, ''),
+    ...judgePayees(terms, { policy, payer: null, isAsked: true, place: '' }),
   ]
 }
 
@@ -68,7 +69,12 @@ function judgeTerms(terms: Terms, subject: Subject, isPriced: boolean): Reason[]
     ...judgeAmount(terms, policy, isPriced, place),
     ...judgeAsset(terms, policy),
     ...judgeScheme(terms, policy, needsScheme, place),
-    ...judgePayees(terms, policy, isPriced && detection.stage !== 'checkout.complete', place),
+    ...judgePayees(terms, {
+      policy,
+      payer: detection.facts.payer,
+      isAsked: isPriced && detection.stage !== 'checkout.complete',
+      place,
+    }),
   ]
 }
 
@@ -141,7 +147,15 @@ function judgeScheme({ scheme }: Terms, policy: Policy, isAsked: boolean, place:
   return policy.allowsScheme(scheme.value) ? [] : [reason('SCHEME_NOT_ALLOWED', scheme.at)]
 }
 
-function judgePayees({ payees, network }: Terms, policy: Policy, isAsked: boolean, place: Place): Reason[] {
+interface Paying {
+  readonly policy: Policy
+  readonly payer: Found<string> | null
+  /** Whether the transaction has to name somebody. */
+  readonly isAsked: boolean
+  readonly place: Place
+}
+
+function judgePayees({ payees, asset, network }: Terms, { policy, payer, isAsked, place }: Paying): Reason[] {
   if (payees.length === 0)
     // Nobody named is nobody on the list.
     return isAsked && policy.judgeRecipient('', network?.value) === 'not_listed'
@@ -152,21 +166,10 @@ function judgePayees({ payees, network }: Terms, policy: Policy, isAsked: boolea
         ]
       : []
   return payees.flatMap(({ value, at }) => {
-    if (isBurned(value)) return [reason('RECIPIENT_ZERO', at)]
+    const faults = judgePayee({ payee: { value, at }, payer, asset, network })
+    if (faults.some(({ severity }) => severity === 'deny')) return faults
     const verdict = policy.judgeRecipient(value, network?.value)
-    if (verdict === 'denied') return [reason('RECIPIENT_DENIED', at)]
-    return verdict === 'not_listed' ? [reason('RECIPIENT_NOT_ALLOWED', at)] : []
+    if (verdict === 'denied') return [...faults, reason('RECIPIENT_DENIED', at)]
+    return verdict === 'not_listed' ? [...faults, reason('RECIPIENT_NOT_ALLOWED', at)] : faults
   })
 }
-
-const BURNED = new Set([
-  '0x000000000000000000000000000000000000dead',
-  '0xdead000000000000000042069420694206942069',
-  '0xffffffffffffffffffffffffffffffffffffffff',
-  '11111111111111111111111111111111',
-  '1nc1nerator11111111111111111111111111111111',
-])
-
-/** Zero, the precompiled contracts behind it, and the addresses that are used to burn. */
-const isBurned = (address: string): boolean =>
-  /^0x0{38}[\da-f]{2}$/i.test(address) || BURNED.has(toAddress(address))

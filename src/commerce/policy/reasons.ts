@@ -32,6 +32,13 @@ export const REASONS = {
   RECIPIENT_DENIED: deny('The policy denies this recipient.'),
   RECIPIENT_NOT_ALLOWED: deny('The policy names who may be paid, and this recipient is not among them.'),
   RECIPIENT_ZERO: deny('What is paid to this address is lost: nobody holds its key.'),
+  RECIPIENT_MALFORMED: deny('The recipient is no address of its network.'),
+  RECIPIENT_TOKEN: deny('The recipient is the contract of a token: what is paid to it is lost.'),
+  RECIPIENT_PAYER: review('The recipient is the payer: nobody is paid.'),
+  RECIPIENT_CHECKSUM: review(
+    'The capitals of the recipient are not its checksum: a character may be mistyped.',
+  ),
+  REQUIREMENT_INCOMPLETE: deny('A requirement does not say who is paid how much of what.'),
 
   BINDING_PAYEE: deny('Two statements about who is paid contradict each other.'),
   BINDING_AMOUNT: deny('Two statements about the amount contradict each other.'),

@@ -3,7 +3,7 @@ import type { Binding, Found, Place } from '../ports.ts'
 import type { Credential } from '../decode/jws.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { HttpSignature } from '../wire/http.ts'
-import { ADDRESS, WORD } from '../x402/shape.ts'
+import { WORD } from '../x402/shape.ts'
 import { all, none, type Sample, some, type Verdict } from './model.ts'
 
 /** Shorter than this, an identifier can be guessed. */
@@ -38,13 +38,6 @@ export const isUint256 = (text: string): boolean => /^\d{1,78}$/.test(text)
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Whether the HTTP method changes nothing (RFC 9110, 9.2.1). */
 export const isSafeMethod = ({ message }: Sample): boolean => SAFE_METHODS.has(message.method)
-
-/** Whether the addresses of a network have a form that is known, and this is none. */
-export function isAddressMalformed(address: string, caip2: string | null): boolean {
-  if (caip2?.startsWith('eip155:')) return !ADDRESS.test(address)
-  if (caip2?.startsWith('solana:')) return !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address)
-  return address.length === 0
-}
 
 /** The binding of a kind that speaks of a place, whichever side it is on. */
 export const bindingAt = (

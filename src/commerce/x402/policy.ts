@@ -1,6 +1,6 @@
 // x402: what the policy has to know of it.
 import { isObject, member } from '../decode/value.ts'
-import type { Found, Json, JsonObject } from '../ports.ts'
+import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import { toNetwork } from '../policy/assets.ts'
 import { reason, type Reason } from '../policy/reasons.ts'
 import type { Terms } from '../policy/terms.ts'
@@ -33,13 +33,11 @@ export const policy: ProtocolPolicy<X402Facts> = {
   },
 }
 
-function judge({
-  layer: { stage, document },
-  facts: { version, authorization },
-}: Stated<X402Facts>): Reason[] {
+function judge({ layer: { stage, document }, facts }: Stated<X402Facts>): Reason[] {
   // Settlements say no version.
   if (document === undefined || stage === 'settlement') return []
-  const found: Reason[] = []
+  const { version, authorization } = facts
+  const found: Reason[] = judgeRequirements(facts, document.at)
   // `["1"]` is one to some programs and nothing to others.
   if (authorization !== null && holdsOther(signedPart(document, authorization.kind)))
     found.push(
@@ -62,6 +60,35 @@ function judge({
     )
   return found
 }
+
+/** A requirement says who is paid how much of what, and where (specs/x402-specification-v2.md, 5.1.2; v1 pays by scheme and network). */
+const TERMS = ['scheme', 'network', 'amount', 'asset', 'payTo'] as const
+
+/** What requirements do not say. A whole one beside them may be taken instead. */
+function judgeRequirements({ stage, version, accepted, accepts }: X402Facts, at: Place): Reason[] {
+  if (stage === 'payment') {
+    const asked = version?.value === 1 ? TERMS.slice(0, 2) : TERMS
+    return accepted === null
+      ? [
+          reason('REQUIREMENT_INCOMPLETE', at, {
+            message: 'The payment does not say which requirement it pays.',
+          }),
+        ]
+      : listUnsaid(accepted, asked)
+  }
+  const lists = accepts.slice(0, MAX_TERMS).map((one) => listUnsaid(one, TERMS))
+  const isChoice = lists.some((unsaid) => unsaid.length === 0)
+  return lists.flat().map((one) => (isChoice ? { ...one, severity: 'review' } : one))
+}
+
+const listUnsaid = (requirement: X402Requirement, terms: readonly (typeof TERMS)[number][]): Reason[] =>
+  terms
+    .filter((name) => requirement[name] === null)
+    .map((name) =>
+      reason('REQUIREMENT_INCOMPLETE', requirement.at, {
+        message: `The requirement does not say its ${name}.`,
+      }),
+    )
 
 const signedPart = ({ value }: Found<JsonObject>, kind: X402Authorization['kind']): Json | undefined =>
   member(member(value, 'payload'), kind === 'eip3009' ? 'authorization' : 'permit2Authorization')

@@ -1,7 +1,8 @@
 // x402, what a server answers: a challenge, and the settlement after it.
+import { isAddressMalformed } from '../addresses.ts'
 import type { X402Facts, X402Requirement } from './facts.ts'
 import { findEnd } from './score.ts'
-import { bindingOf, isAddressMalformed, judgeBinding, secondsOf } from '../rubric/form.ts'
+import { bindingOf, judgeBinding, secondsOf } from '../rubric/form.ts'
 import {
   all,
   type Check,

@@ -1,4 +1,5 @@
 // x402, a payment: what the payer signed, against what it pays for.
+import { isAddressMalformed } from '../addresses.ts'
 import type { Found } from '../ports.ts'
 import { findWindowProblems } from '../window.ts'
 import type { Numeral } from '../decode/value.ts'
@@ -6,7 +7,6 @@ import type { X402Authorization, X402Facts, X402Offer } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import {
   bindingOf,
-  isAddressMalformed,
   isGuessable,
   isRandomWord,
   isUint256,

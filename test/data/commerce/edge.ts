@@ -212,6 +212,12 @@ export const BLOCKED: readonly Blocked[] = [
     when: 'both say so',
     source: sample('x402-bare', set(`${SIGNED}/to`, ZERO), set(`${PAID}/accepted/payTo`, ZERO)),
   },
+  ...[['RECIPIENT_MALFORMED', 'shop.eth'] as const, ['RECIPIENT_TOKEN', '0x036CbD53842c5426634e7929541eC2318f3dCF7e'] as const].map(([code, to]) => ({
+    code,
+    when: 'both say so',
+    source: sample('x402-bare', set(`${SIGNED}/to`, to), set(`${PAID}/accepted/payTo`, to)),
+  })),
+  { code: 'REQUIREMENT_INCOMPLETE', when: 'nobody is asked to be paid', source: sample('x402-bare', remove(`${PAID}/accepted/payTo`)) },
   { code: 'SIGNED_MEMBER_MISSING', when: 'nobody signed', source: sample('x402-bare', remove(`${PAID}/payload/signature`)) },
   { code: 'SIGNED_MEMBER_MALFORMED', when: 'the payer is nobody', source: sample('x402-bare', set(`${SIGNED}/from`, '0x1')) },
   { code: 'BINDING_PAYEE', when: 'a permit is for another spender than the proxy', source: sample('x402-permit2', set(`${PAID}/payload/permit2Authorization/spender`, STRANGER)) },

@@ -45,6 +45,11 @@ const instrument = (credential: Plain, more: { [name: string]: Plain } = {}) =>
 
 const PAID = '/headers/PAYMENT-SIGNATURE/$base64'
 const SIGNED = `${PAID}/payload/authorization`
+const ASKED = '/headers/PAYMENT-REQUIRED/$base64'
+const TERMS = { scheme: 'exact', network: 'eip155:84532', amount: '25000', asset: USDC, payTo: PAYEE }
+/** Signed for a recipient that the seller asked for, too. */
+const payTo = (address: string) =>
+  sample('x402-http', set(`${PAID}/accepted/payTo`, address), set(`${SIGNED}/to`, address))
 const MPP = '/headers/Authorization/$payment/challenge'
 const CHAIN = '/body/payment_mandate_chain/$chain'
 const CARD = ['4242', '4242', '4242', '4242'].join('')
@@ -261,6 +266,102 @@ const CASES: readonly Case[] = [
       notMet: X402,
     }),
   ),
+  ...[
+    ['of another length', '0x52908400098527886E0F7030069857D2E4169EE'],
+    ['of a name', 'shop.eth'],
+    ['of another chain', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
+  ].flatMap(([when = '', address = '']): Case[] => [
+    { code: 'RECIPIENT_MALFORMED', when: `signed, ${when}`, met: payTo(address), notMet: X402 },
+    {
+      code: 'RECIPIENT_MALFORMED',
+      when: `asked for, ${when}`,
+      met: sample('x402-challenge', set(`${ASKED}/accepts/0/payTo`, address)),
+      notMet: sample('x402-challenge'),
+    },
+  ]),
+  {
+    code: 'RECIPIENT_MALFORMED',
+    when: 'on Solana, of an EVM',
+    met: sample('x402-solana', set(`${PAID}/accepted/payTo`, PAYEE)),
+    notMet: sample('x402-solana'),
+  },
+  {
+    code: 'RECIPIENT_MALFORMED',
+    when: 'on Solana, of 31 bytes',
+    met: sample('x402-solana', set(`${PAID}/accepted/payTo`, '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDB')),
+    notMet: sample(
+      'x402-solana',
+      set(`${PAID}/accepted/payTo`, 'SysvarRent111111111111111111111111111111111'),
+    ),
+  },
+  {
+    code: 'RECIPIENT_MALFORMED',
+    when: 'asked for beside another that is none',
+    met: sample('x402-challenge', set(`${ASKED}/accepts/1`, { ...TERMS, payTo: 'shop.eth' })),
+    notMet: sample('x402-challenge', set(`${ASKED}/accepts/1`, TERMS)),
+    severity: 'review',
+  },
+  ...[
+    ['the asset itself', USDC],
+    ['the asset itself in another case', USDC.toLowerCase()],
+    ['another token of that network', '0x036cbd53842c5426634e7929541ec2318f3dcf7e'],
+  ].map(([when = '', address = '']): Case => ({
+    code: 'RECIPIENT_TOKEN',
+    when,
+    met: payTo(address),
+    notMet: X402,
+  })),
+  {
+    code: 'RECIPIENT_PAYER',
+    when: 'the payer pays itself',
+    met: payTo('0x8617e340b3d01fa5f11f306f4090fd50e238070d'),
+    notMet: X402,
+  },
+  {
+    code: 'RECIPIENT_CHECKSUM',
+    when: 'a character was mistyped',
+    met: payTo('0x8ba1f109551bD432803012645Ac136ddd64DBA73'),
+    notMet: payTo('0x8ba1f109551bD432803012645Ac136ddd64DBA72'),
+  },
+  {
+    code: 'RECIPIENT_CHECKSUM',
+    when: 'it is asked for',
+    met: sample(
+      'x402-challenge',
+      set(`${ASKED}/accepts/0/payTo`, '0x8ba1f109551bD432803012645Ac136ddd64DBA73'),
+    ),
+    notMet: sample(
+      'x402-challenge',
+      set(`${ASKED}/accepts/0/payTo`, '0x8BA1F109551BD432803012645AC136DDD64DBA73'),
+    ),
+  },
+  ...['scheme', 'network', 'amount', 'asset', 'payTo'].flatMap((name): Case[] => [
+    {
+      code: 'REQUIREMENT_INCOMPLETE',
+      when: `it is paid without ${name}`,
+      met: sample('x402-http', remove(`${PAID}/accepted/${name}`)),
+      notMet: X402,
+    },
+    {
+      code: 'REQUIREMENT_INCOMPLETE',
+      when: `it is asked for without ${name}`,
+      met: sample('x402-challenge', remove(`${ASKED}/accepts/0/${name}`)),
+      notMet: sample('x402-challenge', remove(`${ASKED}/accepts/0/extra`)),
+    },
+  ]),
+  {
+    code: 'REQUIREMENT_INCOMPLETE',
+    when: 'the payment names none',
+    met: sample('x402-http', remove(`${PAID}/accepted`)),
+    notMet: sample('x402-v1'),
+  },
+  {
+    code: 'REQUIREMENT_INCOMPLETE',
+    when: 'there is a whole one beside it',
+    met: sample('x402-challenge', set(`${ASKED}/accepts/1`, { scheme: 'exact' })),
+    notMet: sample('x402-challenge', set(`${ASKED}/accepts/1`, TERMS)),
+    severity: 'review',
+  },
   {
     code: 'BINDING_PAYEE',
     when: 'signed for another',

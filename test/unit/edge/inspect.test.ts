@@ -35,10 +35,22 @@ const payload = {
     nonce: `0x${'7c1d4a9e03b85f62'.repeat(4)}`,
   },
 }
-const v2 = { x402Version: 2, accepted: { scheme: 'exact', network: 'eip155:8453' }, payload }
+const accepted = {
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '25000',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: '0xde709f2102306220921060314715629080e2fb77',
+}
+const v2 = { x402Version: 2, accepted, payload }
 const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload }
-/** What a payment that is cut short for a test does not say. */
-const UNSAID: ReadonlySet<string> = new Set(['AMOUNT_MISSING', 'POLICY_INPUT_MISSING', 'WINDOW_MISSING'])
+/** What a payment that is cut short for a test does not say, and the cap that a policy lacks which nobody wrote. */
+const UNSAID: ReadonlySet<string> = new Set([
+  'AMOUNT_MISSING',
+  'POLICY_INPUT_MISSING',
+  'WINDOW_MISSING',
+  'POLICY_AMOUNT_CAP_UNSET',
+])
 const of = (url: unknown) => encode({ ...v2, resource: { url } })
 const mcp = (params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
 
