@@ -1,116 +1,128 @@
-// AP2 0.2: three hashes recomputed with no key (transaction_id, sd_hash, disclosures), and the closed mandate held against the
-// constraints of the open one.
+// AP2 0.2: hashes recomputed with no key (transaction_id, sd_hash, disclosures), and every closed mandate held against the open ones
+// that it was made under, and against the checkout that it is for.
+import { bind, compareHosts, toUrl } from '../compare.ts'
 import { nameHash } from '../decode/sd-jwt.ts'
-import { member, pickText, pointer } from '../decode/value.ts'
+import { member, pickList, pickText, pointer } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
-import { bind, compareHosts, compareIntegers, toUrl } from '../compare.ts'
 import type { Binding, Message } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
-import { isSamePayee } from './read.ts'
-import { type Ap2Sights, digestText, findCheckoutJwt, isOpenVct, leading, type ChainToken } from './detect.ts'
-import { readJws } from '../decode/jws.ts'
+import { bindV01 } from './bind-v01.ts'
+import { type Closed, comparePaid, judgeConstraint, judgePresets, readConstraint } from './constraints.ts'
+import {
+  type Ap2Sights,
+  type Chain,
+  type ChainToken,
+  type CheckoutJwt,
+  digestText,
+  familyOf,
+  findCheckoutJwt,
+  isOpen,
+  listCheckoutJwts,
+  readCheckout,
+} from './detect.ts'
 import type { Ap2Constraint, Ap2Facts } from './facts.ts'
+import { type Grant, isHashOf, listGrants, readHashClaim } from './grants.ts'
+import { readToken } from './read.ts'
 
-/** Mandates of 0.1 have none, because what they sign cannot be recomputed. */
+/** Mandates of 0.1 sign nothing that could be recomputed but the hash of a cart. */
 export function bindAp2({ facts, reading: { message } }: Stated<Ap2Facts>): Binding[] {
-  if (facts.version !== '0.2') return []
   const { sights } = facts
+  if (facts.version !== '0.2') return bindV01(sights)
+  const grants = listGrants(sights)
+  const checkouts = listCheckoutJwts(sights)
   return [
-    ...bindTransaction(facts),
-    ...bindOpen(sights),
+    ...grants.flatMap((grant) => bindTransaction(grant, checkouts)),
+    ...sights.chains.flatMap((chain) => bindHashes(chain, grants)),
     ...bindDisclosures(sights),
-    ...facts.constraints.flatMap((constraint) => bindConstraint(constraint, facts)),
+    ...grants.flatMap((grant) => bindGrant(grant, sights, checkouts)),
+    ...sights.chains.flatMap(bindWindows),
     ...bindAudience(facts, message),
     ...bindCheckout(sights, message),
+    ...bindV01(sights),
   ]
 }
 
-/** `transaction_id` and `checkout_hash` are the digest of the merchant's checkout_jwt. */
-function bindTransaction({ transactionId, sights }: Ap2Facts): Binding[] {
-  if (transactionId === null) return []
-  const checkout = findCheckoutJwt(sights)
-  if (checkout === undefined)
-    return [
-      bind(
-        'hash',
-        'unverifiable',
-        transactionId.at,
-        transactionId.at,
-        'The checkout that the mandate is for did not come along.',
-      ),
-    ]
-  const algorithm = nameHash(member(checkout.token.payload.value, '_sd_alg'))
-  const isSame = digestText(algorithm, checkout.value) === transactionId.value
-  return [
-    bind(
-      'hash',
-      isSame ? 'match' : 'mismatch',
-      transactionId.at,
-      checkout.at,
-      isSame
-        ? 'The mandate is for this checkout.'
-        : 'The mandate is for another checkout than the one beside it.',
+const algorithmOf = ({ token }: ChainToken): string => nameHash(member(token.payload.value, '_sd_alg'))
+
+/** `transaction_id` of a payment mandate, `checkout_hash` of a checkout mandate. */
+const readIdentity = ({ mandate }: ChainToken) =>
+  pickText(mandate, 'transaction_id') ?? pickText(mandate, 'checkout_hash')
+
+/** Checkouts that a closed mandate may be for: its own, and all of them for a payment. */
+const checkoutsOf = ({ closed }: Grant, checkouts: readonly CheckoutJwt[]): readonly CheckoutJwt[] =>
+  familyOf(closed) === 'checkout' ? checkouts.filter(({ carrier }) => carrier === closed) : checkouts
+
+function findCheckoutOf(grant: Grant, checkouts: readonly CheckoutJwt[]): CheckoutJwt | undefined {
+  const identity = readIdentity(grant.closed)
+  return checkoutsOf(grant, checkouts).find((one) =>
+    [algorithmOf(grant.closed), algorithmOf(one.carrier)].some(
+      (algorithm) => one.digest(algorithm) === identity?.value,
     ),
+  )
+}
+
+/** The identity of a mandate is the digest of the merchant's checkout_jwt, whose amount and merchant are those that are paid. */
+function bindTransaction(grant: Grant, checkouts: readonly CheckoutJwt[]): Binding[] {
+  const identity = readIdentity(grant.closed)
+  if (identity === null) return []
+  const [first] = checkoutsOf(grant, checkouts)
+  const result = (verdict: Binding['verdict'], other: string, text: string) =>
+    bind('hash', verdict, identity.at, other, text)
+  if (first === undefined)
+    return [result('unverifiable', identity.at, 'The checkout that the mandate is for did not come along.')]
+  const found = findCheckoutOf(grant, checkouts)
+  if (found === undefined)
+    return [result('mismatch', first.at, 'The mandate is for another checkout than the one beside it.')]
+  const payload = readCheckout(found)
+  return [
+    result('match', found.at, 'The mandate is for this checkout.'),
+    ...(payload === null || familyOf(grant.closed) !== 'payment'
+      ? []
+      : comparePaid(grant.closed.mandate, payload).map(({ kind, at, with: other, judged: [verdict, text] }) =>
+          bind(kind, verdict, at, other, text),
+        )),
   ]
 }
 
-/** Every closed mandate names the open one it was made under by `sd_hash`. */
-function bindOpen({ chains }: Ap2Sights): Binding[] {
-  const everywhere = chains.flatMap(({ tokens }) => tokens)
-  return chains.flatMap((chain) => {
-    const closed = leading(chain)
-    if (closed === undefined || closed.vct === null || isOpenVct(closed.vct.value)) return []
-    const { token } = closed
-    const sdHash = pickText(token.keyBinding ?? token.payload, 'sd_hash')
-    if (sdHash === null) return []
-    const algorithm = nameHash(member(token.payload.value, '_sd_alg'))
-    const result = (verdict: Binding['verdict'], other: string, text: string) =>
-      bind('hash', verdict, sdHash.at, other, text)
-    const candidates =
-      token.keyBinding !== null ? [closed] : findOpens(chain.tokens, closed, closed.vct.value, everywhere)
-    const [first] = candidates
-    if (first === undefined)
-      return [result('unverifiable', sdHash.at, 'The open mandate it was made under did not come along.')]
-    const before = chain.tokens
-      .slice(0, chain.tokens.indexOf(closed))
-      .map((one) => one.token.presented)
+/** Every token behind the first names the one before it by `sd_hash` or `issuer_jwt_hash`; a key binding JWT its own token. */
+function bindHashes(chain: Chain, grants: readonly Grant[]): Binding[] {
+  const tokens = chain.tokens.filter(({ token }, index, all) => all[index - 1]?.token !== token)
+  return tokens.flatMap((one, index) => {
+    const claim = readHashClaim(one)
+    if (claim === null) return []
+    const result = (verdict: Binding['verdict'], other: string, text: string) => [
+      bind('hash', verdict, claim.at, other, text),
+    ]
+    const before = tokens[index - 1]
+    const elsewhere = grants.find(({ closed }) => closed.token === one.token)?.opens[0]
+    const target = one.token.keyBinding === null ? (before ?? elsewhere) : one
+    if (target === undefined)
+      return result('unverifiable', claim.at, 'The open mandate it was made under did not come along.')
+    const prefix = tokens
+      .slice(0, index)
+      .map(({ token }) => token.presented)
       .join('~')
     const isSame =
-      candidates.some((one) => one.digest(algorithm) === sdHash.value) ||
-      (before !== '' && digestText(algorithm, before) === sdHash.value)
-    return [
-      result(
-        isSame ? 'match' : 'mismatch',
-        first.token.at,
-        isSame
-          ? 'sd_hash is that of the open mandate.'
-          : 'sd_hash is not that of the open mandate beside it.',
-      ),
-    ]
+      isHashOf(claim, target, one) ||
+      (index > 1 && claim.name === 'sd_hash' && digestText(algorithmOf(one), prefix) === claim.value)
+    return result(
+      isSame ? 'match' : 'mismatch',
+      target.token.at,
+      isSame
+        ? `${claim.name} is that of the open mandate.`
+        : `${claim.name} is not that of the open mandate beside it.`,
+    )
   })
-}
-
-/** Those before it in its chain; without any, open ones of the same family elsewhere in the message. */
-function findOpens(
-  chain: readonly ChainToken[],
-  closed: ChainToken,
-  closedVct: string,
-  everywhere: readonly ChainToken[],
-): ChainToken[] {
-  const before = chain.slice(0, chain.indexOf(closed))
-  if (before.length > 0) return before
-  const family = closedVct.split('.')[1]
-  return everywhere.filter(
-    ({ vct }) => vct !== null && isOpenVct(vct.value) && vct.value.split('.')[1] === family,
-  )
 }
 
 /** A disclosure that no digest stands for was not signed by anybody. */
 function bindDisclosures({ chains }: Ap2Sights): Binding[] {
-  const tokens = chains.flatMap((chain) => chain.tokens)
-  return tokens.flatMap(({ token, unmatched }) => {
-    if (token.disclosures.length + token.unreadableDisclosures === 0) return []
-    const isWhole = token.unreadableDisclosures === 0 && unmatched === 0
+  const tokens = chains.flatMap((chain) =>
+    chain.tokens.filter(({ token }, index, all) => all[index - 1]?.token !== token),
+  )
+  return tokens.flatMap(({ token, unmatched, irregular }) => {
+    if (token.disclosures.length + token.unreadableDisclosures + irregular === 0) return []
+    const isWhole = token.unreadableDisclosures + unmatched + irregular === 0
     return [
       bind(
         'hash',
@@ -119,94 +131,140 @@ function bindDisclosures({ chains }: Ap2Sights): Binding[] {
         token.at,
         isWhole
           ? 'Every disclosure belongs to the token.'
-          : 'A disclosure belongs to nothing that was signed.',
+          : irregular > 0
+            ? 'A disclosure is there twice, or takes the place of something that was signed.'
+            : 'A disclosure belongs to nothing that was signed.',
       ),
     ]
   })
 }
 
-function bindConstraint(constraint: Ap2Constraint, facts: Ap2Facts): Binding[] {
-  const { closed } = facts
-  const type = constraint.type?.value
-  if (closed === null || type === undefined) return []
-  const result = (verdict: Binding['verdict'], text: string, other = closed.mandate?.at ?? closed.at) => [
-    bind('constraint', verdict, constraint.at, other, text),
-  ]
-  switch (type) {
-    case 'payment.amount_range':
-      return result(...judgeRange(constraint, facts))
-    case 'payment.allowed_payees':
-    case 'checkout.allowed_merchants': {
-      const { payee } = facts
-      if (payee === null)
-        return result('unverifiable', 'The mandate names nobody to compare with those allowed.')
-      const isAllowed = constraint.allowed.some((one) => isSamePayee(one, payee))
-      return isAllowed
-        ? result('match', 'Who is paid is among those allowed.')
-        : result('mismatch', 'Who is paid is not among those allowed.')
-    }
-    case 'payment.allowed_payment_instruments': {
-      const instrument = member(closed.mandate?.value, 'payment_instrument')
-      const id = member(instrument, 'id')
-      if (typeof id !== 'string') return result('unverifiable', 'The mandate names no instrument.')
-      return constraint.allowed.some((one) => member(one.value, 'id') === id)
-        ? result('match', 'The instrument is among those allowed.')
-        : result('mismatch', 'The instrument is not among those allowed.')
-    }
-    case 'payment.reference':
-      return bindReference(constraint, facts.sights, closed.at)
-    default:
-      return result('unverifiable', 'This constraint takes more than one mandate to be checked.')
+/** A closed mandate against all that the open ones before it say. */
+function bindGrant(grant: Grant, sights: Ap2Sights, checkouts: readonly CheckoutJwt[]): Binding[] {
+  const { closed, opens } = grant
+  const family = familyOf(closed) ?? ''
+  const own = checkouts.find(({ carrier }) => carrier === closed)
+  const claims: Closed = {
+    mandate: closed.mandate,
+    issuedAt: readToken(closed).issuedAt,
+    checkout: own === undefined ? null : readCheckout(own),
   }
-}
-
-function judgeRange(
-  { min, max, currency }: Ap2Constraint,
-  { amount, currency: paid }: Ap2Facts,
-): [Binding['verdict'], string] {
-  if (amount === null) return ['unverifiable', 'The mandate names no amount.']
-  if (currency !== null && paid !== null && currency.value.toUpperCase() !== paid.value.toUpperCase())
-    return ['mismatch', 'The mandate pays in another currency than the range allows.']
-  if (min === null && max === null) return ['unverifiable', 'The range has no bounds.']
-  const [low, high] = [min && compareIntegers(amount, min), max && compareIntegers(amount, max)]
-  if (low === undefined || high === undefined)
-    return ['mismatch', 'An amount is no integer of the smallest unit.']
-  return low === -1 || high === 1
-    ? ['mismatch', 'The amount is outside the range.']
-    : ['match', 'The amount is inside the range.']
-}
-
-/** The checkout that a payment is conditional on: its open mandate, where it came along. */
-function bindReference(constraint: Ap2Constraint, { chains }: Ap2Sights, closedAt: string): Binding[] {
-  const wanted = constraint.conditionalTransactionId
-  const opens = chains
-    .flatMap(({ tokens }) => tokens)
-    .filter(({ vct }) => vct?.value.startsWith('mandate.checkout.open.') === true)
-  const [first] = opens
-  if (wanted === null || first === undefined)
+  const place = closed.mandate?.at ?? closed.token.at
+  return opens.flatMap((open) => {
+    if (open.mandate === null) return []
+    if (familyOf(open) !== family)
+      return [
+        bind(
+          'constraint',
+          'mismatch',
+          open.mandate.at,
+          place,
+          'The open mandate is not for what the closed one does.',
+        ),
+      ]
+    const constraints = pickList(open.mandate, 'constraints').map(readConstraint)
+    const listed = member(open.mandate.value, 'constraints')
     return [
-      bind(
-        'constraint',
-        'unverifiable',
-        constraint.at,
-        closedAt,
-        'The checkout mandate it refers to did not come along.',
+      ...constraints.map((constraint) =>
+        constraint.type?.value === 'payment.reference' && family === 'payment'
+          ? bindReference(constraint, grant, sights)
+          : bind('constraint', ...swap(judgeConstraint(constraint, family, claims), constraint.at, place)),
+      ),
+      ...(Array.isArray(listed) && listed.length > constraints.length
+        ? [
+            bind(
+              'constraint',
+              'unverifiable',
+              pointer(open.mandate.at, 'constraints'),
+              place,
+              'The open mandate has more constraints than are read.',
+            ),
+          ]
+        : []),
+      ...judgePresets(open.mandate, claims).map(({ found, judged }) =>
+        bind('constraint', ...swap(judged, found.at, place)),
       ),
     ]
-  const isSame = opens.some(
-    ({ token, digest }) => digest(nameHash(member(token.payload.value, '_sd_alg'))) === wanted.value,
-  )
-  return [
-    bind(
-      'constraint',
-      isSame ? 'match' : 'mismatch',
-      wanted.at,
-      first.token.at,
-      isSame
-        ? 'The payment is for the checkout mandate beside it.'
-        : 'The payment is for another checkout mandate than the one beside it.',
+  })
+}
+
+const swap = (
+  [verdict, text]: readonly [Binding['verdict'], string],
+  at: string,
+  other: string,
+): [Binding['verdict'], string, string, string] => [verdict, at, other, text]
+
+/**
+ * The checkout that a payment is conditional on: the open mandate in the chain of the checkout that was approved, or any where none
+ * of those beside it is.
+ */
+function bindReference(constraint: Ap2Constraint, { closed }: Grant, { chains }: Ap2Sights): Binding {
+  const wanted = constraint.conditionalTransactionId
+  const identity = pickText(closed.mandate, 'transaction_id')?.value
+  const approved = chains.filter(({ tokens }) =>
+    tokens.some(
+      ({ mandate }) => identity !== undefined && member(mandate?.value, 'checkout_hash') === identity,
     ),
-  ]
+  )
+  const opens = (approved.length > 0 ? approved : chains)
+    .flatMap(({ tokens }) => tokens)
+    .filter((one) => isOpen(one) && familyOf(one) === 'checkout')
+  const [first] = opens
+  if (wanted === null || first === undefined)
+    return bind(
+      'constraint',
+      'unverifiable',
+      constraint.at,
+      closed.token.at,
+      'payment.reference: the checkout mandate it refers to did not come along.',
+    )
+  const isSame = opens.some((one) => one.digest(algorithmOf(one)) === wanted.value)
+  return bind(
+    'constraint',
+    isSame ? 'match' : 'mismatch',
+    wanted.at,
+    first.token.at,
+    isSame
+      ? 'The payment is for the checkout mandate beside it.'
+      : 'The payment is for another checkout mandate than the one beside it.',
+  )
+}
+
+/** Clocks of two machines differ by this much: a person and an agent sign on two. The reference implementation allows as much. */
+const SKEW_SECONDS = 300
+
+/** Whether each token can be valid at all, and was made while the open mandates before it were. */
+function bindWindows({ tokens }: Chain): Binding[] {
+  const read = tokens.map(readToken)
+  return read.flatMap((one, index) => {
+    const { issuedAt, expiresAt } = one
+    if (issuedAt === null) return []
+    const never = expiresAt !== null && expiresAt.value <= issuedAt.value
+    const outside = read
+      .slice(0, index)
+      .find(
+        (open) =>
+          open.isOpen &&
+          ((open.expiresAt !== null && issuedAt.value > open.expiresAt.value + SKEW_SECONDS) ||
+            (open.issuedAt !== null && issuedAt.value < open.issuedAt.value - SKEW_SECONDS)),
+      )
+    return [
+      ...(never
+        ? [bind('constraint', 'mismatch', expiresAt.at, issuedAt.at, 'A mandate ends before it begins.')]
+        : []),
+      ...(outside === undefined
+        ? []
+        : [
+            bind(
+              'constraint',
+              'mismatch',
+              issuedAt.at,
+              outside.expiresAt?.at ?? outside.at,
+              'A mandate was made outside the window of the open one that it was made under.',
+            ),
+          ]),
+    ]
+  })
 }
 
 /** `aud` is often a role; where it is a URL, it is where the mandate may go. */
@@ -232,8 +290,7 @@ function bindAudience({ closed }: Ap2Facts, message: Message): Binding[] {
 /** The checkout that the merchant signed is the one that the request completes. */
 function bindCheckout(sights: Ap2Sights, message: Message): Binding[] {
   const checkout = findCheckoutJwt(sights)
-  const payload = checkout && readJws(checkout.value, checkout.at)?.payload
-  const id = pickText(payload ?? null, 'id')
+  const id = pickText(checkout === undefined ? null : readCheckout(checkout), 'id')
   const segments = message.target.url?.pathname.split('/') ?? []
   const index = segments.indexOf('checkout-sessions')
   const named = index < 0 ? undefined : segments[index + 1]

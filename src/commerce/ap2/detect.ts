@@ -1,7 +1,7 @@
 // AP2 shows itself by SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
 // extension URI, and the `ap2` member of UCP.
 import { hash } from 'node:crypto'
-import { judgeCredential, readJws } from '../decode/jws.ts'
+import { readJws } from '../decode/jws.ts'
 import { isMandateName, type MandateKind, mandateOf } from '../decode/names.ts'
 import { placeOf as placeOfText } from '../decode/outline.ts'
 import {
@@ -16,7 +16,8 @@ import type { Container, Mark, Evidence, Found, Json, JsonObject, Message, Place
 import type { Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 
-export interface ChainToken extends Resolution {
+/** One mandate of a token; a token that delegates several is in its chain as often. */
+export interface ChainToken extends Omit<Resolution, 'others'> {
   readonly token: SdJwt
   readonly vct: Found<string> | null
   /**
@@ -24,6 +25,8 @@ export interface ChainToken extends Resolution {
    * @param algorithm as node:crypto calls it
    */
   digest(algorithm: string): string
+  /** The same of the JWT alone. */
+  issuerDigest(algorithm: string): string
 }
 
 export interface Chain {
@@ -62,7 +65,7 @@ function readSights(message: Message): Ap2Sights {
     const at = placeOf(mark)
     const chain = looksLikeSdJwt(mark.value) ? readChain(mark.value, at) : undefined
     if (chain !== undefined) chains.push(chain)
-    else if (isNamed(mark)) undecodable.push(at)
+    else if (isNamed(mark) || isBrokenChain(mark.value, at)) undecodable.push(at)
   }
   return {
     chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
@@ -121,20 +124,38 @@ function findMerchantAuthorization(marks: readonly Mark[]): Found<string> | null
   return detached === undefined ? null : { value: detached.value, at: placeOf(detached) }
 }
 
+/** A person, the agents in between and the last one: no delegation is longer, and every token of it is held against those before. */
+const MAX_CHAIN = 16
+
 function readChain(text: string, at: Place): Chain | undefined {
-  const tokens = readSdJwtChain(text, at)?.map((token) => {
-    const resolution = resolveMandate(token)
-    const vct = pick(resolution.mandate, 'vct')
-    return {
-      token,
-      ...resolution,
-      vct: vct !== null && typeof vct.value === 'string' ? { value: vct.value, at: vct.at } : null,
-      digest: digestOnce(token.presented),
-    }
+  const read = readSdJwtChain(text, at)
+  if (read === undefined || read.length > MAX_CHAIN) return undefined
+  const tokens = read.flatMap((token) => {
+    const { others, ...resolution } = resolveMandate(token)
+    const digest = digestOnce(token.presented)
+    const issuerDigest = digestOnce(token.issuerJwt)
+    return [resolution.mandate, ...others].slice(0, MAX_CHAIN).map((mandate): ChainToken => {
+      const vct = pick(mandate, 'vct')
+      return {
+        token,
+        ...resolution,
+        mandate,
+        vct: vct !== null && typeof vct.value === 'string' ? { value: vct.value, at: vct.at } : null,
+        digest,
+        issuerDigest,
+      }
+    })
   })
-  if (tokens === undefined || !tokens.some(({ vct }) => vct?.value.startsWith('mandate.') === true))
-    return undefined
+  if (!tokens.some(isMandate)) return undefined
   return { at, tokens, rank: Math.min(...tokens.map(({ vct }) => rankOf(vct?.value))) }
+}
+
+const isMandate = ({ vct }: Pick<ChainToken, 'vct'>): boolean => vct?.value.startsWith('mandate.') === true
+
+/** A chain of which one token carries a mandate and another cannot be read: without that one it would go unseen. */
+function isBrokenChain(text: string, at: Place): boolean {
+  if (!looksLikeSdJwt(text) || !text.includes('~~')) return false
+  return text.split('~~').some((part) => readChain(part, at) !== undefined)
 }
 
 const RANKS = ['mandate.payment.1', 'mandate.checkout.1', 'mandate.payment.open.1', 'mandate.checkout.open.1']
@@ -212,9 +233,21 @@ function stageOf({ rank }: Chain): string {
   return rank === 0 ? 'payment' : rank === 1 ? 'checkout' : 'intent'
 }
 
-/** The token that decides: the closed mandate, else the last. */
-export const leading = (chain: Chain): ChainToken | undefined =>
-  chain.tokens.findLast(({ vct }) => vct !== null && !isOpenVct(vct.value)) ?? chain.tokens.at(-1)
+/** Whether a mandate of a chain is bound to one transaction. */
+export const isClosed = (one: Pick<ChainToken, 'vct'>): boolean => isMandate(one) && !isOpen(one)
+
+/** Whether a mandate of a chain leaves the transaction open. */
+export const isOpen = ({ vct }: Pick<ChainToken, 'vct'>): boolean => vct !== null && isOpenVct(vct.value)
+
+/** The mandate that decides: of those that are closed the one nearest to the money, else the last token. */
+export function leading({ tokens }: Chain): ChainToken | undefined {
+  const closed = tokens.filter(isClosed)
+  const nearest = Math.min(...closed.map(({ vct }) => rankOf(vct?.value)))
+  return closed.findLast(({ vct }) => rankOf(vct?.value) === nearest) ?? tokens.at(-1)
+}
+
+/** `payment` or `checkout`, by which a closed mandate and the open one that it was made under go together. */
+export const familyOf = ({ vct }: Pick<ChainToken, 'vct'>): string | undefined => vct?.value.split('.')[1]
 
 /** Whether a `vct` is that of an open mandate, which a person signs before the purchase. */
 export const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
@@ -231,18 +264,30 @@ function digestOnce(text: string): (algorithm: string) => string {
 /** base64url, as `sd_hash`, `checkout_hash` and `transaction_id` are written. */
 export const digestText = (algorithm: string, text: string): string => hash(algorithm, text, 'base64url')
 
-/** `checkout_jwt` of a checkout mandate that came along, by its digest. */
-export function findCheckoutJwt({
-  chains,
-}: Ap2Sights): { readonly at: Place; readonly value: string; readonly token: SdJwt } | undefined {
-  for (const { tokens } of chains)
-    for (const { mandate, token } of tokens) {
+/** `checkout_jwt` of a checkout mandate, and the mandate that it came in. */
+export interface CheckoutJwt extends Found<string> {
+  readonly carrier: ChainToken
+  /** @param algorithm as node:crypto calls it */
+  digest(algorithm: string): string
+}
+
+/** Every `checkout_jwt` that came along. */
+export const listCheckoutJwts = ({ chains }: Ap2Sights): CheckoutJwt[] =>
+  chains.flatMap(({ tokens }) =>
+    tokens.flatMap((carrier) => {
+      const { mandate, token } = carrier
       const value = member(mandate?.value, 'checkout_jwt')
-      if (mandate === null || typeof value !== 'string' || value === '') continue
+      if (mandate === null || typeof value !== 'string' || value === '') return []
       const at =
         token.disclosures.find(({ name }) => name === 'checkout_jwt')?.at ??
         pointer(mandate.at, 'checkout_jwt')
-      if (judgeCredential({ value, at }) !== null) return { at, value, token }
-    }
-  return undefined
-}
+      return [{ at, value, carrier, digest: digestOnce(value) }]
+    }),
+  )
+
+/** The first of them. */
+export const findCheckoutJwt = (sights: Ap2Sights): CheckoutJwt | undefined => listCheckoutJwts(sights)[0]
+
+/** What the merchant signed; null where it cannot be read. */
+export const readCheckout = ({ value, at }: Found<string>): Found<JsonObject> | null =>
+  readJws(value, at)?.payload ?? null

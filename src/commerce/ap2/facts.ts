@@ -1,11 +1,17 @@
 // The facts of AP2, field by field. A null is a field that is not there or has the wrong type.
+import type { Verdict } from '../compare.ts'
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'
 import type { Ap2Sights } from './detect.ts'
+import type { Party } from './party.ts'
 
 export interface Ap2Constraint {
   readonly at: Place
+  /** All of it, for what one type alone has. */
+  readonly source: Found<Json>
+  /** The digest of a constraint that was not disclosed. */
+  readonly isHidden: boolean
   readonly type: Found<string> | null
   /** payment.amount_range. Minor units. */
   readonly min: Numeral | null
@@ -26,10 +32,12 @@ export interface Ap2Token {
   readonly vct: Found<string> | null
   /** Its disclosures are filled in, as far as they are there. */
   readonly mandate: Found<JsonObject> | null
+  /** That of the key binding JWT, where the mandate is delegated in one. */
   readonly signature: Credential | null
   readonly alg: Found<string> | null
   /** Claim of the JWT's payload or member of the mandate. Seconds. */
   readonly issuedAt: Found<number> | null
+  /** The earliest, where the token and the mandate in it say one each. */
   readonly expiresAt: Found<number> | null
   readonly aud: Found<string> | null
   readonly nonce: Found<string> | null
@@ -53,16 +61,13 @@ export interface Ap2Facts {
   readonly chain: readonly Ap2Token[]
   readonly open: Ap2Token | null
   readonly closed: Ap2Token | null
+  /** Of every open mandate that the closed one was made under. */
   readonly constraints: readonly Ap2Constraint[]
   /** transaction_id, or checkout_hash of a checkout mandate. */
   readonly transactionId: Found<string> | null
   /** The merchant's JWT; never shown. */
   readonly checkoutJwt: Credential | null
-  readonly payee: {
-    readonly id: Found<string> | null
-    readonly name: Found<string> | null
-    readonly website: Found<string> | null
-  } | null
+  readonly payee: Party | null
   /** 0.2: minor units. */
   readonly amount: Numeral | null
   readonly currency: Found<string> | null
@@ -86,3 +91,6 @@ export interface Ap2Facts {
   readonly taskId: Found<string> | null
   readonly transportKey: Found<string> | null
 }
+
+/** A statement against what bounds it, and why in a sentence. */
+export type Judged = readonly [verdict: Verdict, message: string]

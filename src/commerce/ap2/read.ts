@@ -17,8 +17,20 @@ import type { Found, Json, JsonObject, TransactionFacts } from '../ports.ts'
 import type { Sighting, Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
-import { type Ap2Sights, findCheckoutJwt, isOpenVct, leading, type ChainToken } from './detect.ts'
-import type { Ap2Constraint, Ap2Facts, Ap2Token } from './facts.ts'
+import { readConstraint } from './constraints.ts'
+import {
+  type Ap2Sights,
+  type ChainToken,
+  findCheckoutJwt,
+  isOpen,
+  isOpenVct,
+  leading,
+  listCheckoutJwts,
+  readCheckout,
+} from './detect.ts'
+import { findOpens } from './grants.ts'
+import { findMerchant } from './party.ts'
+import type { Ap2Facts, Ap2Token } from './facts.ts'
 
 /** Facts of the first chain, or of the first mandate of 0.1 where there is no chain. */
 export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading): Ap2Facts {
@@ -33,54 +45,39 @@ export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading
 
   const tokens = chain.tokens.map(readToken)
   const lead = leading(chain)
-  const closed = tokens.findLast(({ isOpen }) => !isOpen) ?? null
+  const closed = lead === undefined || isOpen(lead) ? null : readToken(lead)
   const kind = lead?.vct?.value.startsWith('mandate.checkout') === true ? 'checkout' : 'payment'
-  const open =
-    tokens.find(({ isOpen }) => isOpen) ??
-    findOpen(
-      sights.chains.flatMap((other) => other.tokens),
-      kind,
-    )
+  const opens = closed === null ? chain.tokens.filter(isOpen) : findOpens(sights, chain, lead)
+  const open = opens[0] === undefined ? null : readToken(opens[0])
   const mandate = closed?.mandate ?? null
   const payee = pickObject(mandate, 'payee')
-  const checkoutJwt = findCheckoutJwt(sights)
-  const checkout = checkoutJwt === undefined ? undefined : readJws(checkoutJwt.value, checkoutJwt.at)?.payload
-  const merchant = pickObject(checkout ?? null, 'merchant')
+  const own = listCheckoutJwts(sights).find(({ carrier }) => carrier === lead)
+  const checkoutJwt = own ?? findCheckoutJwt(sights)
+  const checkout = checkoutJwt === undefined ? null : readCheckout(checkoutJwt)
   return {
     version: '0.2',
     kind,
     chain: tokens,
     open,
     closed,
-    constraints: pickList(open?.mandate ?? null, 'constraints').map(readConstraint),
+    constraints: opens.flatMap(({ mandate: one }) => pickList(one, 'constraints').map(readConstraint)),
     transactionId: pickText(mandate, 'transaction_id') ?? pickText(mandate, 'checkout_hash'),
     checkoutJwt: judgeCredential(checkoutJwt ?? null),
     payee:
-      (payee ?? merchant) === null
-        ? null
-        : {
-            id: pickText(payee ?? merchant, 'id'),
-            name: pickText(payee ?? merchant, 'name'),
-            website: pickText(payee ?? merchant, 'website'),
-          },
-    amount: pickNumeral(mandate, 'payment_amount', 'amount') ?? readTotal(checkout ?? null),
-    currency: pickText(mandate, 'payment_amount', 'currency') ?? pickText(checkout ?? null, 'currency'),
+      payee === null
+        ? findMerchant(own === undefined ? null : readCheckout(own))
+        : { id: pickText(payee, 'id'), name: pickText(payee, 'name'), website: pickText(payee, 'website') },
+    amount: pickNumeral(mandate, 'payment_amount', 'amount') ?? readTotal(checkout),
+    currency: pickText(mandate, 'payment_amount', 'currency') ?? pickText(checkout, 'currency'),
     instrumentAt: pickObject(mandate, 'payment_instrument')?.at ?? null,
     v01: null,
     ...shared,
   }
 }
 
-function findOpen(tokens: readonly ChainToken[], kind: 'payment' | 'checkout'): Ap2Token | null {
-  const found = tokens.find(
-    ({ vct }) => vct !== null && isOpenVct(vct.value) && vct.value.startsWith(`mandate.${kind}.`),
-  )
-  return found === undefined ? null : readToken(found)
-}
-
-function readToken({ token, mandate, vct, undisclosed, unmatched }: ChainToken): Ap2Token {
-  const { payload } = token
-  const binding = token.keyBinding
+/** A mandate with the claims of the token that carries it. */
+export function readToken({ token, mandate, vct, undisclosed, unmatched, irregular }: ChainToken): Ap2Token {
+  const { payload, keyBinding: binding, binder } = token
   const claim = <T>(pickOne: (from: Found<Json> | null, key: string) => T | null, key: string): T | null =>
     pickOne(binding, key) ?? pickOne(payload, key) ?? pickOne(mandate, key)
   return {
@@ -88,38 +85,27 @@ function readToken({ token, mandate, vct, undisclosed, unmatched }: ChainToken):
     isOpen: vct !== null && isOpenVct(vct.value),
     vct,
     mandate,
-    signature: judgeCredential({ value: token.signature, at: pointer(token.at, 'signature') }),
+    signature: judgeCredential({
+      value: binder === null || token.signature === '' ? token.signature : binder.signature,
+      at: pointer(token.at, 'signature'),
+    }),
     alg: pickText(token.header, 'alg'),
     issuedAt: claim(pickNumber, 'iat'),
-    expiresAt: claim(pickNumber, 'exp'),
+    expiresAt: earliest([binding, payload, mandate].flatMap((from) => pickNumber(from, 'exp') ?? [])),
     aud: claim(pickText, 'aud'),
     nonce: claim(pickText, 'nonce'),
     jti: claim(pickText, 'jti'),
-    sdHash: claim(pickText, 'sd_hash'),
+    sdHash: claim(pickText, 'sd_hash') ?? claim(pickText, 'issuer_jwt_hash'),
     disclosuresAt: pointer(token.at, 'disclosures'),
     disclosures: token.disclosures.length,
-    unmatchedDisclosures: unmatched,
+    unmatchedDisclosures: unmatched + irregular,
     unreadableDisclosures: token.unreadableDisclosures,
     undisclosed,
   }
 }
 
-function readConstraint(from: Found<Json>): Ap2Constraint {
-  const allowed = pickList(from, 'allowed')
-  return {
-    at: from.at,
-    type: pickText(from, 'type'),
-    min: pickNumeral(from, 'min'),
-    max: pickNumeral(from, 'max'),
-    currency: pickText(from, 'currency'),
-    allowed: allowed.flatMap((item) => {
-      const object = pickObject(item)
-      return object === null || member(object.value, '...') !== undefined ? [] : [object]
-    }),
-    undisclosed: allowed.filter((item) => member(item.value, '...') !== undefined).length,
-    conditionalTransactionId: pickText(from, 'conditional_transaction_id'),
-  }
-}
+const earliest = (instants: readonly Found<number>[]): Found<number> | null =>
+  instants.toSorted((a, b) => a.value - b.value)[0] ?? null
 
 const NOTHING: Omit<Ap2Facts, 'taskId' | 'transportKey' | 'sights'> = {
   version: null,
@@ -245,15 +231,3 @@ export function summariseAp2({ facts }: Stated<Ap2Facts>): TransactionFacts {
 /** Whether a value is a mandate of 0.1 that nobody signed. */
 export const isUnsigned = ({ v01, closed }: Ap2Facts): boolean =>
   v01 !== null ? v01.authorization === null : closed !== null && (closed.signature?.length ?? 0) === 0
-
-/** Whether all that two descriptions of a payee have in common is the same; they have to share something. */
-export function isSamePayee(one: Found<JsonObject>, other: NonNullable<Ap2Facts['payee']>): boolean {
-  let shared = 0
-  for (const key of ['id', 'website', 'name'] as const) {
-    const value = member(one.value, key)
-    if (typeof value !== 'string' || other[key] === null) continue
-    if (value !== other[key].value) return false
-    shared++
-  }
-  return shared > 0
-}

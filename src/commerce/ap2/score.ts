@@ -1,5 +1,6 @@
 // AP2 0.2: an open mandate that a person signed, and the closed one an agent made of it.
 import type { Found, Place } from '../ports.ts'
+import { isKnownType } from './constraints.ts'
 import type { Ap2Constraint, Ap2Facts } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import {
@@ -85,8 +86,10 @@ function judgeConstraints(subject: Ap2): Verdict {
   if (broken) return none(broken.message, broken.at)
   const points = boundsOf(subject.facts).reduce((sum, bound) => sum + (bound.is ? bound.points : 0), 0)
   if (points < 6) return some(points, 'The open mandate leaves amount, currency or payee unbounded.', at)
-  // Whoever holds the mandate judges what else it refers to.
-  const bounds = constraints.filter(({ type }) => BOUNDS.has(type?.value ?? ''))
+  // Whoever holds the mandate judges what else it refers to, unless it is of a type that nobody knows.
+  const bounds = constraints.filter(
+    ({ type }) => BOUNDS.has(type?.value ?? '') || !isKnownType(type?.value ?? ''),
+  )
   const unknown = held.find(
     (binding) =>
       binding.verdict === 'unverifiable' &&

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import { readBase64Json } from './json.ts'
-import { readJws } from './jws.ts'
+import { type Jws, readJws } from './jws.ts'
 import { inside, isObject, member, pointer } from './value.ts'
 
 export interface Disclosure {
@@ -23,11 +23,13 @@ export interface SdJwt {
   readonly unreadableDisclosures: number
   /** The token with its disclosures and the closing `~`, as `sd_hash` of the next one is computed over it. */
   readonly presented: string
-  /** Key binding JWT of a plain SD-JWT+KB, where one follows the last `~`. */
+  /** Digest input of `issuer_jwt_hash`: the JWT without its disclosures. */
+  readonly issuerJwt: string
+  /** Payload of the key binding JWT of a plain SD-JWT+KB, where one follows the last `~`. */
   readonly keyBinding: Found<JsonObject> | null
+  /** Header and signature of that JWT. */
+  readonly binder: { readonly header: JsonObject; readonly signature: string } | null
 }
-
-const JWT_START = /^[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 
 /** Cheap: whether the text may be an SD-JWT at all. */
 export const looksLikeSdJwt = (text: string): boolean => text.startsWith('ey') && text.includes('~')
@@ -43,17 +45,28 @@ export function readSdJwtChain(text: string, at: Place): readonly SdJwt[] | unde
   return tokens
 }
 
+/**
+ * A JWT whose signature is missing or is no base64url, with that signature as it stands: what cannot be verified still says what it
+ * says, and a reader who took it for nothing would judge it more mildly than a signed one.
+ */
+function readLoosely(text: string, at: Place): Omit<Jws, 'at'> | undefined {
+  const [head = '', body = '', ...rest] = text.split('.')
+  const jws = body === '' ? undefined : readJws(`${head}.${body}.`, at)
+  return jws && { header: jws.header, payload: jws.payload, signature: rest.join('.') }
+}
+
 function readSdJwt(text: string, at: Place): SdJwt | undefined {
   const [jwt = '', ...rest] = text.split('~')
-  if (!JWT_START.test(jwt)) return undefined
-  const jws = readJws(jwt, at)
+  const jws = readLoosely(jwt, at)
   if (jws?.payload == null) return undefined
   let keyBinding: Found<JsonObject> | null = null
+  let binder: SdJwt['binder'] = null
   const last = rest.at(-1)
   if (last !== undefined && last.includes('.')) {
-    const binding = readJws(last, at)
+    const binding = readLoosely(last, at)
     if (binding?.payload == null) return undefined
     keyBinding = { value: binding.payload.value, at: pointer(at, 'key_binding') }
+    binder = { header: binding.header.value, signature: binding.signature }
     rest.pop()
   }
   const algorithm = nameHash(member(jws.payload.value, '_sd_alg'))
@@ -80,7 +93,9 @@ function readSdJwt(text: string, at: Place): SdJwt | undefined {
     disclosures,
     unreadableDisclosures,
     presented: `${[jwt, ...rest.filter((part) => part !== '')].join('~')}~`,
+    issuerJwt: jwt,
     keyBinding,
+    binder,
   }
 }
 
@@ -98,26 +113,39 @@ export const nameHash = (name: unknown): string =>
   name === 'sha-384' ? 'sha384' : name === 'sha-512' ? 'sha512' : 'sha256'
 
 export interface Resolution {
-  /** The mandate that the token carries, disclosures filled in. */
+  /** The mandate that the token carries, disclosures filled in; the first of several. */
   readonly mandate: Found<JsonObject> | null
+  /** Mandates behind the first: who signs a token agrees to all that is delegated in it. */
+  readonly others: readonly Found<JsonObject>[]
   readonly undisclosed: number
   readonly unmatched: number
+  /** Disclosures that RFC 9901, 7.1 refuses: of a name that is there, of a reserved one, of the other arity, or used twice. */
+  readonly irregular: number
 }
+
+const RESERVED: ReadonlySet<string> = new Set(['_sd', '...'])
 
 /**
  * Puts disclosed values where their digests stand. Each disclosure is used once, so the work is bounded by the size of the token.
+ * Items of lists that were not disclosed stay as `{"...": digest}`, so that whoever reads the list knows that it is not all of it.
  */
 export function resolveMandate(token: SdJwt): Resolution {
   const byDigest = new Map(token.disclosures.map((disclosure) => [disclosure.digest, disclosure]))
   const used = new Set<string>()
   let undisclosed = 0
+  let irregular = 0
 
   const open = (digest: Json | undefined): Disclosure | undefined => {
-    const disclosure = typeof digest === 'string' && !used.has(digest) ? byDigest.get(digest) : undefined
-    if (disclosure === undefined) undisclosed++
-    else used.add(disclosure.digest)
-    return disclosure
+    const known = typeof digest === 'string' ? byDigest.get(digest) : undefined
+    if (known === undefined || used.has(known.digest)) {
+      undisclosed++
+      if (known !== undefined) irregular++
+      return undefined
+    }
+    used.add(known.digest)
+    return known
   }
+  const isKnown = (digest: Json) => typeof digest === 'string' && byDigest.has(digest)
   // Depth is that of parsed JSON (at most 32) for every disclosure that opens inside another one, and no chain of them is
   // longer than this.
   const fill = (value: Json, nesting: number): Json => {
@@ -126,11 +154,15 @@ export function resolveMandate(token: SdJwt): Resolution {
       const items: Json[] = []
       for (const item of value as readonly Json[]) {
         const digest = member(item, '...')
-        if (digest === undefined) items.push(fill(item, nesting + 1))
-        else {
-          const disclosed = open(digest)
-          if (disclosed !== undefined) items.push(fill(disclosed.value, nesting + 1))
+        if (digest === undefined) {
+          items.push(fill(item, nesting + 1))
+          continue
         }
+        const disclosed = open(digest)
+        if (disclosed !== undefined) {
+          if (disclosed.name !== null) irregular++
+          items.push(fill(disclosed.value, nesting + 1))
+        } else if (!isKnown(digest)) items.push(item)
       }
       return items
     }
@@ -142,29 +174,43 @@ export function resolveMandate(token: SdJwt): Resolution {
     if (Array.isArray(digests))
       for (const digest of digests as readonly Json[]) {
         const disclosed = open(digest)
-        if (disclosed?.name != null && !(disclosed.name in filled))
-          filled[disclosed.name] = fill(disclosed.value, nesting + 1)
+        if (disclosed === undefined) continue
+        const { name } = disclosed
+        if (name === null || RESERVED.has(name) || name in filled) irregular++
+        else filled[name] = fill(disclosed.value, nesting + 1)
       }
     return filled
   }
 
-  const payload = token.payload.value
-  const delegated = member(payload, 'delegate_payload')
-  let mandate: Found<JsonObject> | null = null
-  if (Array.isArray(delegated)) {
+  const found: Found<JsonObject>[] = []
+  const readDelegated = (from: Found<JsonObject>): boolean => {
+    const delegated = member(from.value, 'delegate_payload')
+    if (!Array.isArray(delegated)) return false
     for (const item of delegated as readonly Json[]) {
-      const digest = member(item, '...')
+      // Wallets write the digest itself where the draft has an object around it.
+      const digest = typeof item === 'string' ? item : member(item, '...')
       const disclosed = digest === undefined ? undefined : open(digest)
       const value = disclosed === undefined ? (digest === undefined ? item : null) : disclosed.value
-      if (mandate === null && isObject(value))
-        mandate = {
+      if (isObject(value))
+        found.push({
           value: fill(value, 0) as JsonObject,
-          at: disclosed?.at ?? pointer(token.payload.at, 'delegate_payload'),
-        }
+          at: disclosed?.at ?? pointer(from.at, 'delegate_payload'),
+        })
     }
-  } else if (member(payload, 'vct') !== undefined)
-    mandate = { value: fill(payload, 0) as JsonObject, at: token.payload.at }
-  return { mandate, undisclosed, unmatched: token.disclosures.length - used.size }
+    return true
+  }
+  const { payload, keyBinding } = token
+  if (!readDelegated(payload)) {
+    // A wallet's own credential discloses claims of its own beside the mandates that its key binding delegates.
+    const own = fill(payload.value, 0) as JsonObject
+    const isDelegated = keyBinding !== null && readDelegated(keyBinding)
+    if (!isDelegated && member(own, 'vct') !== undefined) found.push({ value: own, at: payload.at })
+  } else if (keyBinding !== null) readDelegated(keyBinding)
+  const [mandate = null, ...others] = found
+  return { mandate, others, undisclosed, unmatched: token.disclosures.length - used.size, irregular }
 }
 
 const MAX_NESTING = 96
+
+/** Whether an item of a list is the digest of something that was not disclosed. */
+export const isHidden = (item: Found<Json>): boolean => member(item.value, '...') !== undefined

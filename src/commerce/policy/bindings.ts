@@ -17,7 +17,7 @@ const CODES: Readonly<Record<Binding['kind'], ReasonCode>> = {
   scheme_https: 'INSECURE_SCHEME',
 }
 
-/** A mismatch is denied unless it may be by design; a partial match or a digest that cannot be checked is reviewed. */
+/** A mismatch is denied unless it may be by design; a partial match, and a digest or a bound that cannot be checked, are reviewed. */
 export const judgeBindings: Rule = (subject) =>
   subject.bindings.flatMap((binding): Reason[] => {
     const { kind, verdict, at, message } = binding
@@ -40,6 +40,6 @@ function severityOf(kind: Binding['kind'], verdict: Binding['verdict']): Severit
   if (verdict === 'match') return undefined
   if (verdict === 'mismatch') return 'deny'
   if (verdict === 'partial') return kind === 'host' ? 'info' : 'review'
-  // A digest was given to be checked, and it could not be.
-  return kind === 'digest' ? 'review' : 'info'
+  // A digest or a bound was given to be checked, and it could not be.
+  return kind === 'digest' || kind === 'constraint' ? 'review' : 'info'
 }

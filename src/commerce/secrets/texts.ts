@@ -4,7 +4,8 @@ import type { Analysis } from '../analysis.ts'
 import { readBase64Json } from '../decode/json.ts'
 import { endOf, holderOf, isList, LARGE, NAME_MIN_CHARS, readOutline, SMALL } from '../decode/outline.ts'
 import { unescape } from '../decode/percent.ts'
-import { inside, pick } from '../decode/value.ts'
+import { readJws } from '../decode/jws.ts'
+import { inside, pick, pickText } from '../decode/value.ts'
 import { isOversize } from '../message.ts'
 import type { Detection, Found, HeaderField, Json, Message, Place, Text, Where } from '../ports.ts'
 
@@ -77,6 +78,10 @@ function listDecoded({ layers }: Detection): Found<Json>[] {
       const read = readBase64Json(request.value)
       if (read.ok) found.set(request.at, { value: read.value, at: inside(request.at) })
     }
+    // AP2 carries the checkout that a merchant signed inside a mandate.
+    const checkout = pickText(document, 'checkout_jwt')
+    const signed = checkout && readJws(checkout.value, checkout.at)?.payload
+    if (signed) found.set(signed.at, signed)
   }
   return [...found.values()]
 }

@@ -325,7 +325,20 @@ const agentKey = {
   },
 }
 const shop = { id: 'shop_81', name: 'Tea shop', website: `https://${HOST}` }
-const cart = { $jws: { iss: `https://${HOST}`, cart: [{ sku: 'sencha', grams: 200 }], total: 1890 } }
+const cart = {
+  $jws: {
+    iss: `https://${HOST}`,
+    merchant: shop,
+    line_items: [
+      { id: 'li_1', item: { id: 'sencha', title: 'Sencha, 200 g', price: 1890 }, quantity: 1, totals: [] },
+    ],
+    currency: 'EUR',
+    totals: [
+      { type: 'subtotal', amount: 1890 },
+      { type: 'total', amount: 1890 },
+    ],
+  },
+}
 const openPayment = {
   vct: 'mandate.payment.open.1',
   constraints: [
@@ -378,7 +391,10 @@ const ap2: Record<string, SampleSource> = {
             vct: 'mandate.checkout.open.1',
             constraints: [
               { type: 'checkout.allowed_merchants', allowed: [{ '...': '$payee' }] },
-              { type: 'checkout.line_items', items: [{ id: 'sencha', quantity: 1 }] },
+              {
+                type: 'checkout.line_items',
+                items: [{ id: 'tea', acceptable_items: [{ id: 'sencha', title: 'Sencha' }], quantity: 1 }],
+              },
             ],
             cnf: agentKey,
             iat: 1790000000,

@@ -582,6 +582,8 @@ const ap2: Variant[] = [
     why: 'made after the open mandate had ended',
     changes: [set(`${CHAIN}/token/iat`, 1790009999)],
     mustDrop: ['freshness'],
+    mayDrop: ['context_binding'],
+    cap: MISMATCH,
   },
   {
     id: 'ap2-14',

@@ -177,12 +177,24 @@ describe('SD-JWT', () => {
 
   it('without the disclosure of its mandate has none, and counts what is hidden', () => {
     const [token] = readSdJwtChain(`${jwt({ delegate_payload: [{ '...': 'gone' }] })}~`, '/x')!
-    expect(resolveMandate(token!)).toEqual({ mandate: null, undisclosed: 1, unmatched: 0 })
+    expect(resolveMandate(token!)).toEqual({
+      mandate: null,
+      others: [],
+      undisclosed: 1,
+      unmatched: 0,
+      irregular: 0,
+    })
   })
 
   it('counts disclosures that belong to nothing', () => {
     const [token] = readSdJwtChain(`${jwt({ delegate_payload: [] })}~${disclosure}~`, '/x')!
-    expect(resolveMandate(token!)).toEqual({ mandate: null, undisclosed: 0, unmatched: 1 })
+    expect(resolveMandate(token!)).toEqual({
+      mandate: null,
+      others: [],
+      undisclosed: 0,
+      unmatched: 1,
+      irregular: 0,
+    })
   })
 
   it('counts disclosures that are none', () => {

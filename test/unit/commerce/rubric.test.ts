@@ -29,7 +29,7 @@ describe('sound transactions', () => {
     ['mpp-get', 100, 'ready'],
     ['mpp-jsonrpc', 84, 'gaps'],
     ['ap2-payment', 97, 'ready'],
-    ['ap2-checkout', 98, 'ready'],
+    ['ap2-checkout', 100, 'ready'],
     ['ap2-v01-payment', 73, 'at_risk'],
     ['ap2-v01-intent', 27, 'not_ready'],
     ['ucp-complete', 100, 'ready'],
