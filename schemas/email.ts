@@ -19,6 +19,7 @@ export const EMAIL_REASONS = {
   role_address: 'review',
   typo: 'review',
   misleading_name: 'review',
+  angle_brackets: 'review',
   unusual_character: 'review',
   quoted_local_part: 'review',
   address_literal: 'review',
@@ -28,6 +29,7 @@ export const EMAIL_REASONS = {
   dns_failure: 'review',
   mailbox_undeliverable: 'review',
   // accept, worth knowing
+  sandbox_domain: 'accept',
   implicit_mx: 'accept',
   display_name: 'accept',
   subaddress: 'accept',
@@ -100,6 +102,15 @@ export type EmailVerification = z.infer<typeof EmailVerification>
 
 // The schema knows no longest spelling: one that is too long gets its answer like any other, instead of refusing a whole batch.
 export const emailField = z.string().describe('An address, as typed')
+
+/**
+ * One item of a batch. The schema tells callers to send text; whatever else comes is an item like any other, with its own
+ * answer, because a hundred addresses of a form with one `null` among them would otherwise all be refused.
+ */
+export const emailItem = z.unknown().meta({
+  type: 'string',
+  description: 'An address, as typed. What is no text is answered by itself: `syntax`, rule `not_a_string`',
+})
 
 /** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
 export const emailKeyArgument = z.string().max(64).optional().describe('agw_ek_…, if not in a header')

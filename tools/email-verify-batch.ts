@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailField, emailKeyArgument, EmailVerification } from '../schemas/email.ts'
+import { emailItem, emailKeyArgument, EmailVerification } from '../schemas/email.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -16,7 +16,7 @@ export const emailVerifyBatch = defineTool({
   brief:
     'The same for 1 to 100 addresses in order, within two seconds. Each counts towards the day of the key.',
   input: z.strictObject({
-    emails: z.array(emailField).min(1).max(100).describe('Addresses'),
+    emails: z.array(emailItem).min(1).max(100).describe('Addresses'),
     email_key: emailKeyArgument,
   }),
   output: z.strictObject({ results: z.array(EmailVerification).describe('In the order of `emails`') }),

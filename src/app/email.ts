@@ -15,19 +15,23 @@ export interface OpenEmail {
   readonly findKey: KnownKeys['find']
 }
 
+/** Reserved for examples (RFC 2606, 3): in a sandbox they take mail, so that what a guide shows answers as it says. */
+const SANDBOX_DOMAINS: ReadonlySet<string> = new Set(['example.com', 'example.net', 'example.org'])
+
 /** Composes email verification: lists from disk, DNS, and the verifier of mailboxes where one is configured. */
 export function openEmail(
   platform: Platform,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,
   lifetime: Lifetime,
 ): OpenEmail {
-  const { config, store, documents, resolver, sender, policy, log, now } = platform
+  const { config, isSandbox, store, documents, resolver, sender, policy, log, now } = platform
   const { dataDir, emailVerifierUrl: url } = config
   const lists = createListLoader({ dataDir })
   lifetime.onClose(() => lists.close())
   const keys = rememberKeys(store, now)
   const email = createEmail({
     store,
+    sandboxDomains: isSandbox ? SANDBOX_DOMAINS : new Set(),
     dns: createMailDns(config.dnsServers),
     // Mail does not arrive at a private address, whatever was opened for requests.
     addresses: createAddressPolicy([]),

@@ -98,6 +98,43 @@ export const mixesScripts = (label: string): boolean =>
 /** Letters that all pass for Latin ones, under a top-level domain that is not written in that script. */
 const isAllImitation = (label: string) => IMITATOR.test(label) && /^[a-z0-9-]+$/.test(skeletonOf(label))
 
+/**
+ * Whether a local part reads as another one: letters of two scripts in one word; letters that all pass for Latin ones beside
+ * Latin words, or in front of a domain in Latin; digits of two kinds; letters drawn like plain ones in Unicode's other
+ * alphabets. Words of several scripts side by side are somebody's name in two languages.
+ * @param content without quotes
+ * @param host Unicode form of the domain; empty for an address literal
+ */
+export function isConfusableLocalPart(content: string, host: string): boolean {
+  if (isPlain(content)) return false
+  if (DRAWN_LIKE_PLAIN.test(content)) return true
+  const words = content.split(BETWEEN_WORDS)
+  if (words.some((word) => mixesScripts(word) || mixesDigits(word))) return true
+  const imitating = words.filter((word) => IMITATOR.test(word))
+  const isAmongLatin = LATIN.test(content) || !IMITATOR.test(host)
+  return isAmongLatin && imitating.length > 0 && imitating.every(isAllImitation)
+}
+
+const isPlain = (text: string) => /^[\0-\x7F]*$/.test(text)
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]+/u
+const LATIN = /\p{Script=Latin}/u
+/** Full-width, mathematical, enclosed and raised forms of letters and digits, letters of phonetics, small capitals. */
+const DRAWN_LIKE_PLAIN =
+  /[\uFF10-\uFF19\uFF21-\uFF3A\uFF41-\uFF5A\u{1D400}-\u{1D7FF}\u{1F130}-\u{1F189}\u2460-\u24FF\u2070-\u209C\u2100-\u214F\u2160-\u217F\u1D00-\u1D7F\u{1FBF0}-\u{1FBF9}\uA730\uA731\u0251\u0261]/u
+const DIGIT = /\p{Nd}/u
+
+function mixesDigits(word: string): boolean {
+  const zeros = new Set([...word].filter((one) => DIGIT.test(one)).map(zeroOf))
+  return zeros.size > 1
+}
+
+/** The zero of a digit's own kind: digits stand in runs of ten, and behind each run there is a gap. */
+function zeroOf(digit: string): number {
+  let code = digit.codePointAt(0) ?? 0
+  while (DIGIT.test(String.fromCodePoint(code - 1))) code--
+  return code
+}
+
 /** The text as a reader takes it in: accents gone, imitations as what they imitate. */
 export const skeletonOf = (text: string) =>
   [...text.normalize('NFD').replace(/\p{Mn}/gu, '')]

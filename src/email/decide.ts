@@ -64,11 +64,12 @@ function reasonsOfReading(reading: AddressReading): EmailReason[] {
     [reading.isTypo, 'typo'],
     [syntax.isDisplayForm, 'display_name'],
     [syntax.isMisleading, 'misleading_name'],
+    [syntax.isBare, 'angle_brackets'],
     [syntax.oddity !== undefined, 'unusual_character'],
     [syntax.isQuoted, 'quoted_local_part'],
     [syntax.literal !== undefined, 'address_literal'],
     [reading.isSpecialUse, 'special_use_domain'],
-    [reading.isConfusable, 'confusable'],
+    [reading.isConfusable || reading.isConfusableLocalPart, 'confusable'],
     [reading.subaddress !== null, 'subaddress'],
     [reading.isFree, 'free_provider'],
     [reading.isRelay, 'relay'],
@@ -83,6 +84,8 @@ function reasonsOfRoute(route: MailRoute | undefined): EmailReason[] {
       return []
     case 'implicit':
       return ['implicit_mx']
+    case 'sandbox':
+      return ['sandbox_domain']
     case 'null_mx':
       return ['null_mx']
     case 'no_domain':
@@ -102,7 +105,7 @@ const reasonsOfMailbox = (mailbox: Mailbox): EmailReason[] =>
 function toChecks(reading: AddressReading, route: MailRoute | undefined): Checks {
   const { syntax, disposable } = reading
   return {
-    syntax: syntaxCheck(syntax),
+    syntax: syntaxCheck(reading),
     domain: domainCheck(syntax, route),
     mx: mxCheck(route),
     disposable: disposable ?? { result: 'skipped', list: null, list_date: null },
@@ -117,18 +120,22 @@ function toChecks(reading: AddressReading, route: MailRoute | undefined): Checks
   }
 }
 
-function syntaxCheck(syntax: AddressReading['syntax']): Checks['syntax'] {
+function syntaxCheck(reading: AddressReading): Checks['syntax'] {
+  const { syntax } = reading
   if (!syntax.ok) {
     const { rule, position } = syntax
     return { result: 'fail', rule, detail: RULE_DETAILS[rule], position }
   }
   // It passes, and is told what is not as it should be.
-  const note = syntax.oddity ?? (syntax.isMisleading ? MISLEADING : undefined)
+  const note = syntax.oddity ?? noteOf(reading)
   if (!note) return { result: 'pass', rule: null, detail: null, position: null }
   return { result: 'pass', rule: note.rule, detail: RULE_DETAILS[note.rule], position: note.position }
 }
 
-const MISLEADING = { rule: 'misleading_name', position: null } as const
+function noteOf({ syntax, isConfusableLocalPart }: AddressReading) {
+  if (syntax.ok && syntax.isMisleading) return { rule: 'misleading_name', position: null } as const
+  return isConfusableLocalPart ? ({ rule: 'confusable_local_part', position: null } as const) : undefined
+}
 const isAscii = (text: string) => /^[ -~]*$/.test(text)
 
 function domainCheck(syntax: AddressReading['syntax'], route: MailRoute | undefined): Checks['domain'] {
@@ -159,6 +166,8 @@ function mxCheck(route: MailRoute | undefined): Checks['mx'] {
       return { result: 'skipped', ...none }
     case 'unknown':
       return { result: 'unknown', ...none }
+    case 'sandbox':
+      return { result: 'pass', ...none }
     case 'mx':
       return { result: 'pass', ...none, hosts: [...route.hosts] }
     case 'implicit':

@@ -44,11 +44,12 @@ const DEADLINE_MS = 2_000
 const MAX_MAILBOX_QUESTIONS = 16
 /** Reports of progress that a batch sends: a hundred addresses are decided within two seconds. */
 const MAX_REPORTS = 10
+const SANDBOX: MailRoute = { status: 'sandbox', ttlSeconds: 300 }
 const LATE: MailRoute = { status: 'unknown', reason: 'timeout' }
 
 /** @param parts.elapsedMs milliseconds of a clock that never jumps */
 export function createEmail(parts: EmailServiceParts): EmailService {
-  const { addresses: policy, dailyQuota, now } = parts
+  const { addresses: policy, dailyQuota, now, sandboxDomains } = parts
   const routes = createMailRoutes(parts)
   const quota = dailyQuota > 0 ? createQuota({ store: parts.store, limit: dailyQuota, now }) : undefined
   const askMailbox = parts.mailbox && limited(parts.mailbox)
@@ -59,6 +60,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
     deadline: Deadline,
   ): Promise<MailRoute | undefined> {
     if (question === undefined || disposable?.result === 'listed') return undefined
+    if (question.kind === 'domain' && sandboxDomains.has(question.domain)) return SANDBOX
     if (question.kind === 'domain')
       return routes.recall(question.domain) ?? deadline.before(routes.find(question.domain), LATE)
     return policy.classify(question.address).ok
@@ -113,7 +115,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       const knowledge = await parts.readKnowledge()
       const deadline = createDeadline(DEADLINE_MS, context.signal)
       try {
-        const judged = new Map<string, Judgement>()
+        const judged = new Map<unknown, Judgement>()
         const distinct = [...new Set(addresses)]
         const total = distinct.length
         const every = Math.ceil(total / MAX_REPORTS)

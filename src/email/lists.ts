@@ -56,7 +56,8 @@ export interface Knowledge {
 }
 
 const NOT_LISTED: DisposableFinding = { result: 'not_listed', list: null, list_date: null }
-const OPERATOR = 'operator: email-domains'
+/** The source of what the operator's document says. */
+export const OPERATOR = 'operator: email-domains'
 const providers = new Set(PROVIDERS)
 
 /** The knowledge of the rules: the lists, and the operator's document, which counts first. */

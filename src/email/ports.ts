@@ -19,6 +19,8 @@ export type MailRoute =
   /** There is no MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
   | { readonly status: 'implicit'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
   | { readonly status: 'no_domain' | 'no_route'; readonly ttlSeconds: number }
+  /** A domain of the sandbox: it takes all mail, and nobody is asked. */
+  | { readonly status: 'sandbox'; readonly ttlSeconds: number }
   /** There is a route on paper, and it leads nowhere: to no host, to a local name or to addresses that are not public. */
   | {
       readonly status: 'unreachable'
@@ -49,6 +51,8 @@ export interface MailboxVerifier {
 }
 
 export interface EmailParts {
+  /** Domains that take mail without a question to DNS; empty outside of a sandbox. */
+  readonly sandboxDomains: ReadonlySet<string>
   readonly dns: MailDns
   readonly addresses: AddressPolicy
   readonly mailbox: MailboxVerifier | undefined
@@ -75,11 +79,12 @@ export interface Email {
   /** Idempotent. @throws {GatewayError} key_not_found */
   revokeKey(keyId: string): Promise<EmailKey>
   /**
-   * Each address gets its own answer, in the order of the input; what cannot be known in time is a review.
+   * Each address gets its own answer, in the order of the input; what cannot be known in time is a review, and what is no
+   * text is no address.
    * @throws {GatewayError} rate_limited when they do not fit into what is left of the day: then none is counted
    */
   verify(
-    addresses: readonly string[],
+    addresses: readonly unknown[],
     context: Pick<CallContext, 'caller' | 'signal' | 'quota' | 'progress'>,
   ): Promise<readonly EmailVerification[]>
 }

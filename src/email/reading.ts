@@ -2,9 +2,9 @@
 // Two things stay open: where its mail goes (route) and whether somebody's mailbox is there.
 import { must } from '../lib/must.ts'
 import { showAddress } from './characters.ts'
-import { findResemblance, NO_RESEMBLANCE } from './confusable.ts'
-import type { DisposableFinding, Knowledge } from './lists.ts'
-import { readSyntax, type SyntaxVerdict } from './syntax.ts'
+import { findResemblance, isConfusableLocalPart, NO_RESEMBLANCE } from './confusable.ts'
+import { type DisposableFinding, type Knowledge, OPERATOR } from './lists.ts'
+import { readSyntax, type Refusal, type SyntaxVerdict } from './syntax.ts'
 import { findTypo } from './typo.ts'
 
 /** The question that is open before the answer is known. */
@@ -26,14 +26,20 @@ export interface AddressReading {
   readonly isRole: boolean
   readonly isFree: boolean
   readonly isRelay: boolean
+  /** Its domain reads as another one. */
   readonly isConfusable: boolean
+  /** Its local part does. */
+  readonly isConfusableLocalPart: boolean
   readonly isSpecialUse: boolean
   readonly subaddress: string | null
 }
 
-/** @param text anything at all; never throws */
-export function readAddress(text: string, knowledge: Knowledge): AddressReading {
-  const syntax = readSyntax(text)
+const NO_TEXT: Refusal = { ok: false, part: 'local_part', rule: 'not_a_string', position: null }
+
+/** @param value anything at all; never throws */
+export function readAddress(value: unknown, knowledge: Knowledge): AddressReading {
+  const text = typeof value === 'string' ? value : showOther(value)
+  const syntax = typeof value === 'string' ? readSyntax(value) : NO_TEXT
   const email = showAddress(text)
   const nothing = {
     email,
@@ -47,17 +53,25 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     isFree: false,
     isRelay: false,
     isConfusable: false,
+    isConfusableLocalPart: false,
     isSpecialUse: false,
     subaddress: null,
   }
-  if (!syntax.ok) return { ...nothing, didYouMean: repair(text) }
-  const { content, domain, isMisleading, isQuoted, localPart, literal, oddity } = syntax
+  if (!syntax.ok) return { ...nothing, didYouMean: syntax === NO_TEXT ? null : repair(text) }
+  const { content, domain, isBare, isMisleading, isQuoted, localPart, literal, oddity } = syntax
   const { base, tag } = splitTag(content, isQuoted)
-  const person = { isRole: knowledge.isRole(base), subaddress: tag && showAddress(tag) }
+  const person = {
+    isRole: knowledge.isRole(base),
+    subaddress: tag && showAddress(tag),
+    isConfusableLocalPart: isConfusableLocalPart(content, domain?.unicode ?? ''),
+  }
   // An address that no person typed, or that is not what it seems to be, is offered, never put in its place. A plain name is
   // no part of the address: it is left out.
-  const isUsable = oddity === undefined && !isMisleading
-  const offer = (at: string) => (oddity === undefined ? `${localPart}@${at}` : repair(text))
+  const isUsable = oddity === undefined && !isMisleading && !person.isConfusableLocalPart
+  function offer(at: string): string | null {
+    if (person.isConfusableLocalPart) return null
+    return oddity === undefined ? `${localPart}@${at}` : repair(text)
+  }
   if (domain === undefined) {
     const ip = must(literal, 'the literal of an address without a domain')
     const address = offer(ip.includes(':') ? `[IPv6:${ip}]` : `[${ip}]`)
@@ -66,22 +80,23 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
       ...person,
       question: { kind: 'literal', address: ip },
       normalized: isUsable ? address : null,
-      didYouMean: isUsable ? null : address,
+      didYouMean: isUsable && !isBare ? null : address,
     }
   }
-  const disposable = knowledge.findDisposable(domain)
-  const isAllowed = disposable.result === 'allowed'
+  const listed = knowledge.findDisposable(domain)
+  const isAllowed = listed.result === 'allowed'
   const { isConfusable, imitates } = isAllowed ? NO_RESEMBLANCE : findResemblance(domain)
   const isSpecialUse = knowledge.isSpecialUse(domain)
   const isSettled = isAllowed || isSpecialUse || imitates !== undefined
   const typo = isSettled ? undefined : findTypo(domain, knowledge.isReal)
   const meant = imitates ?? typo
+  const disposable = typo === undefined ? listed : soften(listed)
   return {
     email,
     syntax,
     question: knowledge.isNeverAsked(domain) ? undefined : { kind: 'domain', domain: domain.ascii },
     normalized: isUsable ? offer(domain.ascii) : null,
-    didYouMean: isUsable && meant === undefined ? null : offer(meant ?? domain.ascii),
+    didYouMean: isUsable && !isBare && meant === undefined ? null : offer(meant ?? domain.ascii),
     disposable,
     isTypo: typo !== undefined,
     ...person,
@@ -90,6 +105,19 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     isConfusable,
     isSpecialUse,
   }
+}
+
+/**
+ * A slip of the finger lands where somebody waits for slips, so the list says nothing of who typed it: the person is asked
+ * first. What the operator listed is no slip.
+ */
+const soften = (finding: DisposableFinding): DisposableFinding =>
+  finding.result === 'listed' && finding.list !== OPERATOR ? { ...finding, result: 'probable' } : finding
+
+/** A value of JSON that is no text, as an answer may show it: what an object holds is not looked at. */
+function showOther(value: unknown): string {
+  if (Array.isArray(value)) return '[array]'
+  return typeof value === 'object' && value !== null ? '[object]' : String(value)
 }
 
 /** The tag stands behind the first +, where most servers split: `ada+shop` is `ada`. */

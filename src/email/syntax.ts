@@ -10,6 +10,7 @@ import { isMisleadingName } from './name.ts'
 
 export type LocalPartRule =
   | CharacterRule
+  | 'not_a_string'
   | 'empty'
   | 'no_at'
   | 'second_at'
@@ -34,6 +35,9 @@ export type LocalPartRule =
 
 export type SyntaxRule = LocalPartRule | DomainRule | LiteralRule
 
+/** What is told of an address that is spelled well. */
+export type SyntaxNote = 'confusable_local_part'
+
 /** A character that the grammar allows and nobody can see, type or tell apart. */
 export interface Oddity {
   readonly rule: LocalPartRule
@@ -46,6 +50,8 @@ export type SyntaxVerdict =
       readonly ok: true
       /** The address stood in angle brackets, perhaps behind a name. */
       readonly isDisplayForm: boolean
+      /** There is no name that the angle brackets would set the address off from. */
+      readonly isBare: boolean
       /** That name can be taken for something else. */
       readonly isMisleading: boolean
       /** The first in its local part. */
@@ -67,7 +73,7 @@ export type SyntaxVerdict =
       readonly position: number | null
     }
 
-type Refusal = Extract<SyntaxVerdict, { ok: false }>
+export type Refusal = Extract<SyntaxVerdict, { ok: false }>
 
 // RFC 5321, 4.5.3.1: 64 octets, and 256 for a path with its angle brackets.
 const MAX_LOCAL_OCTETS = 64
@@ -90,6 +96,7 @@ export function readSyntax(text: string): SyntaxVerdict {
       return {
         ...read,
         isDisplayForm: true,
+        isBare: form.name.trim() === '',
         isMisleading: isMisleadingName(form.name),
         oddity: shift(read.oddity, form.at),
       }
@@ -132,6 +139,7 @@ const pass = (
 ): SyntaxVerdict => ({
   ok: true,
   isDisplayForm: false,
+  isBare: false,
   isMisleading: false,
   oddity,
   localPart,

@@ -1,6 +1,7 @@
 // A domain that was probably meant to be another one. A suggestion only: nothing is ever corrected by itself.
 import { distanceWithin, isBeyond, lettersOf } from '../lib/edit-distance.ts'
 import type { DomainName } from './domain.ts'
+import { FAMOUS } from './famous.ts'
 import { PROVIDERS } from './providers.ts'
 
 interface Provider {
@@ -17,7 +18,7 @@ const providers: readonly Provider[] = PROVIDERS.map((domain) => {
   const dot = domain.indexOf('.')
   return { domain, name: domain.slice(0, dot), suffix: domain.slice(dot + 1), letters: lettersOf(domain) }
 })
-const known = new Set(PROVIDERS)
+const known = new Set([...PROVIDERS, ...FAMOUS])
 /** Those that are not too much longer or shorter than a domain, by its length and in their own order. */
 const nearInLength = Array.from(
   { length: Math.max(...PROVIDERS.map(({ length }) => length)) + 3 },
@@ -43,6 +44,8 @@ const NEAR_TLD: ReadonlyMap<string, string> = new Map([
 /** Shorter names are one letter away from too many real ones. */
 const SHORTEST_EDITED_NAME = 5
 const SHORTEST_TWO_EDITS = 8
+/** Two letters of a shorter name leave too little of it: `goal` is not `gmail`, nor `nuvei` `naver`. */
+const SHORTEST_NAME_OF_TWO = 7
 
 /**
  * @param isReal whether this very domain is one of a provider, a relay or an organisation that is known
@@ -97,7 +100,11 @@ function distanceTo(
     return undefined
   } else if (provider.name.length < SHORTEST_EDITED_NAME && !isSwap(name, provider.name)) return undefined
   const distance = distanceWithin(limit, ascii, domain)
-  return distance <= limit ? distance : undefined
+  if (distance > limit) return undefined
+  const isShort = provider.name.length < SHORTEST_NAME_OF_TWO && !name.includes(provider.name)
+  return isShort && distance === MOST_EDITS && distanceWithin(MOST_EDITS, name, provider.name) === MOST_EDITS
+    ? undefined
+    : distance
 }
 
 /** The same letters in another order: `lvie` for `live`. */

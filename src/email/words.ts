@@ -1,7 +1,8 @@
 // Says for each rule that a spelling can break what to change. No sentence quotes the address.
-import type { SyntaxRule } from './syntax.ts'
+import type { SyntaxNote, SyntaxRule } from './syntax.ts'
 
-export const RULE_DETAILS: Readonly<Record<SyntaxRule, string>> = {
+export const RULE_DETAILS: Readonly<Record<SyntaxRule | SyntaxNote, string>> = {
+  not_a_string: 'Send an address as text.',
   empty: 'Send an address.',
   no_at: 'An address has an @ between the local part and the domain.',
   second_at: 'There is a second @. Send one address at a time.',
@@ -12,6 +13,9 @@ export const RULE_DETAILS: Readonly<Record<SyntaxRule, string>> = {
     'The name in front of the brackets can be taken for something else: it has an @, a domain or hidden characters in it, ' +
     'mixes scripts, or is too long. Send the address alone.',
   several_addresses: 'Send one address at a time, or use the batch.',
+  confusable_local_part:
+    'Letters of one script stand where a reader takes them for letters of another, so two different addresses look the ' +
+    'same. Ask for the address to be typed.',
   scheme: 'Leave out mailto:.',
   address_too_long: 'An address has at most 254 octets.',
   local_part_empty: 'There is nothing before the @.',

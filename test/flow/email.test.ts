@@ -59,6 +59,8 @@ const ZONES: Readonly<Record<string, DnsZone>> = {
   'alias.com': { CNAME: 'good.com', ttl: 120 },
   'big.com': { MX: Array.from({ length: 40 }, (_, i) => [i, `mx1.good.com`] as const), ttl: 120 },
   'yahooo.com': { MX: [[10, 'mx1.good.com']], ttl: 120 },
+  'hotmai.com': { MX: [[10, 'mx1.good.com']], ttl: 120 },
+  'nate.com': { MX: [[10, 'mx1.good.com']], ttl: 120 },
   'mailinator.com': { MX: [[10, 'mx1.good.com']], ttl: 120 },
   'xn--bcher-kva.com': { MX: [[10, 'mx1.good.com']], ttl: 120 },
 }
@@ -92,6 +94,12 @@ const CASES: readonly Case[] = [
   { address: 'ada@mx-host-fails.com', decision: 'review', reasons: ['dns_failure'] },
   { address: 'ada@a-fails.com', decision: 'review', reasons: ['dns_failure'] },
   { address: 'ada@silent.com', decision: 'review', reasons: ['dns_timeout'] },
+  // A slip that a list of disposable domains caught is asked about first.
+  { address: 'ada@hotmai.com', decision: 'review', reasons: ['probably_disposable', 'typo'] },
+  { address: '<ada@good.com>', decision: 'review', reasons: ['angle_brackets', 'display_name'] },
+  { address: 'аda@good.com', decision: 'review', reasons: ['confusable'] },
+  { address: 'ada@example.com', decision: 'accept', reasons: ['sandbox_domain'] },
+  { address: 'ada@nate.com', decision: 'accept', reasons: [] },
   { address: 'ada@not-there.com', decision: 'reject', reasons: ['domain_not_found'] },
   { address: 'ada@null-mx.com', decision: 'reject', reasons: ['null_mx'] },
   { address: 'ada@no-route.com', decision: 'reject', reasons: ['no_mail_route'] },
@@ -259,7 +267,8 @@ describe('bad requests', () => {
     ['no batch', '/v1/verify/batch', {}, 'input_missing_field'],
     ['an empty batch', '/v1/verify/batch', { emails: [] }, 'input_invalid'],
     ['101 addresses', '/v1/verify/batch', { emails: Array(101).fill('ada@good.com') }, 'input_invalid'],
-    ['a batch with a hole', '/v1/verify/batch', { emails: ['ada@good.com', null] }, 'input_wrong_type'],
+    ['no text', '/v1/verify', { email: null }, 'input_wrong_type'],
+    ['no list', '/v1/verify/batch', { emails: 'ada@good.com' }, 'input_wrong_type'],
   ])('are refused: %s', async (_what, path, body, code) => {
     const answer = await gateway.rest('POST', path, body, key)
     expect([answer.status, answer.body.code]).toEqual([400, code])
@@ -271,6 +280,31 @@ describe('bad requests', () => {
       const { output } = await throughDoor[door](send, emailVerifyBatch, { emails }, key)
       const { results } = output as { results: EmailVerification[] }
       expect(results.map(({ decision }) => decision)).toEqual(['accept', 'reject', 'reject', 'accept'])
+    },
+  )
+  it.each(['rest', 'mcp', 'a2a'] as const)(
+    'get an answer each over %s, where one is no text: it spoils nothing but itself',
+    async (door) => {
+      const emails: unknown[] = [
+        'ada@good.com',
+        null,
+        42,
+        { email: 'ada@good.com' },
+        ['x'],
+        false,
+        'eve@good.com',
+      ]
+      const { output } = await throughDoor[door](send, emailVerifyBatch, { emails }, key)
+      const { results } = output as { results: EmailVerification[] }
+      expect(results.map(({ email, decision, checks }) => [email, decision, checks.syntax.rule])).toEqual([
+        ['ada@good.com', 'accept', null],
+        ['null', 'reject', 'not_a_string'],
+        ['42', 'reject', 'not_a_string'],
+        ['[object]', 'reject', 'not_a_string'],
+        ['[array]', 'reject', 'not_a_string'],
+        ['false', 'reject', 'not_a_string'],
+        ['eve@good.com', 'accept', null],
+      ])
     },
   )
   it('with a hundred times the same address get a hundred times the same answer', async () => {

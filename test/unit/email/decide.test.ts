@@ -18,6 +18,8 @@ const knowledge = createKnowledge(
         ['disputed.com', CURATED | FREE],
         ['hotmial.com', CURATED],
         ['yahooo.com', CURATED | FREE],
+        ['outlok.com', CURATED | OTHERS[0]],
+        ['yopmail.com', CURATED],
       ]),
     ),
     sources: [
@@ -26,7 +28,7 @@ const knowledge = createKnowledge(
       { bit: OTHERS[1], name: 'second 6.0.0', date: '2026-07-18' },
     ],
   },
-  { disposable: [], allowed: ['gmial.com', 'gmаil.com'], roles: [] },
+  { disposable: ['gmaul.com'], allowed: ['gmial.com', 'gmаil.com'], roles: [] },
 )
 const hosts = [{ host: 'mx.acme.io', priority: 10 }]
 const MX: MailRoute = { status: 'mx', hosts, ttlSeconds: 120 }
@@ -61,7 +63,12 @@ describe('decide', () => {
     ['info@mail.throwaway.com', 'reject', 'disposable role_address', null],
     ['ada@disputed.com', 'review', 'probably_disposable', null],
     // Somebody who mistyped learns it, whoever caught the name.
-    ['ada@hotmial.com', 'reject', 'disposable typo', 'ada@hotmail.com'],
+    ['ada@hotmial.com', 'review', 'probably_disposable typo', 'ada@hotmail.com'],
+    ['ada@outlok.com', 'review', 'probably_disposable typo', 'ada@outlook.com'],
+    ['info@hotmial.com', 'review', 'probably_disposable role_address typo', 'info@hotmail.com'],
+    // What the operator listed is no slip, and a disposable domain that is like none stays one.
+    ['ada@gmaul.com', 'reject', 'disposable typo', 'ada@gmail.com'],
+    ['ada@yopmail.com', 'reject', 'disposable', null],
     ['ada@yahooo.com', 'review', 'probably_disposable typo', 'ada@yahoo.com'],
     ['ada@acme', 'reject', 'domain_invalid', null],
     ['ada@acme..io', 'reject', 'domain_invalid', null],
@@ -71,9 +78,20 @@ describe('decide', () => {
     // A name is no part of the address behind it, whatever else there is to say of that.
     ['Ada Lovelace <ada@acme.io>', 'accept', 'display_name', null],
     ['"Ada L." <ada@acme.io>', 'accept', 'display_name', null],
-    ['<ada@acme.io>', 'accept', 'display_name', null],
+    // Brackets that set off nothing were pasted from somewhere.
+    ['<ada@acme.io>', 'review', 'angle_brackets display_name', 'ada@acme.io'],
+    ['"" <ada@acme.io>', 'review', 'angle_brackets display_name', 'ada@acme.io'],
+    ['"  " <ada@acme.io>', 'review', 'angle_brackets display_name', 'ada@acme.io'],
+    ['<ada@gmai.com>', 'review', 'typo angle_brackets display_name', 'ada@gmail.com'],
+    ['<ada@[192.0.2.1]>', 'review', 'angle_brackets address_literal display_name', 'ada@[192.0.2.1]'],
+    ['<ada@throwaway.com>', 'reject', 'disposable angle_brackets display_name', 'ada@throwaway.com'],
     ['Ada L. <ada@acme.io>', 'reject', 'syntax', 'ada@acme.io'],
-    ['<ada+x@gmail.com>', 'accept', 'display_name subaddress free_provider', null],
+    [
+      '<ada+x@gmail.com>',
+      'review',
+      'angle_brackets display_name subaddress free_provider',
+      'ada+x@gmail.com',
+    ],
     ['Ada <ada@Bücher.example>', 'accept', 'display_name', null],
     ['Ada <info@acme.io>', 'review', 'role_address display_name', null],
     ['Ada <ada@gmai.com>', 'review', 'typo display_name', 'ada@gmail.com'],
@@ -124,6 +142,47 @@ describe('decide', () => {
     expect(judgement.decision).toBe(decision)
     expect(judgement.reasons.join(' ')).toBe(reasons)
     expect(judgement.did_you_mean).toBe(didYouMean)
+  })
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['42', 42],
+    ['true', true],
+    ['[object]', { email: 'ada@acme.io' }],
+    ['[array]', ['ada@acme.io']],
+    ['undefined', undefined],
+  ])('%s instead of text is no address, and is not looked into', (shown, value) => {
+    const judgement = decide(readAddress(value, knowledge), undefined, 'unknown')
+    expect(judgement).toMatchObject({
+      email: shown,
+      decision: 'reject',
+      reasons: ['syntax'],
+      normalized: null,
+      did_you_mean: null,
+      checks: { syntax: { result: 'fail', rule: 'not_a_string', position: null } },
+    })
+  })
+
+  it('takes the mail of a sandbox domain for granted, and says so', () => {
+    expect(judge('ada@example.com', { status: 'sandbox', ttlSeconds: 300 })).toMatchObject({
+      decision: 'accept',
+      reasons: ['sandbox_domain'],
+      checks: { mx: { result: 'pass', hosts: [] } },
+      cache_ttl_seconds: 300,
+    })
+  })
+
+  it('tells a local part that reads as another one from a domain that does', () => {
+    const local = judge('pаypal@acme.io')
+    expect(local).toMatchObject({
+      decision: 'review',
+      reasons: ['confusable'],
+      normalized: null,
+      did_you_mean: null,
+    })
+    expect(judge('<pаypal@gmai.com>').did_you_mean).toBeNull()
+    expect(local.checks.syntax).toMatchObject({ result: 'pass', rule: 'confusable_local_part' })
+    expect(judge('ada@аррӏе.com').checks.syntax.rule).toBeNull()
   })
 
   it.each<[string, MailRoute, Judgement['decision'], string, Judgement['checks']['mx']['result']]>([

@@ -491,6 +491,7 @@ describe('any name in front of an address in brackets', () => {
           const {
             isDisplayForm: _,
             isMisleading: __,
+            isBare: ____,
             oddity: ___,
             ...bare
           } = readSyntax(address) as typeof read

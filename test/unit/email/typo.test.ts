@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findResemblance } from '../../../src/email/confusable.ts'
+import { FAMOUS } from '../../../src/email/famous.ts'
+import { findResemblance, isConfusableLocalPart } from '../../../src/email/confusable.ts'
 import { distanceWithin, isBeyond, lettersOf } from '../../../src/lib/edit-distance.ts'
 import { readDomain } from '../../../src/email/domain.ts'
 import { PROVIDERS } from '../../../src/email/providers.ts'
@@ -21,6 +22,8 @@ describe('findTypo', () => {
     ['gmaill.com', 'gmail.com'],
     ['gnail.com', 'gmail.com'],
     ['gmail.co', 'gmail.com'],
+    ['gmailot.com', 'gmail.com'],
+    ['gnail.co', 'gmail.com'],
     ['gmail.cm', 'gmail.com'],
     ['gmail.con', 'gmail.com'],
     ['gmail.cmo', 'gmail.com'],
@@ -44,6 +47,12 @@ describe('findTypo', () => {
 
   it.each([
     ...PROVIDERS.slice(0, 20),
+    ...FAMOUS,
+    // Two letters of a short name are another name.
+    'yuloo.com',
+    'teads.net',
+    'navi.com',
+    'sbsnet.be',
     // Known to be real.
     'email.com',
     'xmail.com',
@@ -149,5 +158,44 @@ describe('findResemblance', () => {
     ['gmail.com', false, undefined],
   ])('%s: %s, imitates %s', (domain, isConfusable, imitates) => {
     expect(findResemblance(name(domain))).toEqual({ isConfusable, imitates })
+  })
+})
+
+describe('isConfusableLocalPart', () => {
+  it.each<[string, string, string]>([
+    ['Cyrillic among Latin letters', 'pаypal', 'acme.io'],
+    ['Greek among Latin letters', 'supρort', 'acme.io'],
+    ['Armenian among Latin letters', 'hօme', 'acme.io'],
+    ['Cherokee among Latin letters', 'ᎪdA', 'acme.io'],
+    ['Cyrillic among Greek letters', 'αдα', 'acme.io'],
+    ['one word of several', 'ada.lоvelace', 'acme.io'],
+    ['a word of imitations beside a Latin one', 'j.а.smith', 'acme.io'],
+    ['imitations alone, before a Latin domain', 'аррӏе', 'acme.io'],
+    ['full-width letters', 'ａda', 'acme.io'],
+    ['mathematical letters', '𝐚da', 'acme.io'],
+    ['enclosed letters', 'ⓐda', 'acme.io'],
+    ['a letter of phonetics', 'ɡrace', 'acme.io'],
+    ['a small capital', 'ᴀda', 'acme.io'],
+    ['digits of two kinds', 'user1٢', 'acme.io'],
+    ['a Thai digit among European ones', 'ada1๒', 'acme.io'],
+  ])('is so for %s', (_, content, host) => {
+    expect(isConfusableLocalPart(content, host)).toBe(true)
+  })
+
+  it.each<[string, string, string]>([
+    ['plain letters', 'ada.lovelace+x', 'acme.io'],
+    ['accents', 'josé.müller', 'acme.io'],
+    ['a dotless i', 'ışık', 'acme.io'],
+    ['Cyrillic', 'почта', 'пример.рф'],
+    ['Cyrillic before a Latin domain', 'роман.иванов', 'gmail.com'],
+    ['letters that all pass for Latin ones, before a domain of their script', 'сара', 'пример.рф'],
+    ['a name in two scripts', 'ivan.иванов', 'acme.io'],
+    ['Japanese beside Latin', 'tokyo東京たろう', 'acme.jp'],
+    ['Korean beside Latin', '김adam', 'acme.kr'],
+    ['Greek', 'παράδειγμα', 'acme.gr'],
+    ['Arabic with its digits', 'محمد٢٣', 'acme.ae'],
+    ['Devanagari with European digits', 'राम22', 'acme.in'],
+  ])('is not so for %s', (_, content, host) => {
+    expect(isConfusableLocalPart(content, host)).toBe(false)
   })
 })
