@@ -48,6 +48,8 @@ Examples:
       Check a receipt against the published keys.
   agent-gateway test payment.json
       Score a sample of an agent's payment: what is missing, and what to do about it. Offline.
+  agent-gateway test samples/ --min-score 75 --format github
+      The same for many files, as a check of a build.
   agent-gateway demo
       Pay for every paid tool of the sandbox once, with test money.
   agent-gateway doctor

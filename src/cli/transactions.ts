@@ -6,6 +6,7 @@ import { testTransaction } from '../../tools/test.ts'
 import { GatewayError } from '../core/errors.ts'
 import { describeIssues } from '../core/validation-issues.ts'
 import { parseJson } from '../lib/json.ts'
+import { placeOfJsonFault } from '../lib/json-fault.ts'
 import { decodeUtf8Document } from '../lib/utf8.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../lib/operator-json.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -17,11 +18,23 @@ const Sample = z.object(testTransaction.input.shape)
 
 /** @throws {CommandFailure} with Exit.data when the file holds no transaction */
 export const readTransaction = (file: string) => read(file, Transaction)
-/** @throws {CommandFailure} with Exit.data when the file holds no sample */
-export const readSample = (file: string) => read(file, Sample)
+/** A sample, and the text that it was read from: findings have their places in that. */
+export interface SampleText {
+  readonly sample: z.infer<typeof Sample>
+  readonly text: string
+}
 
-async function read<T>(file: string, schema: z.ZodType<T>): Promise<T> {
-  const value = parse(await readInput('sample', file))
+/** @throws {CommandFailure} with Exit.data when the file holds no sample, Exit.usage when it cannot be read */
+export async function readSample(file: string): Promise<SampleText> {
+  const bytes = await readInput('sample', file)
+  return { sample: check(bytes, Sample), text: decodeUtf8Document(bytes) ?? '' }
+}
+
+const read = async <T>(file: string, schema: z.ZodType<T>): Promise<T> =>
+  check(await readInput('sample', file), schema)
+
+function check<T>(bytes: Buffer, schema: z.ZodType<T>): T {
+  const value = parse(bytes)
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const problems = describeIssues(parsed.error.issues, value)
@@ -39,7 +52,20 @@ function parse(bytes: Buffer): unknown {
   } catch (thrown) {
     if (thrown instanceof OperatorJsonFault) throw unreadable(`it ${thrown.message}`)
     const isDeep = thrown instanceof GatewayError && thrown.code === 'json_too_deep'
-    throw unreadable(isDeep ? 'it is nested too deeply' : NO_JSON)
+    const place = isDeep ? undefined : placeOfFault(text)
+    throw unreadable(
+      isDeep ? 'it is nested too deeply' : place === undefined ? NO_JSON : `${NO_JSON}: look at ${place}`,
+    )
+  }
+}
+
+/** @returns where the text stops being JSON, in words */
+function placeOfFault(text: string): string | undefined {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (thrown) {
+    return placeOfJsonFault(text, thrown)
   }
 }
 

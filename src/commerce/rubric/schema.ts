@@ -55,3 +55,10 @@ export function describeRubrics(reasons: readonly ReasonText[]): Record<string, 
     policy_reasons: reasons.map(({ code, severity, message }) => ({ code, severity, message })),
   }
 }
+
+/** What earns the points of each check, and what each cap says, by id. */
+export const listRules = (): ReadonlyMap<string, string> =>
+  new Map([
+    ...RUBRICS.flatMap(({ checks }) => checks.map(({ id, asks }) => [id, asks] as const)),
+    ...Object.entries(CAPS).map(([id, { message }]) => [id, message] as const),
+  ])

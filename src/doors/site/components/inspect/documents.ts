@@ -1,6 +1,6 @@
 // Places of a report, found in the text: `/headers/PAYMENT-SIGNATURE#/accepted/amount` is a member of what that header's value encodes.
 // What is encoded becomes a document of its own, laid out to be read, so that a finding can be shown where it stands.
-import { type JsonNode, nodeAt, type Range, readJsonRanges } from './json-ranges.ts'
+import { type JsonNode, nodeAt, type Range, readJsonRanges } from '../../../../lib/json-ranges.ts'
 import { type Part, partOf, type Pasted } from './pasted.ts'
 
 export interface SourceDocument {

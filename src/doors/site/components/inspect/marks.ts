@@ -1,5 +1,5 @@
 // A text cut into lines, and the lines into pieces, so that what was found stands where it was found and what must not be shown is not.
-import type { Range } from './json-ranges.ts'
+import type { Range } from '../../../../lib/json-ranges.ts'
 
 export interface Mark {
   readonly range: Range

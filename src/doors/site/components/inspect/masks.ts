@@ -1,6 +1,6 @@
 // Proofs and numbers in what was decoded out of a header: the report hides the header as a whole, so what is unfolded hides them itself.
 import type { Mask } from './marks.ts'
-import { type JsonNode, readJsonRanges } from './json-ranges.ts'
+import { type JsonNode, readJsonRanges } from '../../../../lib/json-ranges.ts'
 
 const SECRET_NAMES =
   /^(?:signature|transaction|proof|token|cryptogram|number|cvc|secret|password|private_?key)$/i

@@ -1,7 +1,7 @@
 // What somebody pasted, as the transaction that `gateway.test` takes: a sample in JSON, an HTTP message, a command of curl, or a document
 // alone. It keeps the text and knows where each part of the transaction stands in it. Runs on the server and in browsers.
 import { curlToHttp } from './curl.ts'
-import { type JsonNode, nodeAt, type Range, readJsonRanges } from './json-ranges.ts'
+import { type JsonNode, nodeAt, type Range, readJsonRanges } from '../../../../lib/json-ranges.ts'
 
 export interface PastedTransaction {
   readonly target: string

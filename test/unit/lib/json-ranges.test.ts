@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nodeAt, readJsonRanges } from '../../../src/doors/site/components/inspect/json-ranges.ts'
+import { nodeAt, readJsonRanges } from '../../../src/lib/json-ranges.ts'
 
 /** Every pointer into a value, and what stands there. */
 function* placesOf(value: unknown, at = ''): Generator<[pointer: string, value: unknown]> {
