@@ -4,9 +4,13 @@ import { hasGoodChecksum } from '../lib/eip55.ts'
 const EVM = /^0x[\da-f]{40}$/i
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
+/** An EVM whose accounts have a name of their own besides, `shard.realm.num` (MPP draft-hedera-charge-00). */
+const HEDERA: ReadonlySet<string> = new Set(['eip155:295', 'eip155:296'])
+
 /** Whether the addresses of a network have a form that is known, and this is none. Network as CAIP-2; null where it is not known. */
 export function isAddressMalformed(address: string, network: string | null): boolean {
-  if (network?.startsWith('eip155:')) return !EVM.test(address)
+  if (network?.startsWith('eip155:'))
+    return !EVM.test(address) && !(HEDERA.has(network) && /^\d{1,10}\.\d{1,10}\.\d{1,19}$/.test(address))
   if (network?.startsWith('solana:')) return !isSolanaAddress(address)
   return address.length === 0
 }

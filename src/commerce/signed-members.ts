@@ -2,7 +2,7 @@
 // them. Inspection denies what lacks one, the test caps its score, the edge blocks it, and the payment firewall takes nothing else.
 // A kind names members of the one object in which its protocol puts what the payer agreed to.
 import { isPlaceholder } from './decode/jws.ts'
-import { member, pointer } from './decode/value.ts'
+import { isObject, member, pointer } from './decode/value.ts'
 import type { Json, Place } from './ports.ts'
 
 /** What a member has to look like to be usable at all. Whether it is the right one is what bindings and the policy ask. */
@@ -23,6 +23,20 @@ export type MemberForm =
   | 'texts'
   /** Text that is not empty. */
   | 'text'
+  /** Whatever a method proves a payment with: a transaction, its hash, a preimage, a token. An example's ellipsis is told apart. */
+  | 'proof'
+  /** The same of a method that nobody here knows: whatever text it is. */
+  | 'evidence'
+  /** 20 bytes of an EVM in hex, where all zero means that there is nobody. */
+  | 'address_or_none'
+  /** Whole number in digits that fits into so many bits. */
+  | 'uint64'
+  | 'uint96'
+  | 'uint128'
+  /** An object with at least one member. */
+  | 'object'
+  /** An object, or the text of one in base64url. */
+  | 'document'
 
 export interface SignedMember {
   /** Names of members, from the object of the statement inwards. */
@@ -45,6 +59,123 @@ const PERMIT2 = {
 const WITNESS = {
   'permit2Authorization.witness.to': 'address',
   'permit2Authorization.witness.validAfter': 'uint',
+} as const
+
+const VOUCHER = { channelId: 'word', signature: 'proof' } as const
+
+/** MPP by methods, intents, actions and types of payload (the drafts of the methods, "Credential Schema"). */
+const MPP_MEMBERS = {
+  'mpp-credential': members({ challenge: 'object', payload: 'object' }),
+  /** Those that the id is bound to (draft-httpauth-payment-00, 5.1.1 and 5.2). */
+  'mpp-challenge': members({
+    id: 'text',
+    realm: 'text',
+    method: 'text',
+    intent: 'text',
+    request: 'document',
+  }),
+  'mpp-legacy': members({ id: 'text', payload: 'object' }),
+  'mpp-source': members({ source: 'text' }),
+  'mpp-proof': members({ proof: 'evidence' }),
+  'mpp-signature': members({ signature: 'proof' }),
+  'mpp-hash': members({ hash: 'proof' }),
+  'mpp-transaction': members({ transaction: 'proof' }),
+  'mpp-transaction-id': members({ transactionId: 'proof' }),
+  'mpp-preimage': members({ preimage: 'proof' }),
+  'mpp-shared-token': members({ spt: 'proof' }),
+  'mpp-payment-method': members({ paymentMethod: 'proof' }),
+  'mpp-card': members({
+    encryptedPayload: 'proof',
+    network: 'text',
+    panLastFour: 'text',
+    panExpirationMonth: 'text',
+    panExpirationYear: 'text',
+  }),
+  'mpp-authorization': members({
+    signature: 'proof',
+    from: 'address',
+    to: 'address',
+    value: 'amount',
+    validAfter: 'uint',
+    validBefore: 'uint',
+    nonce: 'word',
+  }),
+  'mpp-permit2': members({
+    signature: 'proof',
+    'permit.nonce': 'uint',
+    'permit.deadline': 'uint',
+    'witness.challengeHash': 'word',
+  }),
+  'mpp-permitted': members({ token: 'address', amount: 'amount' }),
+  'mpp-transfer': members({ to: 'address', requestedAmount: 'amount' }),
+  'mpp-gateway': members({
+    sourceNetwork: 'text',
+    destinationNetwork: 'text',
+    maxFee: 'uint',
+    authorization: 'object',
+  }),
+  'mpp-session': members({ action: 'text' }),
+  'mpp-voucher': members({ ...VOUCHER, cumulativeAmount: 'uint128' }),
+  'mpp-voucher-v2': members({ ...VOUCHER, cumulativeAmount: 'uint96' }),
+  'mpp-descriptor': members({
+    payer: 'address',
+    payee: 'address',
+    operator: 'address_or_none',
+    token: 'address',
+    salt: 'word',
+    authorizedSigner: 'address_or_none',
+    expiringNonceHash: 'word',
+  }),
+  'mpp-open-hash': members({ hash: 'proof', salt: 'word' }),
+  'mpp-open-signed': members({
+    channelId: 'word',
+    cumulativeAmount: 'uint128',
+    voucherSignature: 'proof',
+    salt: 'word',
+  }),
+  'mpp-open-broadcast': members({ txHash: 'proof' }),
+  'mpp-top-up': members({ channelId: 'word', additionalDeposit: 'amount' }),
+  'mpp-deposit-authorization': members({
+    signature: 'proof',
+    'authorization.from': 'address',
+    'authorization.to': 'address',
+    'authorization.value': 'amount',
+    'authorization.validAfter': 'uint',
+    'authorization.validBefore': 'uint',
+    'authorization.nonce': 'word',
+  }),
+  'mpp-deposit-permit2': members({
+    signature: 'proof',
+    'authorization.from': 'address',
+    'authorization.permitted.token': 'address',
+    'authorization.permitted.amount': 'amount',
+    'authorization.nonce': 'uint',
+    'authorization.deadline': 'uint',
+    'authorization.witness': 'object',
+  }),
+  'mpp-channel': members({ channelId: 'text' }),
+  'mpp-solana-open': members({
+    channelId: 'text',
+    payer: 'text',
+    authorizedSigner: 'text',
+    transaction: 'proof',
+  }),
+  'mpp-solana-voucher': members({ channelId: 'text', cumulativeAmount: 'uint64' }),
+  'mpp-solana-signed': members({ signer: 'text', signature: 'proof' }),
+  'mpp-solana-bearer': members({
+    channelId: 'text',
+    'authentication.challengeId': 'text',
+    'authentication.payer': 'text',
+    'authentication.signature': 'proof',
+  }),
+  'mpp-solana-top-up': members({
+    channelId: 'text',
+    additionalAmount: 'amount',
+    transaction: 'proof',
+  }),
+  'mpp-lightning-open': members({ preimage: 'proof', returnInvoice: 'text' }),
+  'mpp-lightning-bearer': members({ sessionId: 'proof', preimage: 'proof' }),
+  'mpp-lightning-top-up': members({ sessionId: 'proof', topUpPreimage: 'proof' }),
 } as const
 
 /** Members by kind of payment. A path is written with dots. */
@@ -75,6 +206,7 @@ export const SIGNED_MEMBERS = {
   'x402-block': members({ block: 'signature' }),
   /** The same on Algorand, whose transactions go in groups. */
   'x402-group': members({ paymentGroup: 'texts' }),
+  ...MPP_MEMBERS,
 } as const satisfies Readonly<Record<string, readonly SignedMember[]>>
 
 export type SignedKind = keyof typeof SIGNED_MEMBERS
@@ -111,9 +243,23 @@ function judgeForm(value: Json, form: MemberForm): Lack['is'] | undefined {
   return FORMS[form](value) ? undefined : 'malformed'
 }
 
-/** Specifications write `0x…` for a signature, and `0xFacilitatorAddress…` for an address. */
-const isExample = (text: string, form: MemberForm): boolean =>
-  form === 'signature' ? isPlaceholder(text) : form === 'address' && /^0x[A-Za-z]*Address\w*$/.test(text)
+/** Specifications write `0x…` for a signature, `0xFacilitatorAddress…` for an address, and shorten what is long. */
+function isExample(text: string, form: MemberForm): boolean {
+  switch (form) {
+    case 'signature':
+    case 'proof':
+    case 'evidence':
+      return isPlaceholder(text)
+    case 'address':
+      return /^0x[A-Za-z]*Address\w*$/.test(text)
+    // The same byte again and again is no example of these, but a choice.
+    case 'word':
+    case 'document':
+      return /\.{3}|…|^<.*>$/.test(text)
+    default:
+      return false
+  }
+}
 
 const isMissing = (value: Json | undefined): value is null | undefined =>
   value === undefined || value === null || value === ''
@@ -128,6 +274,11 @@ const isUint = (value: Json): boolean =>
 
 const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
+const isBelow =
+  (limit: bigint) =>
+  (value: Json): boolean =>
+    isUint(value) && BigInt(String(value)) < limit
+
 const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   signature: (value) => typeof value === 'string' && value.length >= 16,
   address: (value) => isHex(value, 20) && !/^0x0+$/.test(value),
@@ -137,4 +288,12 @@ const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   uint256: (value) => isUint(value) || (typeof value === 'string' && /^0x[\da-f]{1,64}$/i.test(value)),
   texts: (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
   text: (value) => typeof value === 'string',
+  proof: (value) => typeof value === 'string' && value.length >= 8,
+  evidence: (value) => typeof value === 'string',
+  address_or_none: (value) => isHex(value, 20),
+  uint64: isBelow(1n << 64n),
+  uint96: isBelow(1n << 96n),
+  uint128: isBelow(1n << 128n),
+  object: (value) => isObject(value) && Object.keys(value).length > 0,
+  document: (value) => isObject(value) || (typeof value === 'string' && /^[\w+/-]+={0,2}$/.test(value)),
 }

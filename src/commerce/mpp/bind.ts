@@ -1,10 +1,12 @@
 // MPP: the realm against the target, the digest against the body, the splits against the amount.
 import { bind, compareHosts, readHostName } from '../compare.ts'
+import { pickList, pickNumeral } from '../decode/value.ts'
 import type { Binding, Message } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { bindDigest } from '../wire/bind.ts'
 import { readDigestText } from '../wire/http.ts'
+import { bindPayload, bindSnapshot } from './bind-payload.ts'
 import type { MppChallenge, MppFacts } from './facts.ts'
 
 // A server that offers more ways to pay than this has its first ones read.
@@ -18,7 +20,10 @@ export const bindMpp = ({ facts, reading }: Stated<MppFacts>): Binding[] =>
       ...bindRealm(challenge, reading.message),
       ...bindChallengeDigest(challenge, reading),
       ...bindSplits(challenge),
+      ...bindShares(challenge),
+      ...(facts.stage === 'challenge' ? bindSnapshot(challenge) : []),
     ])
+    .concat(bindPayload(facts))
 
 function bindRealm({ realm }: MppChallenge, message: Message): Binding[] {
   const target = message.target.url
@@ -56,6 +61,27 @@ function bindChallengeDigest({ digest }: MppChallenge, reading: Reading): Bindin
   if (parsed === undefined)
     return [bind('digest', 'mismatch', digest.at, '/body', 'The digest of the challenge cannot be read.')]
   return parsed.map(({ algorithm, value }) => bindDigest(reading, algorithm, value, digest.at))
+}
+
+const ALL_BPS = 10_000n
+
+/** Shares of a channel in hundredths of a percent: each more than nothing, all of them no more than everything (solana session). */
+function bindShares({ details, amount, at }: MppChallenge): Binding[] {
+  const shares = pickList(details, 'distributionSplits')
+  if (shares.length === 0) return []
+  const parts = shares.map((share) => pickNumeral(share, 'shareBps'))
+  const sum = parts.reduce((total, part) => total + (part?.isInteger === true ? BigInt(part.value) : 0n), 0n)
+  const isRight = parts.every((part) => part?.isInteger === true && BigInt(part.value) > 0n) && sum <= ALL_BPS
+  const [first] = shares
+  return [
+    bind(
+      'constraint',
+      isRight ? 'match' : 'mismatch',
+      first?.at ?? at,
+      amount?.at ?? at,
+      isRight ? 'The shares are parts of the whole.' : 'The shares are no parts of the whole.',
+    ),
+  ]
 }
 
 const MAX_SPLITS = 10

@@ -9,9 +9,11 @@ import {
   pickNumeral,
   pickObject,
   pickText,
+  type Numeral,
 } from '../decode/value.ts'
 import type { Found, JsonObject, Place } from '../ports.ts'
-import type { MppChallenge, MppSight } from './facts.ts'
+import { readAsset } from './assets.ts'
+import type { MppChallenge, MppDemand, MppSight } from './facts.ts'
 
 /** Base64 of an object. */
 export function decode(text: string, at: Place, isTooLarge: boolean): Found<JsonObject> | undefined {
@@ -40,13 +42,17 @@ export function readChallenge(from: Found<JsonObject>): MppChallenge {
         ? (decode(request.value, request.at, false) ?? null)
         : pickObject(request)
   const expires = pickText(from, 'expires')
-  const splits = pick(decoded, 'methodDetails', 'splits') ?? pick(decoded, 'splits')
+  const details = pickObject(decoded, 'methodDetails')
+  const splits = pick(details, 'splits') ?? pick(decoded, 'splits')
+  const shares = pick(details, 'distributionSplits')
+  const method = pickText(from, 'method')
+  const intent = pickText(from, 'intent')
   return {
     at: from.at,
     id: pickText(from, 'id'),
     realm: pickText(from, 'realm'),
-    method: pickText(from, 'method'),
-    intent: pickText(from, 'intent'),
+    method,
+    intent,
     requestAt: request?.at ?? null,
     isRequestReadable: decoded !== null,
     expires,
@@ -55,13 +61,31 @@ export function readChallenge(from: Found<JsonObject>): MppChallenge {
     opaque: pick(from, 'opaque'),
     description: pickText(from, 'description') ?? pickText(decoded, 'description'),
     amount: pickNumeral(decoded, 'amount'),
-    currency: pickText(decoded, 'currency'),
+    stated: pickText(decoded, 'currency'),
+    ...readAsset(decoded, method?.value, intent?.value),
     recipient: pickText(decoded, 'recipient'),
-    chainId: pickNumeral(decoded, 'methodDetails', 'chainId') ?? pickNumeral(decoded, 'chainId'),
+    request: decoded,
+    details,
+    demands: readDemands(decoded, details),
+    shareRecipients: pickList(shares).flatMap((share) => pickText(share, 'recipient') ?? []),
     splitsAt: splits?.at ?? null,
     splits: pickList(splits).map((split) => ({
       amount: pickNumeral(split, 'amount'),
       recipient: pickText(split, 'recipient'),
     })),
   }
+}
+
+/** What a payer has to put in or sign besides the price itself. */
+function readDemands(request: Found<JsonObject> | null, details: Found<JsonObject> | null): MppDemand[] {
+  const demand = (amount: Numeral | null, isSuggested = false): MppDemand[] =>
+    amount === null ? [] : [{ amount, isSuggested }]
+  return [
+    ...demand(pickNumeral(request, 'suggestedDeposit'), true),
+    ...demand(pickNumeral(request, 'minimumDeposit')),
+    // lightning: the invoice is for just that.
+    ...demand(pickNumeral(request, 'depositAmount')),
+    ...demand(pickNumeral(details, 'sessionSnapshot', 'requiredCumulative')),
+    ...demand(pickNumeral(details, 'minVoucherDelta')),
+  ]
 }

@@ -28,6 +28,9 @@ const readSights = (reading: Reading): readonly MppSight[] =>
       RANK[a.stage] - RANK[b.stage] || Number(b.document !== undefined) - Number(a.document !== undefined),
   )
 
+/** Payment is required, and it was refused (draft-payment-transport-mcp-00, "Error Code Mapping"). */
+const PAYMENT_ERRORS: ReadonlySet<unknown> = new Set([-32042, -32043])
+
 /** A credential is what a message is about, then a receipt, then a challenge; what decodes comes before what does not. */
 export function detectMpp(reading: Reading): Sighting<readonly MppSight[]> | undefined {
   const sights = readSights(reading)
@@ -160,7 +163,7 @@ function sightEnvelope(envelope: Envelope, { message }: Reading): MppSight[] {
   // MCP 2025-11-25 uses the same code to ask for URL elicitation: only the challenges tell.
   const challenges = pick(envelope.error, 'data', 'challenges')
   if (
-    pick(envelope.error, 'code')?.value === -32042 &&
+    PAYMENT_ERRORS.has(pick(envelope.error, 'code')?.value) &&
     challenges !== null &&
     Array.isArray(challenges.value)
   ) {
@@ -171,7 +174,7 @@ function sightEnvelope(envelope: Envelope, { message }: Reading): MppSight[] {
       found.push({
         stage: 'challenge',
         transport: isMcp ? 'mcp' : 'jsonrpc',
-        what: 'error -32042 with challenges',
+        what: `error ${String(pick(envelope.error, 'code')?.value)} with challenges`,
         at: item.at,
         document: pickObject(item) ?? undefined,
         credentialAt: null,

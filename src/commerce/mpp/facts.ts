@@ -2,8 +2,17 @@
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'
+import type { MppAsset } from './assets.ts'
+import type { MppPayload } from './payload.ts'
 
-export interface MppChallenge {
+/** An amount besides the price that the challenge wants put in or signed. */
+export interface MppDemand {
+  readonly amount: Numeral
+  /** The payer may put in less. */
+  readonly isSuggested: boolean
+}
+
+export interface MppChallenge extends MppAsset {
   readonly at: Place
   readonly id: Found<string> | null
   readonly realm: Found<string> | null
@@ -19,9 +28,15 @@ export interface MppChallenge {
   readonly opaque: Found<Json> | null
   readonly description: Found<string> | null
   readonly amount: Numeral | null
-  readonly currency: Found<string> | null
+  /** `currency` as the request writes it. */
+  readonly stated: Found<string> | null
   readonly recipient: Found<string> | null
-  readonly chainId: Numeral | null
+  /** Decoded; null where it does not decode. */
+  readonly request: Found<JsonObject> | null
+  readonly details: Found<JsonObject> | null
+  readonly demands: readonly MppDemand[]
+  /** Those who get a share in hundredths of a percent (solana session). */
+  readonly shareRecipients: readonly Found<string>[]
   readonly splitsAt: Place | null
   readonly splits: readonly { readonly amount: Numeral | null; readonly recipient: Found<string> | null }[]
 }
@@ -36,6 +51,8 @@ export interface MppFacts {
   readonly challenges: readonly MppChallenge[]
   readonly source: Found<string> | null
   readonly payloadAt: Place | null
+  /** Null where it is no object. */
+  readonly payload: MppPayload | null
   /** The proof inside the payload, by its form. */
   readonly proof: Credential | null
   readonly receipt: {

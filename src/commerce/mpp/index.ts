@@ -5,6 +5,7 @@ import { detectMpp } from './detect.ts'
 import type { MppFacts, MppSight } from './facts.ts'
 import { policy } from './policy.ts'
 import { readMpp, summariseMpp } from './read.ts'
+import { listSignedOfMpp } from './signed.ts'
 import { mppChallenge, mppPayment, mppReceipt } from './score.ts'
 
 const RUBRICS = { payment: mppPayment, challenge: mppChallenge, settlement: mppReceipt }
@@ -21,6 +22,7 @@ export const mpp: Protocol<MppFacts, readonly MppSight[]> = {
   read: readMpp,
   summarise: summariseMpp,
   bind: bindMpp,
+  listSigned: listSignedOfMpp,
   score: { rubrics: Object.values(RUBRICS), choose: ({ facts }) => RUBRICS[facts.stage] },
   policy,
 }

@@ -1,7 +1,11 @@
 // MPP: what the policy has to know of it.
+import { instantSeconds, pick, pickText } from '../decode/value.ts'
+import { reason, type Reason } from '../policy/reasons.ts'
 import type { Terms } from '../policy/terms.ts'
 import type { ProtocolPolicy } from '../protocol.ts'
 import type { MppChallenge, MppFacts } from './facts.ts'
+import { listEnds } from './read.ts'
+import { isKnown, isOfV2 } from './signed.ts'
 
 /** More offers in one message are left unread. */
 const MAX_TERMS = 32
@@ -9,23 +13,88 @@ const MAX_TERMS = 32
 export const policy: ProtocolPolicy<MppFacts> = {
   pricedStages: new Set(['challenge', 'payment']),
   listTerms: ({ layer, facts }) =>
-    layer.stage === 'settlement' ? [] : facts.challenges.slice(0, MAX_TERMS).map(termsOf),
+    layer.stage === 'settlement'
+      ? []
+      : [
+          ...facts.challenges
+            .slice(0, MAX_TERMS)
+            .map((one) => termsOfChallenge(one, layer.stage === 'challenge')),
+          ...termsOfPayload(facts),
+        ],
+  judge: ({ layer, facts }) =>
+    layer.stage === 'payment'
+      ? [...judgeProof(facts), ...judgeDescriptor(facts), ...judgeRenewal(facts)]
+      : [],
   listHosts: ({ facts }) => facts.challenges.map(({ realm }) => realm),
   listExpected: ({ facts }) => [facts.payloadAt],
+  listExpiries: ({ facts }) => [instantSeconds(facts.challenge?.expires ?? null), ...listEnds(facts.payload)],
   needsWindow: () => true,
   limitWindow: (_stated, { maxWindowSeconds }) => maxWindowSeconds,
 }
 
-function termsOf({ at, amount, currency, chainId, recipient, splits }: MppChallenge): Terms {
-  const isCode = currency !== null && /^[A-Za-z]{3,5}$/.test(currency.value)
+/** A method that nobody here knows may name its proof in its own way: then nobody here can tell whether there is one. */
+function judgeProof({ challenge, payload, proof }: MppFacts): Reason[] {
+  if (payload === null || proof !== null || challenge === null || isKnown(challenge)) return []
+  return [
+    reason('POLICY_INPUT_MISSING', payload.at, {
+      message:
+        'The payment method is not known here, and none of the members of its payload is a known proof.',
+    }),
+  ]
+}
+
+/** Without its descriptor nobody can tell from a channel who is paid by it, and in which token: the draft's own examples leave it out. */
+function judgeDescriptor({ challenge, payload }: MppFacts): Reason[] {
+  if (challenge === null || payload === null || challenge.intent?.value !== 'session') return []
+  if (!isOfV2(challenge) || pick(payload.object, 'descriptor') !== null) return []
+  return [
+    reason('POLICY_INPUT_MISSING', payload.at, {
+      message: 'The payload does not describe its channel: who is paid by it and in which token is not told.',
+    }),
+  ]
+}
+
+/** A subscription without an end may be charged again and again. */
+function judgeRenewal({ challenge, payloadAt }: MppFacts): Reason[] {
+  if (challenge?.intent?.value !== 'subscription') return []
+  return pickText(challenge.request, 'subscriptionExpires') === null
+    ? [
+        reason('OPEN_MANDATE_UNBOUNDED', payloadAt ?? challenge.at, {
+          message: 'The subscription has no end: the amount may be taken once in every period.',
+        }),
+      ]
+    : []
+}
+
+const isPresent = <T>(one: T | null): one is T => one !== null
+
+/** An offer asks for its price, and for what has to be put in besides. */
+function termsOfChallenge(challenge: MppChallenge, isOffer: boolean): Terms {
+  const { at, amount, currency, asset, network, recipient, splits, demands, shareRecipients } = challenge
   return {
     at,
     amount,
     isInteger: amount?.isInteger === true,
-    currency: isCode ? { value: currency.value.toUpperCase(), at: currency.at } : null,
-    asset: isCode ? null : currency,
-    network: chainId?.isInteger === true ? { value: `eip155:${chainId.value}`, at: chainId.at } : null,
+    currency,
+    asset,
+    network,
     scheme: null,
-    payees: [recipient, ...splits.map((split) => split.recipient)].filter((one) => one !== null),
+    payees: [recipient, ...splits.map((split) => split.recipient), ...shareRecipients].filter(isPresent),
+    // Of a credential, the payload says what is put in.
+    further: demands.filter(({ isSuggested }) => isOffer || !isSuggested),
   }
+}
+
+/** What the payload lets be taken is held against the cap of the token that it takes. */
+function termsOfPayload({ payload, challenge }: MppFacts): Terms[] {
+  return (payload?.takings ?? []).map(({ amount, token, payee }) => ({
+    at: amount.at,
+    amount,
+    isInteger: amount.isInteger,
+    currency: token === null ? (challenge?.currency ?? null) : null,
+    asset: token ?? challenge?.asset ?? null,
+    network: challenge?.network ?? null,
+    scheme: null,
+    payees: [payee].filter(isPresent),
+  }))
 }

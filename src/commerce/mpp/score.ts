@@ -45,7 +45,7 @@ function judgeRealm(subject: Mpp): Verdict {
 
 function judgeRequest({ facts: { challenge } }: Mpp): Verdict {
   if (!challenge?.requestAt) return none('There is no payment request.')
-  const { requestAt, isRequestReadable, amount, currency, recipient } = challenge
+  const { requestAt, isRequestReadable, amount, stated: currency, recipient } = challenge
   if (!isRequestReadable) return none('The payment request cannot be decoded.', requestAt)
   if (!amount || !currency)
     return some(amount || currency ? 2 : 0, 'Amount or currency is missing.', requestAt)

@@ -67,6 +67,7 @@ function judgeTerms(terms: Terms, subject: Subject, isPriced: boolean): Reason[]
   const place = placeOfPayment(subject)
   return [
     ...judgeAmount(terms, policy, isPriced, place),
+    ...judgeFurther(terms, policy),
     ...judgeAsset(terms, policy),
     ...judgeScheme(terms, policy, needsScheme, place),
     ...judgePayees(terms, {
@@ -101,6 +102,22 @@ function judgeAmount(terms: Terms, policy: Policy, isPriced: boolean, place: Pla
   if (cap === undefined) return [reason('POLICY_AMOUNT_CAP_UNSET', at)]
   return BigInt(amount.value) > cap ? [reason('AMOUNT_OVER_CAP', at)] : []
 }
+
+/** Deposits and the like: without an amount of their own kind nothing is said, because `judgeAmount` says it. */
+const judgeFurther = (terms: Terms, policy: Policy): Reason[] =>
+  (terms.further ?? []).flatMap(({ amount, isSuggested }) => {
+    if (!amount.isInteger) return isSuggested ? [] : [judgeNumber(amount)]
+    const cap = findCap(terms, policy)
+    if (cap === undefined || BigInt(amount.value) <= cap) return []
+    return [
+      isSuggested
+        ? reason('AMOUNT_OVER_CAP', amount.at, {
+            severity: 'review',
+            message: 'The suggested deposit is over the cap for this asset and network: put in less.',
+          })
+        : reason('AMOUNT_OVER_CAP', amount.at),
+    ]
+  })
 
 const findCap = ({ asset, network, currency }: Terms, policy: Policy): bigint | undefined =>
   asset !== null && network !== null

@@ -11,6 +11,14 @@ export interface Terms {
   readonly network: Found<string> | null
   readonly scheme: Found<string> | null
   readonly payees: readonly Found<string>[]
+  /** Amounts of the same asset that these terms ask for besides, each held against the cap as well. */
+  readonly further?: readonly FurtherAmount[]
+}
+
+export interface FurtherAmount {
+  readonly amount: Found<string> & { readonly isInteger: boolean }
+  /** Less will do: over the cap, somebody has to look. */
+  readonly isSuggested: boolean
 }
 
 /** Terms of a message as its facts say them. */

@@ -384,6 +384,7 @@ const mpp: Variant[] = [
     changes: [set(`${MPP}/challenge/request`, '!!!')],
     mustDrop: ['context_binding'],
     mayDrop: ['retry_safety'],
+    cap: INCOMPLETE,
   },
   {
     id: 'mpp-06',
@@ -399,6 +400,7 @@ const mpp: Variant[] = [
     why: 'the intent is not echoed',
     changes: [remove(`${MPP}/challenge/intent`)],
     mustDrop: ['context_binding'],
+    cap: INCOMPLETE,
   },
   {
     id: 'mpp-08',
