@@ -63,6 +63,40 @@ export const PolicyReason = z.strictObject({
   message: z.string(),
 })
 
+/** A window is the hour, or the day, that ends now. */
+export const SPEND_PERIODS = ['hour', 'day'] as const
+export type SpendPeriod = (typeof SPEND_PERIODS)[number]
+export const SPEND_HOLDERS = ['all', 'counterparty', 'mandate'] as const
+export type SpendHolder = (typeof SPEND_HOLDERS)[number]
+
+export const SpendWindowReport = z.strictObject({
+  period: z.enum(SPEND_PERIODS),
+  per: z.enum(SPEND_HOLDERS).describe('Payments of the account that are added up'),
+  asset: z.string().nullable(),
+  network: z.string().nullable(),
+  currency: z.string().nullable(),
+  cap: z.string(),
+  spent: z
+    .string()
+    .describe('Counted in the hour or day that ends now; with this payment where it is counted'),
+  left: z.string(),
+  frees_at: z
+    .string()
+    .nullable()
+    .describe(
+      'When the oldest amount leaves or, where this payment does not fit, when it would; null: never',
+    ),
+})
+
+export const SpendReport = z.strictObject({
+  status: z
+    .enum(['counted', 'already_counted', 'not_counted', 'denied', 'not_a_payment', 'amount_unknown'])
+    .describe('not_counted: `count` was not asked for; denied: what is denied counts nothing'),
+  counted_at: z.string().nullable().describe('RFC 3339'),
+  windows: z.array(SpendWindowReport).describe('Of the policy, for what this pays with'),
+})
+export type SpendReport = z.infer<typeof SpendReport>
+
 export const InspectResult = z.strictObject({
   protocol: ProtocolName,
   version: z.string().nullable(),
@@ -91,6 +125,7 @@ export const InspectResult = z.strictObject({
       }),
     )
     .describe('What must not be shown, and is not: where it stands and what kind it is'),
+  spend: SpendReport.nullable().describe('Spend windows of the account; null without a key'),
   forwarded: z.literal(false),
 })
 export type InspectResult = z.infer<typeof InspectResult>

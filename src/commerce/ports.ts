@@ -249,8 +249,17 @@ export const MAX_DEPTH = 32
 
 /** Transactions of agent commerce, recognised and judged. Nothing is forwarded and no target is contacted, not even by DNS. */
 export interface Commerce {
-  /** @param accountId whose policy applies; undefined: the default one */
-  inspect(transaction: Transaction, accountId: string | undefined): Promise<InspectResult>
+  /** @param caller whose policy and spend windows apply; undefined: the default policy, and no window */
+  inspect(
+    transaction: Transaction,
+    caller:
+      | {
+          readonly accountId: string
+          /** Counts on the windows what is not denied. */
+          readonly isCounted: boolean
+        }
+      | undefined,
+  ): Promise<InspectResult>
   /** Same input, same bytes: no clock, no network, no key. */
   test(
     transaction: Transaction,

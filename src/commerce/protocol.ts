@@ -60,10 +60,26 @@ export interface Protocol<Facts = unknown, Sights = unknown> {
   readonly policy: ProtocolPolicy<Facts>
 }
 
+/** A payment as spend windows tell it from others. */
+export interface SpendIdentity {
+  /** Two of one name are one payment, whoever is told of it; left out: the nonce names it, else the idempotency key. */
+  readonly name?: readonly string[] | undefined
+  /** One payment is told to several in messages that say different things: amount, unit and payee alone have to be the same. */
+  readonly isToldToSeveral?: boolean
+  /** The amount is what a stream of payments has come to so far. */
+  readonly isRunning?: boolean
+  /** Mandate, session or checkout that it is made under. */
+  readonly mandate?: string | undefined
+  /** Recipients of a part of the amount, besides the payee. */
+  readonly shares?: readonly { readonly payee: string; readonly amount: string }[]
+}
+
 /** The rules of the policy ask a protocol these questions; one that is left out does not arise in it. */
 export interface ProtocolPolicy<Facts> {
   /** Stages in which somebody pays, or says what is to be paid. */
   readonly pricedStages?: ReadonlySet<string>
+  /** Those of `pricedStages` in which money is committed, where not all do that are no offer. */
+  readonly spendStages?: ReadonlySet<string>
   /** Whether such a message has to name its payment scheme. */
   readonly needsScheme?: boolean
   /** Name of its credentials where they are redacted; `payment_credential` unless it says otherwise. */
@@ -90,6 +106,8 @@ export interface ProtocolPolicy<Facts> {
   isArguable?(binding: Binding, stated: Stated<Facts>, isPrimary: boolean): boolean
   /** Whether the message changes something when it is sent again; told by method and stage unless it says. */
   isRisky?(stated: Stated<Facts>): boolean | undefined
+  /** What tells a payment apart on spend windows, beyond its nonce and key in `summarise`, and what it is made under. */
+  describeSpend?(stated: Stated<Facts>): SpendIdentity
   /** @returns why the protocol itself demands an idempotency key here, as a sentence */
   demandsKey?(stated: Stated<Facts>): string | undefined
 }

@@ -87,6 +87,8 @@ export interface AnyTool {
   readonly effects: Effects
   /** Roles that may call it besides owners, where they are not those that follow from `caller` and `effects` (roles.ts). */
   readonly roles?: readonly Role[]
+  /** Web pages of other origins may call it, though it changes something for whoever sends a token. */
+  readonly isOpenToPages?: boolean
   /** It cannot be taken back: a person who calls it shows again that it is them. */
   readonly needsFreshSignIn?: boolean
   /** It gives authority that would outlast a connection, or decides for people: no assistant calls it, whatever it was allowed. */

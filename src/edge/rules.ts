@@ -24,6 +24,10 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   // between buyer and merchant until somebody says otherwise.
   HALTED: 'written',
   AMOUNT_OVER_CAP: 'written',
+  // Windows are of whoever pays, and the edge is the seller's: it counts nothing.
+  SPEND_OVER_CAP: 'written',
+  SPEND_NOT_COUNTED: 'written',
+  REPLAYED_NONCE: 'written',
   POLICY_AMOUNT_CAP_UNSET: 'written',
   ASSET_NOT_ALLOWED: 'written',
   NETWORK_NOT_ALLOWED: 'written',

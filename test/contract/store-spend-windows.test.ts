@@ -1,7 +1,8 @@
 // Spend windows on every engine: what counts, what is over, what rolls out, and that no race lets more through.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SpendInput, SpendPeriod, Store } from '../../src/store/ports.ts'
+import type { SpendPeriod } from '../../schemas/commerce.ts'
+import type { SpendInput, Store } from '../../src/store/ports.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 
 const MINUTE = 60_000
@@ -21,7 +22,7 @@ describe.each(ENGINES)('spend windows in %s', (engine) => {
   /** An account of its own: payments of `amount` against an hour of 100, unless said otherwise. */
   function account(max = '100', period: SpendPeriod = 'hour') {
     const accountId = `acct_${randomUUID()}`
-    const windows = [{ scope: `${accountId} all`, period, max }]
+    const windows = [{ scope: `${accountId} all`, period, per: 'all' as const, max }]
     const input = (amount: string, { payment, ...given }: Given = {}): SpendInput => ({
       accountId,
       now: NOW,
@@ -162,9 +163,9 @@ describe.each(ENGINES)('spend windows in %s', (engine) => {
     const [all, payee, mandate] = scopes as [string, string, string]
     const counts = [all, payee].map((scope) => ({ scope, amount: '30' }))
     const windows = [
-      { scope: all, period: 'day' as const, max: '100' },
-      { scope: payee, period: 'hour' as const, max: '50' },
-      { scope: mandate, period: 'hour' as const, max: '1' },
+      { scope: all, period: 'day' as const, per: 'all' as const, max: '100' },
+      { scope: payee, period: 'hour' as const, per: 'counterparty' as const, max: '50' },
+      { scope: mandate, period: 'hour' as const, per: 'mandate' as const, max: '1' },
     ]
     expect(await count('30', { counts, windows })).toMatchObject({ outcome: 'counted' })
     const refused = await count('30', { counts, windows })

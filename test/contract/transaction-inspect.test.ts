@@ -7,7 +7,7 @@ import { REASONS } from '../../src/commerce/policy/reasons.ts'
 import { inspectTransaction } from '../../tools/inspect.ts'
 import { SAMPLES } from '../data/commerce/samples.ts'
 import { TOKENS } from '../data/commerce/tokens.ts'
-import { type Plain, wire } from '../support/commerce.ts'
+import { change, type Plain, type SampleSource, wire } from '../support/commerce.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
 
@@ -152,6 +152,68 @@ describe('whose policy', () => {
     expect(gateway.log()).toContain('transaction-policy.json is not valid')
     await edit({})
     expect((await post(sample())).body.policy.decision).toBe('review')
+  })
+})
+
+describe('what is counted', () => {
+  const ASSET = { asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', network: 'eip155:84532' }
+  const edit = async (rules: unknown) => {
+    const file = join(gateway.dataDir, 'data', 'transaction-policy.json')
+    await writeFile(file, JSON.stringify({ default: rules }))
+    nowMs += 1000
+  }
+  const count = (source: SampleSource) => ({ ...wire(source), count: true })
+
+  it('counts for the account of the key, through every door, and once', async () => {
+    await edit({
+      caps: [{ ...ASSET, max: '25000' }],
+      spend_windows: [{ ...ASSET, period: 'hour', max: '25000' }],
+    })
+    const paid = SAMPLES['x402-http']!
+    const results = []
+    for (const door of DOORS) results.push(InspectResult.parse((await through(door, count(paid))).output))
+    expect(results.map(({ spend }) => [spend!.status, spend!.windows[0]!.spent])).toEqual([
+      ['counted', '25000'],
+      ['already_counted', '25000'],
+      ['already_counted', '25000'],
+    ])
+    const other = change(SAMPLES['x402-get']!, [
+      {
+        op: 'set',
+        at: '/headers/PAYMENT-SIGNATURE/$base64/payload/authorization/nonce',
+        value: `0x${'b7'.repeat(32)}`,
+      },
+    ])
+    for (const door of DOORS) {
+      const { policy, spend } = InspectResult.parse((await through(door, count(other))).output)
+      expect(policy.reasons.map(({ code }) => code)).toContain('SPEND_OVER_CAP')
+      expect(spend).toMatchObject({ status: 'denied', windows: [{ spent: '25000', left: '0' }] })
+    }
+    // Nobody's windows, nobody's payments.
+    const { body } = await post(wire(other))
+    expect([body.spend, body.policy.decision]).toEqual([null, 'allow'])
+  })
+
+  it('needs a key, and a role that pays', async () => {
+    const sample = count(SAMPLES['x402-http']!)
+    const anonymous = await post(sample)
+    expect([anonymous.status, anonymous.body.code]).toEqual([401, 'key_required'])
+    const made = await gateway.rest('POST', '/v1/keys', { name: 'auditor', role: 'auditor' })
+    const auditor = made.body.key as string
+    expect(auditor).toMatch(/^agw_sk_/)
+    expect((await post(wire(SAMPLES['x402-http']!), auditor)).body.spend.status).toBe('already_counted')
+    const refused = await post(sample, auditor)
+    expect([refused.status, refused.body.code]).toEqual([403, 'role_required'])
+  })
+
+  it('leaves digests in the store, and no address, nonce or host', async () => {
+    const directory = join(gateway.dataDir, 'data')
+    for (const name of await readdir(directory)) {
+      const bytes = await readFile(join(directory, name), 'latin1').catch(() => '')
+      if (name === 'transaction-policy.json') continue
+      for (const needle of ['52908400098527886e0f7030069857d2e4169ee7', '036cbd53842c', 'b7'.repeat(20)])
+        expect(bytes.toLowerCase().includes(needle), `${needle} in ${name}`).toBe(false)
+    }
   })
 })
 

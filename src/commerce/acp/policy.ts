@@ -9,6 +9,12 @@ const FIELDS = ['api-version', 'authorization', 'idempotency-key', 'request-id',
 export const policy: ProtocolPolicy<AcpFacts> = {
   pricedStages: new Set(['delegate', 'checkout.complete', 'authentication.create']),
   credentialKind: 'payment_token',
+  /** The authentication of a card's holder moves no money. */
+  spendStages: new Set(['delegate', 'checkout.complete']),
+  describeSpend: ({ facts: { allowance, sessionId } }) => {
+    const session = allowance?.sessionId ?? sessionId
+    return session === null ? {} : { mandate: `acp ${session.value}` }
+  },
   judge: judgeAcp,
   /**
    * Two messages are made to be sent a card by its own number: a delegated payment, and the authentication of its holder, which

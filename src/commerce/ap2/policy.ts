@@ -1,11 +1,14 @@
 // AP2: what the policy has to know of it.
 import { reason, type Reason } from '../policy/reasons.ts'
-import type { ProtocolPolicy, Stated } from '../protocol.ts'
+import type { ProtocolPolicy, SpendIdentity, Stated } from '../protocol.ts'
 import type { Ap2Facts } from './facts.ts'
 import { isUnsigned } from './read.ts'
 
 export const policy: ProtocolPolicy<Ap2Facts> = {
   pricedStages: new Set(['payment', 'checkout', 'cart']),
+  /** A checkout mandate tells the merchant what is bought; the payment mandate beside it pays. */
+  spendStages: new Set(['payment']),
+  describeSpend,
   judge,
   listHosts: ({ facts }) => [facts.closed?.aud ?? null],
   /** Open mandates expire too, and a closed one is worth nothing after that. */
@@ -14,6 +17,16 @@ export const policy: ProtocolPolicy<Ap2Facts> = {
   /** A mandate that comes along in a checkout is often for the payment provider behind the shop. */
   isArguable: ({ kind, at }, { facts }, isPrimary) =>
     !isPrimary && kind === 'host' && facts.closed?.aud?.at === at,
+}
+
+/** Shown to several parties, each with a nonce of its own; the open mandate that it is made under is known by what was signed. */
+function describeSpend({ facts: { transactionId, open, sights } }: Stated<Ap2Facts>): SpendIdentity {
+  const signed = sights.chains.flatMap(({ tokens }) => tokens).find(({ token }) => token.at === open?.at)
+  const mandate = open?.jti?.value ?? (signed && JSON.stringify(signed.token.payload.value))
+  return {
+    ...(transactionId !== null && { name: ['ap2', transactionId.value], isToldToSeveral: true }),
+    ...(mandate !== undefined && { mandate: `ap2 ${mandate}` }),
+  }
 }
 
 /** Mandates that nobody signed, or that set no bounds. */

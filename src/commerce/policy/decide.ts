@@ -45,7 +45,12 @@ const MAX_OF_A_CODE = 16
 
 /** All rules over one subject. Reasons are sorted, one of a code at a place, and at most 16 of a code. */
 export function judge(subject: Parameters<Rule>[0]): Judgement {
-  const reasons = sortReasons(RULES.flatMap((rule) => rule(subject)))
+  return decide(RULES.flatMap((rule) => rule(subject)))
+}
+
+/** Reasons in their order, and the worst of them. */
+export function decide(found: readonly Reason[]): Judgement {
+  const reasons = sortReasons(found)
   return { decision: decisionOf(reasons), reasons }
 }
 

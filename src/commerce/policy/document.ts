@@ -3,6 +3,12 @@
 import { z } from 'zod'
 import { createDocumentReader } from '../../core/document-reader.ts'
 import type { DocumentKind, DocumentStore } from '../../store/ports.ts'
+import {
+  SPEND_HOLDERS,
+  SPEND_PERIODS,
+  type SpendHolder,
+  type SpendPeriod,
+} from '../../../schemas/commerce.ts'
 import { KNOWN_NETWORKS, KNOWN_STABLECOINS, toAddress, toNetwork } from './assets.ts'
 
 const Address = z.string().min(1).max(128)
@@ -14,9 +20,23 @@ const Recipient = z.strictObject({
   network: Network.optional(),
 })
 
+const Amount = z.string().regex(/^\d{1,78}$/)
+
 const Cap = z.union([
-  z.strictObject({ asset: Address, network: Network, max: z.string().regex(/^\d{1,78}$/) }),
-  z.strictObject({ currency: Currency, max: z.string().regex(/^\d{1,78}$/) }),
+  z.strictObject({ asset: Address, network: Network, max: Amount }),
+  z.strictObject({ currency: Currency, max: Amount }),
+])
+
+const window = {
+  /** Rolling: the hour or the day that ends now. */
+  period: z.enum(SPEND_PERIODS),
+  /** Whose payments are added up: all of the account, or those to one recipient, or under one mandate, session or checkout. */
+  per: z.enum(SPEND_HOLDERS).default('all'),
+  max: Amount,
+}
+const SpendWindow = z.union([
+  z.strictObject({ ...window, asset: Address, network: Network }),
+  z.strictObject({ ...window, currency: Currency }),
 ])
 
 const Rules = z.strictObject({
@@ -26,6 +46,8 @@ const Rules = z.strictObject({
   require_key: z.boolean().optional(),
   /** Each is in the smallest unit of its asset: amounts of two assets are never added up. */
   caps: z.array(Cap).max(1000).optional(),
+  /** What the payments that were counted may add up to, by the hour or the day. */
+  spend_windows: z.array(SpendWindow).max(100).optional(),
   allowed_assets: z
     .array(z.strictObject({ asset: Address, network: Network }))
     .max(1000)
@@ -59,6 +81,15 @@ export const transactionPolicyDocument: DocumentKind<TransactionPolicyDocument> 
   initial: { default: {}, accounts: {} },
 }
 
+/** What is paid with. */
+export type SpendUnit = { readonly asset: string; readonly network: string } | { readonly currency: string }
+
+export interface SpendLimit {
+  readonly period: SpendPeriod
+  readonly per: SpendHolder
+  readonly max: bigint
+}
+
 export interface Policy {
   readonly source: 'default' | 'account'
   /** Whether somebody wrote any of it, for this account or for everybody. */
@@ -68,6 +99,9 @@ export interface Policy {
   /** Undefined: unset, which allows nothing. */
   capOf(asset: string, network: string): bigint | undefined
   capOfCurrency(currency: string): bigint | undefined
+  readonly hasSpendWindows: boolean
+  /** Those of an asset on its network, or of a currency; of several of one kind the tightest. */
+  spendWindowsOf(unit: SpendUnit): readonly SpendLimit[]
   allowsAsset(asset: string, network: string): boolean
   allowsNetwork(network: string): boolean
   allowsCurrency(currency: string): boolean
@@ -86,6 +120,7 @@ export const BUILT_IN: FullRules = {
   halted: false,
   require_key: false,
   caps: [],
+  spend_windows: [],
   allowed_assets: [...KNOWN_STABLECOINS],
   allowed_networks: [...KNOWN_NETWORKS],
   allowed_currencies: null,
@@ -111,6 +146,10 @@ export const fullRules = (document: TransactionPolicyDocument, accountId?: strin
   return { ...rules, halted: rules.halted || document.default.halted === true }
 }
 
+/** One text for one unit, however its address is written. */
+export const unitKey = (unit: SpendUnit): string =>
+  'asset' in unit ? pairKey(unit.asset, unit.network) : unit.currency.toUpperCase()
+
 const pairKey = (asset: string, network: string) => `${toNetwork(network)} ${toAddress(asset)}`
 const recipientKey = (address: string, network: string | undefined) =>
   `${network === undefined ? '*' : toNetwork(network)} ${toAddress(address)}`
@@ -125,6 +164,7 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
   const caps = new Map<string, bigint>()
   for (const cap of rules.caps)
     caps.set('asset' in cap ? pairKey(cap.asset, cap.network) : cap.currency.toUpperCase(), BigInt(cap.max))
+  const windows = toSpendLimits(rules)
   const assets = new Set(rules.allowed_assets.map(({ asset, network }) => pairKey(asset, network)))
   const networks = new Set(rules.allowed_networks.map(toNetwork))
   const currencies =
@@ -143,6 +183,8 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
     requiresKey: rules.require_key,
     capOf: (asset, network) => caps.get(pairKey(asset, network)),
     capOfCurrency: (currency) => caps.get(currency.toUpperCase()),
+    hasSpendWindows: windows.size > 0,
+    spendWindowsOf: (unit) => windows.get(unitKey(unit)) ?? [],
     allowsAsset: (asset, network) => assets.has(pairKey(asset, network)),
     allowsNetwork: (network) => networks.has(toNetwork(network)),
     allowsCurrency: (currency) => currencies === null || currencies.has(currency.toUpperCase()),
@@ -156,6 +198,22 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
     maxWindowSeconds: rules.max_window_seconds,
     maxMandateSeconds: rules.max_mandate_seconds,
   }
+}
+
+function toSpendLimits({ spend_windows: written }: FullRules): ReadonlyMap<string, readonly SpendLimit[]> {
+  const limits = new Map<string, SpendLimit[]>()
+  for (const one of written) {
+    const { period, per } = one
+    const key = unitKey(one)
+    const others = limits.get(key) ?? []
+    const same = others.find((other) => other.period === period && other.per === per)
+    const max = BigInt(one.max)
+    limits.set(key, [
+      ...others.filter((other) => other !== same),
+      { period, per, max: same !== undefined && same.max < max ? same.max : max },
+    ])
+  }
+  return limits
 }
 
 /** Accounts whose rules are kept ready to be asked. */

@@ -1,17 +1,25 @@
 // The answer of POST /v1/inspect: what the transaction is, what the policy says about it, and what is not shown. Pure.
-import { type InspectResult, ProtocolName } from '../../../schemas/commerce.ts'
+import { type InspectResult, ProtocolName, type SpendReport } from '../../../schemas/commerce.ts'
 import { analyse } from '../analysis.ts'
 import { readMessage } from '../message.ts'
 import type { Layer, Place, TransactionInput } from '../ports.ts'
 import type { Policy } from './document.ts'
 import { reportFacts } from './facts.ts'
-import { judgeMessage } from './judge.ts'
+import { type JudgedMessage, judgeMessage } from './judge.ts'
 import { POLICY_RULESET_VERSION } from './reasons.ts'
 import { createGate, listRedactions, showPlace } from './redact.ts'
 
-/** @param now milliseconds since the epoch */
-export function inspectTransaction(input: TransactionInput, policy: Policy, now: number): InspectResult {
-  const { subject, decision, reasons } = judgeMessage(analyse(readMessage(input)), policy, now)
+/**
+ * A transaction judged by itself: no spend window is asked.
+ * @param now milliseconds since the epoch
+ */
+export const inspectTransaction = (input: TransactionInput, policy: Policy, now: number): InspectResult =>
+  reportInspection(judgeMessage(analyse(readMessage(input)), policy, now), null)
+
+/** @param spend what the spend windows of the account say of it; null where nobody asked them */
+export function reportInspection(judged: JudgedMessage, spend: SpendReport | null): InspectResult {
+  const { subject, decision, reasons } = judged
+  const { policy } = subject
   const { detection } = subject
   const gate = createGate(subject)
   const show = (place: Place) => showPlace(place, gate)
@@ -37,6 +45,7 @@ export function inspectTransaction(input: TransactionInput, policy: Policy, now:
       policy_source: policy.source,
     },
     redactions: listRedactions(subject).map((one) => ({ ...one, path: show(one.path) })),
+    spend,
     forwarded: false,
   }
 }

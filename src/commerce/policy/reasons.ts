@@ -25,6 +25,14 @@ export const REASONS = {
   POLICY_AMOUNT_CAP_UNSET: review('The policy has no cap for this asset and network: somebody has to look.'),
   POLICY_INPUT_MISSING: review('The transaction does not say something that the policy decides by.'),
 
+  SPEND_OVER_CAP: deny(
+    'With this payment, those of the hour or the day come to more than the policy allows.',
+  ),
+  SPEND_NOT_COUNTED: review('What this pays is not known, so no spend window can be held against it.'),
+  REPLAYED_NONCE: deny(
+    'This nonce or key was counted for another payment: one of the two is not what it says.',
+  ),
+
   ASSET_NOT_ALLOWED: deny('The policy does not allow this asset on this network.'),
   NETWORK_NOT_ALLOWED: deny('The policy does not allow this network.'),
   SCHEME_NOT_ALLOWED: deny('The policy does not allow this payment scheme.'),

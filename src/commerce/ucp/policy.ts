@@ -6,6 +6,8 @@ import { judgeUcp } from './judge.ts'
 export const policy: ProtocolPolicy<UcpFacts> = {
   pricedStages: new Set(['checkout.complete']),
   credentialKind: 'payment_token',
+  describeSpend: ({ facts: { checkoutId } }) =>
+    checkoutId === null ? {} : { mandate: `ucp ${checkoutId.value}` },
   judge: judgeUcp,
   listAddresses: ({ facts }) => [facts.profile, facts.openedUrl],
   /** Its binding to MCP asks for a key where a checkout ends; pages and their hosts tell calls apart by id. */

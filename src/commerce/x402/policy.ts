@@ -1,10 +1,10 @@
 // x402: what the policy has to know of it.
 import { isObject, member } from '../decode/value.ts'
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
-import { toNetwork } from '../policy/assets.ts'
+import { toAddress, toNetwork } from '../policy/assets.ts'
 import { reason, type Reason } from '../policy/reasons.ts'
 import type { Terms } from '../policy/terms.ts'
-import type { ProtocolPolicy, Stated } from '../protocol.ts'
+import type { ProtocolPolicy, SpendIdentity, Stated } from '../protocol.ts'
 import type { X402Authorization, X402Facts, X402Requirement } from './facts.ts'
 
 /** More offers in one challenge are left unread. */
@@ -27,6 +27,7 @@ export const policy: ProtocolPolicy<X402Facts> = {
     const asked = facts.accepted?.maxTimeoutSeconds
     return asked?.isInteger === true ? Math.min(Number(asked.value), maxWindowSeconds) : maxWindowSeconds
   },
+  describeSpend,
   isArguable({ kind }, stated, isPrimary) {
     const scheme = (stated.facts.accepted ?? stated.facts.accepts[0])?.scheme
     return isPrimary && kind === 'payee' && scheme != null && !DIRECT_SCHEMES.has(scheme.value)
@@ -89,6 +90,22 @@ const listUnsaid = (requirement: X402Requirement, terms: readonly (typeof TERMS)
         message: `The requirement does not say its ${name}.`,
       }),
     )
+
+/** A token takes each nonce of a payer once. Permit2 is at one address on every chain; the other is signed for one token on one. */
+function describeSpend({
+  layer: { document },
+  facts: { authorization, accepted },
+}: Stated<X402Facts>): SpendIdentity {
+  if (authorization === null) return {}
+  const { kind, from, nonce } = authorization
+  if (kind === 'transaction') {
+    const signed = member(member(document?.value, 'payload'), 'transaction')
+    return typeof signed === 'string' ? { name: ['x402', kind, signed] } : {}
+  }
+  if (nonce === null) return {}
+  const where = kind === 'permit2' ? (accepted?.caip2 ?? accepted?.network?.value ?? '') : ''
+  return { name: ['x402', kind, where, toAddress(from?.value ?? ''), toAddress(nonce.value)] }
+}
 
 const signedPart = ({ value }: Found<JsonObject>, kind: X402Authorization['kind']): Json | undefined =>
   member(member(value, 'payload'), kind === 'eip3009' ? 'authorization' : 'permit2Authorization')

@@ -53,11 +53,11 @@ export function toolResources(given: Omit<ToolParts, 'spell'>): Resource[] {
   return [...byPath.values()]
 }
 
-/** Web pages of other origins may use what needs no token and changes nothing, and what is sold to anyone. */
+/** Web pages of other origins may use what needs no token and changes nothing without one, and what is sold to anyone. */
 function openingOf({ tool }: RegisteredTool): Resource['open'] {
   if (tool.caller !== 'anyone') return undefined
   if (isPaid(tool)) return 'paid'
-  return tool.effects.readOnly ? 'public' : undefined
+  return tool.effects.readOnly || tool.isOpenToPages === true ? 'public' : undefined
 }
 
 function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute): Handler {

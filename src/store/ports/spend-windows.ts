@@ -1,8 +1,7 @@
 // Spend windows: what the payments of an account that were inspected may add up to within an hour or a day.
+import type { SpendHolder, SpendPeriod } from '../../../schemas/commerce.ts'
 import type { Millis } from '../model.ts'
 
-export const SPEND_PERIODS = ['hour', 'day'] as const
-export type SpendPeriod = (typeof SPEND_PERIODS)[number]
 /** Milliseconds. A window is the time of this length that ends now, whenever the clock strikes. */
 export const SPEND_PERIOD_MS: Readonly<Record<SpendPeriod, number>> = { hour: 3_600_000, day: 86_400_000 }
 
@@ -17,6 +16,8 @@ export interface SpendCount {
 export interface SpendWindow {
   readonly scope: string
   readonly period: SpendPeriod
+  /** Whose payments the scope adds up, for who reads the answer. */
+  readonly per: SpendHolder
   /** Decimal text. */
   readonly max: string
 }
