@@ -14,7 +14,7 @@ export type AlertKind = z.infer<typeof AlertKind>
 /** An address that is told. The address itself is in no answer: it may be a secret of whoever receives. */
 export const NotificationRecord = z.strictObject({
   notification_id: z.string(),
-  host: z.string().describe('Host and port of the address'),
+  host: z.string().describe('Host and port of the address; of a mailbox `mailto:` and its domain'),
   kinds: z.array(AlertKind),
   created_at: Timestamp,
   created_by: z.string().describe('Id of the person or service key'),

@@ -10,10 +10,11 @@ export const notificationsAdd = defineTool({
   toolset: 'operator',
   title: 'Be told of what happens',
   summary:
-    'Tells a public HTTPS address of permits that wait and of failures, as Standard Webhooks signed with the key of this gateway. The address ' +
+    'Tells a public HTTPS address of permits that wait and of failures, as Standard Webhooks signed with the key of this gateway; or a mailbox, ' +
+    'where the operator of this gateway configured mail: no secret and nothing of a request is in it. The address ' +
     'is kept sealed and shown to nobody again. The same of the same is told once an hour.',
   input: z.strictObject({
-    url: z.string().min(1).max(2048).describe('Public https address'),
+    url: z.string().min(1).max(2048).describe('Public https address, or mailto:anna@example.com'),
     kinds: z.array(AlertKind).min(1).max(4).describe('Of what it is told'),
   }),
   output: NotificationRecord,

@@ -7,6 +7,7 @@ import type { Config } from '../core/config.ts'
 import { ConfigError } from '../core/errors.ts'
 import { isCidr } from '../lib/cidr.ts'
 import { readPaymentAssets, readRpcUrls } from './chain-variables.ts'
+import { readSmtp } from './smtp-variables.ts'
 import { Environment, isHttpUrl } from './variables.ts'
 
 /** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
@@ -81,6 +82,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   problems.push(...rpc.problems)
   const assets = readPaymentAssets(e.GATEWAY_PAYMENT_ASSETS)
   problems.push(...assets.problems)
+  const mail = readSmtp(e)
+  problems.push(...mail.problems)
   for (const name of ['GATEWAY_FACILITATORS', 'GATEWAY_DISCOVERY_SOURCES'] as const)
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
@@ -167,6 +170,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     creditPriceAtomic: BigInt(e.GATEWAY_CREDIT_PRICE_ATOMIC),
     emailDailyQuota: e.GATEWAY_EMAIL_DAILY_QUOTA,
     emailVerifierUrl: e.GATEWAY_EMAIL_VERIFIER_URL,
+    smtp: mail.smtp,
     tokenFile: e.GATEWAY_TOKEN_FILE,
     logLevel: e.GATEWAY_LOG_LEVEL,
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,

@@ -11,8 +11,10 @@ import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
 import { createJobs } from '../core/jobs.ts'
 import type { Alerts } from '../core/alerts.ts'
+import { createMailer } from '../notifications/adapters/smtp.ts'
 import { createNotifications } from '../notifications/index.ts'
 import type { OpenNotifications } from '../notifications/ports.ts'
+import { approvalAlert } from '../actions/alert.ts'
 import { watchSettlers } from '../notifications/settlers.ts'
 import { createLiveEvents } from '../core/live-events.ts'
 import { createUpkeepWatch } from '../core/upkeep.ts'
@@ -91,10 +93,11 @@ export async function openServices(
   const { egress, ...broker } = createBroker(platform, payments, {
     ...options,
     alerts,
-    onApproval({ id, accountId, state, method, host }) {
+    onApproval(permit) {
+      const { id, accountId, state, method, host } = permit
       live.publish({ accountId }, 'approval', { permit_id: id, state, method, host })
       if (state === 'pending_approval')
-        alerts.tell({ kind: 'approval', accountId, about: id, data: { permit_id: id, method, host } })
+        alerts.tell({ kind: 'approval', accountId, about: id, data: approvalAlert(permit) })
     },
   })
   lifetime.onClose(() => egress.close())
@@ -121,6 +124,10 @@ export async function openServices(
     webhooks,
     key: platform.deriveKey('notifications'),
     sign: platform.signer.signText,
+    ...(config.smtp && {
+      mailer: createMailer(config.smtp, platform.extraCa),
+      recipients: config.smtp.recipients,
+    }),
   })
   notifications = opened
   lifetime.onClose(() => opened.close())

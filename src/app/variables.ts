@@ -254,6 +254,27 @@ export const Environment = z.object({
       description: 'https address that is asked whether a mailbox exists. It is sent the address',
       shownDefault: 'unset',
     }),
+  GATEWAY_SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be smtp://host:port or smtps://host:port' })
+    .optional()
+    .meta({
+      description:
+        'Mail server for notifications: `smtp://user@host:587` (STARTTLS, without which nothing is sent) or `smtps://user@host:465`. ' +
+        'Its certificate is verified',
+      shownDefault: 'unset',
+    }),
+  GATEWAY_SMTP_PASSWORD_FILE: z.string().optional().meta({
+    description: 'File with the password of the user in `GATEWAY_SMTP_URL`, read for each mail',
+    shownDefault: 'unset',
+  }),
+  GATEWAY_SMTP_FROM: z
+    .string()
+    .optional()
+    .meta({ description: 'Address that mail is from: `gateway@example.com`', shownDefault: 'unset' }),
+  GATEWAY_SMTP_RECIPIENTS: list.meta({
+    description: 'Comma-separated addresses and domains that mail may go to',
+    shownDefault: 'the domain of `GATEWAY_SMTP_FROM`',
+  }),
   GATEWAY_TOKEN_FILE: z
     .string()
     .optional()

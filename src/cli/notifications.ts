@@ -27,10 +27,10 @@ export function addNotificationCommands(program: Command): void {
     })
 
   addConnectionOptions(notifications.command('add'))
-    .description('tell an address from now on, as Standard Webhooks signed with the key of the gateway')
+    .description('tell an address from now on: a webhook signed with the key of the gateway, or a mailbox')
     .requiredOption(
       '--url-file <file>',
-      'holds the public https address, which may be a secret; - reads stdin',
+      'holds the public https address, which may be a secret, or mailto:anna@example.com; - reads stdin',
     )
     .addOption(
       new Option('--kinds <list>', 'of what, comma-separated; approval unless said')

@@ -87,11 +87,26 @@ export interface Config {
   readonly emailDailyQuota: number
   /** Asked whether a mailbox exists; undefined: nobody is. */
   readonly emailVerifierUrl: string | undefined
+  /** The mail server for notifications; undefined: no mail is sent. */
+  readonly smtp?: SmtpConfig | undefined
   readonly tokenFile: string | undefined
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   readonly unsafePublicSandbox: boolean
   /** `point:action` of the fault-injection hooks; refused in production. */
   readonly fault: string | undefined
+}
+
+/** A mail server, as the operator names it. */
+export interface SmtpConfig {
+  readonly host: string
+  readonly port: number
+  /** TLS from the first byte (`smtps:`); else STARTTLS, without which nothing is said. */
+  readonly isImplicitTls: boolean
+  readonly user: string | undefined
+  readonly passwordFile: string | undefined
+  readonly from: string
+  /** Addresses and domains that mail may go to. */
+  readonly recipients: readonly string[]
 }
 
 /** One entry of GATEWAY_PAYMENT_ASSETS: `eip155:<chain id>/erc20:<address>=<money>`. */

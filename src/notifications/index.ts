@@ -7,6 +7,7 @@ import { toTimestamp } from '../lib/timestamp.ts'
 import type { WebhookSender } from '../outbound/webhook.ts'
 import type { NotificationTarget, Store } from '../store/ports.ts'
 import { sealAddress } from './address.ts'
+import { isAllowed, isMail, readMailto } from './mail-address.ts'
 import { createDelivery, type DeliveryParts } from './delivery.ts'
 import { MAX_TARGETS, type OpenNotifications, type ShownTarget } from './ports.ts'
 
@@ -15,7 +16,8 @@ export interface NotificationParts extends Omit<DeliveryParts, 'store' | 'post' 
     Pick<Store, 'addNotificationTarget' | 'listNotificationTargets' | 'removeNotificationTarget'>
   readonly webhooks: WebhookSender
   readonly key: KeyObject
-  readonly baseUrl: string
+  /** Addresses and domains that mail may go to. */
+  readonly recipients?: readonly string[] | undefined
 }
 
 /** The same of the same is told once an hour. */
@@ -61,12 +63,33 @@ export function createNotifications(parts: NotificationParts): OpenNotifications
     },
   }
 
+  /** @returns what is shown of it: not whose mailbox it is, which may be personal */
+  function checkMailbox(url: string): string {
+    const mailbox = readMailto(url)
+    if (!mailbox)
+      throw new GatewayError('target_invalid', 'Write one address and nothing else: mailto:anna@example.com.')
+    const { mailer, recipients = [] } = parts
+    if (!mailer)
+      throw new GatewayError(
+        'target_invalid',
+        'This gateway sends no mail: its operator names a mail server with GATEWAY_SMTP_URL.',
+        { reason: 'no_mail_server' },
+      )
+    if (!isAllowed(mailbox, recipients))
+      throw new GatewayError(
+        'target_blocked',
+        'This gateway sends mail to addresses that its operator allows, and this is none of them (GATEWAY_SMTP_RECIPIENTS).',
+        { reason: 'recipient' },
+      )
+    return `mailto:${mailbox.domain}`
+  }
+
   return {
     alerts,
     list: async (accountId) => (await store.listNotificationTargets(accountId)).map(show),
 
     async add({ accountId, url, kinds, by, admin }) {
-      const host = await webhooks.check(url)
+      const host = isMail(url) ? checkMailbox(url) : await webhooks.check(url)
       const createdAt = now()
       const row = { id: newId('ntg', createdAt), accountId, host, kinds, admin, createdAt, createdBy: by }
       const isAdded = await store.addNotificationTarget(

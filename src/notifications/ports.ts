@@ -3,6 +3,22 @@ import type { AlertKind } from '../../schemas/notification.ts'
 import type { Alerts } from '../core/alerts.ts'
 import type { NotificationTarget } from '../store/ports.ts'
 
+/** One mail, in plain words. */
+export interface MailRequest {
+  /** Of the notification: the same again is the same mail. */
+  readonly id: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly signal: AbortSignal
+}
+
+/** The way to mailboxes, where the operator configured one. */
+export interface Mailer {
+  /** Never throws. @returns undefined where the server took it; else a word for why not */
+  send(mail: MailRequest): Promise<string | undefined>
+}
+
 export type ShownTarget = Omit<NotificationTarget, 'sealed'>
 
 /** An account may have this many. */
@@ -12,6 +28,7 @@ export interface Notifications {
   list(accountId: string): Promise<readonly ShownTarget[]>
   /**
    * @param input.admin whether it is told of what concerns the installation
+   * @param input.url https, or `mailto:` with one address
    * @throws {GatewayError} target_invalid, target_blocked, state_conflict where there are too many
    */
   add(input: {

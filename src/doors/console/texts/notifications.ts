@@ -21,7 +21,8 @@ const en = {
   empty: 'Nobody is told yet. Add the address of a chat, a pager or a program of your own.',
   add: 'Add an address',
   url: 'Address',
-  urlHelp: 'A public https address. A POST of JSON, signed with the key of this gateway (Standard Webhooks).',
+  urlHelp:
+    'A public https address: a POST of JSON, signed with the key of this gateway (Standard Webhooks). Or mailto:anna@example.com, where this gateway sends mail.',
   addAct: 'Add',
   kindNames: {
     approval: 'A permit waits for a person',
@@ -60,7 +61,8 @@ const ar: typeof en = {
   empty: 'لا يُبلَّغ أحد بعد. أضف عنوان محادثة أو جهاز تنبيه أو برنامج لك.',
   add: 'أضف عنوانًا',
   url: 'العنوان',
-  urlHelp: 'عنوان https عام. يُرسل إليه JSON بطلب POST موقّع بمفتاح هذه البوابة (Standard Webhooks).',
+  urlHelp:
+    'عنوان https عام: يُرسل إليه JSON بطلب POST موقّع بمفتاح هذه البوابة (Standard Webhooks). أو mailto:anna@example.com حيث تُرسل هذه البوابة البريد.',
   addAct: 'إضافة',
   kindNames: {
     approval: 'تصريح ينتظر شخصًا',
