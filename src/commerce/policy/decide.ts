@@ -1,6 +1,7 @@
 // All rules over one subject, and the decision: the worst of what they say.
 import { judgeBindings } from './bindings.ts'
-import { judgeCards, judgeSecrets } from './content.ts'
+import { judgeCards } from './cards.ts'
+import { judgeSecrets } from './content.ts'
 import { judgeDomains } from './domains.ts'
 import { judgeConflicts, judgeForm, judgeProtocols } from './form.ts'
 import { judgeIdempotency } from './idempotency.ts'

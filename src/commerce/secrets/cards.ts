@@ -2,6 +2,7 @@
 // are its last four digits, and of a code nothing.
 import { isCodeName } from '../decode/names.ts'
 import type { Text } from '../ports.ts'
+import { type Label, labelAt } from './card-words.ts'
 
 export interface CardFound {
   readonly kind: 'card_number' | 'card_verification_code'
@@ -10,9 +11,13 @@ export interface CardFound {
   readonly last4: string | null
   /** Never to be shown. */
   readonly value: string
+  /** What the text around it says that it is. */
+  readonly says: Label | undefined
 }
 
 const MAX_FOUND = 64
+/** Numbers whose words are looked at: some 15 µs each. */
+const MAX_LOOKS = 512
 const MIN_DIGITS = 13
 /** Spaces and hyphens, those of typesetters too. */
 const JOINT = String.raw`[ \-\u00a0\u2007\u2009\u2010\u2011\u2013\u202f]`
@@ -28,19 +33,34 @@ const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|accou
 const LONG_NAME =
   /amount|value|price|total|nonce|deadline|timestamp|expir|valid|created|updated|chain|block|balance|supply|gas|^(?:min|max|iat|exp|nbf|t)$/i
 
-/** Finds at most 64 numbers and codes of cards. */
+/**
+ * Finds at most 64 numbers and codes of what may be cards, and 64 more of those that are called that: no flood of numbers of orders
+ * covers one.
+ */
 export function findCards(texts: readonly Text[]): CardFound[] {
   const found: CardFound[] = []
+  let [said, unsaid, looks] = [0, 0, 0]
+  const add = (card: CardFound, isSaid: boolean) => {
+    if ((isSaid ? said : unsaid) >= MAX_FOUND) return
+    if (isSaid) said++
+    else unsaid++
+    found.push(card)
+  }
   for (const text of texts) {
-    if (found.length >= MAX_FOUND) break
     const { value, name, isName } = text
     if (value.length < MIN_DIGITS) {
       if (!isName && isCode(value) && isCodeName(name))
-        found.push({ kind: 'card_verification_code', text, last4: null, value })
+        add({ kind: 'card_verification_code', text, last4: null, value, says: undefined }, true)
     } else if (holdsDigits(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
-      const number = findNumber(value, CARD_NAME.test(name))
-      if (number !== undefined)
-        found.push({ kind: 'card_number', text, last4: number.digits.slice(-4), value: number.written })
+      const isCardField = CARD_NAME.test(name)
+      for (const { digits, written, at } of findNumbers(value, isCardField)) {
+        const says = labelAt(value, at, at + written.length)
+        add(
+          { kind: 'card_number', text, last4: digits.slice(-4), value: written, says },
+          isCardField || says === 'card',
+        )
+        if (said >= MAX_FOUND || ++looks >= MAX_LOOKS) return found
+      }
     }
   }
   return found
@@ -52,19 +72,24 @@ export const holdsDigits = (text: string): boolean => HOLDS_DIGITS.test(text)
 export interface CardNumber {
   readonly digits: string
   readonly written: string
+  /** Index in its text. */
+  readonly at: number
 }
 
 /** The first card number in a text. */
-export function findNumber(text: string, isCardField: boolean): CardNumber | undefined {
+export const findNumber = (text: string, isCardField: boolean): CardNumber | undefined =>
+  findNumbers(text, isCardField).next().value ?? undefined
+
+/** The card numbers in a text, one of each row of digits. */
+function* findNumbers(text: string, isCardField: boolean): Generator<CardNumber, undefined> {
   for (const match of text.matchAll(GROUPS)) {
     const [row] = match
     const end = match.index + row.length
     if (IS_WORDISH_BEFORE.test(text.slice(Math.max(0, match.index - 2), match.index))) continue
     if (IS_WORDISH_BEHIND.test(text.slice(end, end + 2))) continue
     const number = judgeGroups(row, isCardField)
-    if (number !== undefined) return number
+    if (number !== undefined) yield { ...number, at: match.index + number.at }
   }
-  return undefined
 }
 
 /** Part of a word, of hexadecimal or of a decimal fraction. */
@@ -85,12 +110,12 @@ function judgeGroups(row: string, isCardField: boolean): CardNumber | undefined 
   let start = 0
   for (const [first, group] of groups.entries()) {
     if (group.length >= 13 && group.length <= 19 && isCardNumber(group, isCardField))
-      return { digits: group, written: group }
+      return { digits: group, written: group, at: start }
     for (const shape of SHAPES) {
       if (!shape.every((size, offset) => groups[first + offset]?.length === size)) continue
       const digits = groups.slice(first, first + shape.length).join('')
       const written = row.slice(start, start + digits.length + shape.length - 1)
-      if (isCardNumber(digits, true)) return { digits, written }
+      if (isCardNumber(digits, true)) return { digits, written, at: start }
     }
     start += group.length + 1
   }

@@ -357,7 +357,6 @@ export const NOTED: readonly Omit<Blocked, 'bytes'>[] = [
   { code: 'PRIVATE_TARGET', when: 'a server knows no name of its own', source: LOOKALIKES['x402 for a server that knows no name of its own']! },
   { code: 'DOMAIN_MISMATCH', when: 'a provider named the origin', source: LOOKALIKES['x402 for the name that a provider gave the origin']! },
   { code: 'RECIPIENT_ZERO', when: 'it is offered elsewhere', source: LOOKALIKES['an offer of somebody else that is listed']! },
-  { code: 'CARD_DATA', when: 'an id may be one', source: LOOKALIKES['ids that pass the check of cards']! },
   { code: 'ASSET_NOT_ALLOWED', when: 'nobody pinned it', source: ORDINARY['x402 in a coin that nobody pinned']! },
   {
     code: 'NETWORK_NOT_ALLOWED',

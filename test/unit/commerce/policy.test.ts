@@ -53,6 +53,8 @@ const payTo = (address: string) =>
 const MPP = '/headers/Authorization/$payment/challenge'
 const CHAIN = '/body/payment_mandate_chain/$chain'
 const CARD = ['4242', '4242', '4242', '4242'].join('')
+/** Passes the check of a card, and has the first digits of one. */
+const ORDER = ['4539', '1488', '0343', '6467'].join('')
 const KEY = ['sk', 'live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
 const JWT = [
   Buffer.from('{"alg":"HS256"}').toString('base64url'),
@@ -684,14 +686,18 @@ const CASES: readonly Case[] = [
   {
     code: 'CARD_DATA',
     when: 'in a payment header',
-    met: sample('x402-http', set(`${PAID}/resource/description`, CARD)),
+    met: sample('x402-http', set(`${PAID}/resource/description`, `card ${CARD}`)),
     notMet: X402,
   },
   {
     code: 'CARD_DATA',
     when: 'in the notes of a delegated payment',
-    met: sample('acp-delegate', set('/body/metadata/source', CARD)),
-    notMet: sample('acp-delegate'),
+    met: sample('acp-delegate', set('/body/metadata/source', CARD), set('/body/payment_method/number', CARD)),
+    notMet: sample(
+      'acp-delegate',
+      set('/body/metadata/source', ORDER),
+      set('/body/payment_method/number', CARD),
+    ),
   },
   {
     code: 'PROMPT_INJECTION_MARKER',
