@@ -2,6 +2,15 @@
 // them. Inspection denies what lacks one, the test caps its score, the edge blocks it, and the payment firewall takes nothing else.
 // A kind names members of the one object in which its protocol puts what the payer agreed to.
 import { isPlaceholder } from './decode/jws.ts'
+import {
+  isAsymmetric,
+  isAudience,
+  isConfirmation,
+  isInstant,
+  isJws,
+  isJwsSignature,
+  isParty,
+} from './decode/jwt-forms.ts'
 import { isObject, member, pointer } from './decode/value.ts'
 import type { Json, Place } from './ports.ts'
 
@@ -37,6 +46,16 @@ export type MemberForm =
   | 'object'
   /** An object, or the text of one in base64url. */
   | 'document'
+  /** Signature, and all of it, of a JWT. */
+  | 'jws-signature'
+  | 'jws'
+  /** `alg`, `iat`, `aud` and `cnf` of one. */
+  | 'algorithm'
+  | 'instant'
+  | 'audience'
+  | 'confirmation'
+  /** Merchant or payee. */
+  | 'party'
 
 export interface SignedMember {
   /** Names of members, from the object of the statement inwards. */
@@ -177,6 +196,7 @@ const MPP_MEMBERS = {
   'mpp-lightning-bearer': members({ sessionId: 'proof', preimage: 'proof' }),
   'mpp-lightning-top-up': members({ sessionId: 'proof', topUpPreimage: 'proof' }),
 } as const
+const BOUND = { 'payload.iat': 'instant', 'payload.aud': 'audience', 'payload.nonce': 'text' } as const
 
 /** Members by kind of payment. A path is written with dots. */
 export const SIGNED_MEMBERS = {
@@ -207,6 +227,24 @@ export const SIGNED_MEMBERS = {
   /** The same on Algorand, whose transactions go in groups. */
   'x402-group': members({ paymentGroup: 'texts' }),
   ...MPP_MEMBERS,
+  /** Every token of AP2 0.2 (docs/ap2/agent_authorization.md). */
+  'sd-jwt': members({ signature: 'jws-signature', 'header.alg': 'algorithm' }),
+  /** A token whose holder was named before: RFC 9901, 4.3, and in AP2 behind an open mandate. */
+  'sd-jwt-binding': members({ ...BOUND, 'payload.sd_hash': 'text' }),
+  'sd-jwt-binding-issuer': members({ ...BOUND, 'payload.issuer_jwt_hash': 'text' }),
+  /** Mandates by code/sdk/schemas/ap2/. */
+  'sd-jwt-mandate-open': members({ cnf: 'confirmation' }),
+  'sd-jwt-mandate-payment': members({
+    transaction_id: 'text',
+    payee: 'party',
+    'payment_amount.amount': 'uint',
+    'payment_amount.currency': 'text',
+    'payment_instrument.id': 'text',
+  }),
+  'sd-jwt-mandate-checkout': members({ checkout_hash: 'text' }),
+  'sd-jwt-mandate-disclosed': members({ checkout_jwt: 'jws' }),
+  /** What a merchant signed for a mandate, and authorizations of AP2 0.1. */
+  'merchant-jwt': members({ signature: 'jws-signature', 'header.alg': 'algorithm' }),
 } as const satisfies Readonly<Record<string, readonly SignedMember[]>>
 
 export type SignedKind = keyof typeof SIGNED_MEMBERS
@@ -249,6 +287,8 @@ function isExample(text: string, form: MemberForm): boolean {
     case 'signature':
     case 'proof':
     case 'evidence':
+    case 'jws-signature':
+    case 'jws':
       return isPlaceholder(text)
     case 'address':
       return /^0x[A-Za-z]*Address\w*$/.test(text)
@@ -296,4 +336,11 @@ const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   uint128: isBelow(1n << 128n),
   object: (value) => isObject(value) && Object.keys(value).length > 0,
   document: (value) => isObject(value) || (typeof value === 'string' && /^[\w+/-]+={0,2}$/.test(value)),
+  'jws-signature': isJwsSignature,
+  jws: isJws,
+  algorithm: isAsymmetric,
+  instant: isInstant,
+  audience: isAudience,
+  confirmation: isConfirmation,
+  party: isParty,
 }

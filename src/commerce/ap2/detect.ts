@@ -158,7 +158,13 @@ function isBrokenChain(text: string, at: Place): boolean {
   return text.split('~~').some((part) => readChain(part, at) !== undefined)
 }
 
-const RANKS = ['mandate.payment.1', 'mandate.checkout.1', 'mandate.payment.open.1', 'mandate.checkout.open.1']
+/** Types of mandates, the nearest to the money first. */
+export const RANKS = [
+  'mandate.payment.1',
+  'mandate.checkout.1',
+  'mandate.payment.open.1',
+  'mandate.checkout.open.1',
+]
 const rankOf = (vct: string | undefined): number => {
   const rank = vct === undefined ? -1 : RANKS.indexOf(vct)
   return rank < 0 ? RANKS.length : rank

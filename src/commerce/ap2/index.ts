@@ -7,6 +7,7 @@ import { policy } from './policy.ts'
 import { readAp2, summariseAp2 } from './read.ts'
 import { ap2V01 } from './score-v01.ts'
 import { ap2Chain } from './score.ts'
+import { listSignedOfAp2 } from './signed.ts'
 
 export const ap2: Protocol<Ap2Facts, Ap2Sights> = {
   name: 'ap2',
@@ -20,6 +21,7 @@ export const ap2: Protocol<Ap2Facts, Ap2Sights> = {
   read: readAp2,
   summarise: summariseAp2,
   bind: bindAp2,
+  listSigned: listSignedOfAp2,
   score: {
     rubrics: [ap2Chain, ap2V01],
     choose: ({ layer, facts }) => ((facts.version ?? layer.version) === '0.1' ? ap2V01 : ap2Chain),

@@ -1,7 +1,11 @@
 // AP2: what the policy has to know of it.
+import { pickText } from '../decode/value.ts'
+import type { Place } from '../ports.ts'
 import { reason, type Reason } from '../policy/reasons.ts'
 import type { ProtocolPolicy, SpendIdentity, Stated } from '../protocol.ts'
 import type { Ap2Facts } from './facts.ts'
+import { familyOf, RANKS } from './detect.ts'
+import { listGrants, readHashClaim } from './grants.ts'
 import { isUnsigned } from './read.ts'
 
 export const policy: ProtocolPolicy<Ap2Facts> = {
@@ -42,11 +46,68 @@ function judge({ layer, facts }: Stated<Ap2Facts>): Reason[] {
           message: 'The token says that it is not signed.',
         }),
       )
+  found.push(...judgeUnseen(facts))
   const unbounded = facts.version === '0.1' ? isIntentUnbounded(facts) : isOpenUnbounded(facts)
   if (unbounded !== undefined)
     found.push(reason('OPEN_MANDATE_UNBOUNDED', facts.open?.at ?? at, { message: unbounded }))
   return found
 }
+
+/** What whoever takes a mandate has to verify, and what the message leaves out: somebody has to look. */
+function judgeUnseen({ sights, v01, closed }: Ap2Facts): Reason[] {
+  const unseen = (
+    code: 'BINDING_HASH' | 'POLICY_INPUT_MISSING' | 'UNKNOWN_PROTOCOL',
+    at: Place,
+    message: string,
+  ) => reason(code, at, { severity: 'review', message })
+  const authorization = v01?.authorization ?? null
+  return [
+    ...sights.chains
+      .flatMap(({ tokens }) => tokens)
+      .flatMap(({ vct }) =>
+        vct !== null && vct.value.startsWith('mandate.') && !KNOWN_VCTS.has(vct.value)
+          ? unseen('UNKNOWN_PROTOCOL', vct.at, 'The mandate is of a type that AP2 0.2 does not define.')
+          : [],
+      ),
+    ...listGrants(sights).flatMap((grant) => {
+      const claim = readHashClaim(grant.closed)
+      return [
+        ...(claim !== null && grant.opens.length === 0 && grant.closed.token.keyBinding === null
+          ? [
+              unseen(
+                'BINDING_HASH',
+                claim.at,
+                'The open mandate that an agent signed this one under did not come along.',
+              ),
+            ]
+          : []),
+        ...(familyOf(grant.closed) === 'checkout' && pickText(grant.closed.mandate, 'checkout_jwt') === null
+          ? [
+              unseen(
+                'BINDING_HASH',
+                grant.closed.mandate?.at ?? grant.closed.token.at,
+                'The checkout that the mandate is for was not disclosed.',
+              ),
+            ]
+          : []),
+      ]
+    }),
+    ...(closed !== null && closed.mandate === null
+      ? [
+          unseen(
+            'POLICY_INPUT_MISSING',
+            closed.at,
+            'The last token of the chain does not disclose what it allows.',
+          ),
+        ]
+      : []),
+    ...(authorization !== null && v01?.isReadable === false
+      ? [unseen('POLICY_INPUT_MISSING', authorization.at, 'The authorization of the mandate cannot be read.')]
+      : []),
+  ]
+}
+
+const KNOWN_VCTS: ReadonlySet<string> = new Set(RANKS)
 
 function isIntentUnbounded({ kind, v01 }: Ap2Facts): string | undefined {
   if (kind !== 'intent' || v01 === null) return undefined

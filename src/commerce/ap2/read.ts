@@ -104,6 +104,9 @@ export function readToken({ token, mandate, vct, undisclosed, unmatched, irregul
   }
 }
 
+const latest = (instants: readonly Found<number>[]): Found<number> | null =>
+  instants.toSorted((a, b) => b.value - a.value)[0] ?? null
+
 const earliest = (instants: readonly Found<number>[]): Found<number> | null =>
   instants.toSorted((a, b) => a.value - b.value)[0] ?? null
 
@@ -150,7 +153,8 @@ function readV01(
     pickText(document, 'user_authorization') ??
     pickText(document, 'merchant_authorization') ??
     pickText(document, 'merchant_signature')
-  const claims = authorization === null ? undefined : readJws(authorization.value, authorization.at)?.payload
+  const [jwt = ''] = authorization?.value.split('~', 1) ?? []
+  const claims = authorization === null ? undefined : readJws(jwt, authorization.at)?.payload
   const total = TOTALS.map((path) => pick(document, ...path)).find((found) => found !== null) ?? null
   const merchant =
     pickText(contents, 'merchant_agent') ??
@@ -171,6 +175,7 @@ function readV01(
         pickText(document, 'payment_details', 'payment_request_id') ??
         pickText(contents, 'payment_request', 'details', 'id'),
       authorization: judgeCredential(authorization),
+      isReadable: claims !== undefined,
       jti: pickText(claims ?? null, 'jti'),
       expiry:
         pickText(document, 'intent_expiry') ??
@@ -214,7 +219,7 @@ export function summariseAp2({ facts }: Stated<Ap2Facts>): TransactionFacts {
     payee: payee?.id ?? payee?.name ?? null,
     payer: null,
     resource: null,
-    notBefore: null,
+    notBefore: latest([closed, open].flatMap((one) => one?.issuedAt ?? [])),
     expiresAt: closed?.expiresAt ?? open?.expiresAt ?? instantSeconds(v01?.expiry ?? null),
     nonce: closed?.nonce ?? closed?.jti ?? v01?.jti ?? null,
     idempotencyKey: facts.transportKey,

@@ -538,6 +538,7 @@ const ap2: Variant[] = [
     changes: [remove(`${CHAIN}/token/aud`)],
     mustDrop: ['context_binding'],
     mayDrop: ['replay_uniqueness'],
+    cap: INCOMPLETE,
   },
   {
     id: 'ap2-08',
@@ -562,6 +563,7 @@ const ap2: Variant[] = [
     changes: [remove(`${CHAIN}/mandate/transaction_id`)],
     mustDrop: ['idempotency'],
     mayDrop: ['context_binding', 'retry_safety', 'auditability'],
+    cap: INCOMPLETE,
   },
   {
     id: 'ap2-11',
@@ -593,6 +595,7 @@ const ap2: Variant[] = [
     why: 'no key of an agent',
     changes: [remove(`${CHAIN}/open/cnf`)],
     mustDrop: ['auditability'],
+    cap: INCOMPLETE,
   },
   {
     id: 'ap2-15',

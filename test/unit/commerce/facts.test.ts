@@ -72,6 +72,7 @@ describe('the facts of a transaction', () => {
         amount: '1890',
         currency: 'EUR',
         payee: 'shop_81',
+        notBefore: 1790000060,
         expiresAt: 1790000660,
         nonce: 'Wn4pQz81LrT0sVb6Kc3MxY',
         idempotencyKey: UUID,
