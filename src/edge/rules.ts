@@ -46,6 +46,7 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   // The address is vetted where it is dialled, and the operator may have opened private ones. A server behind a proxy names its
   // resource by the name that it has there, and nobody opens that.
   PRIVATE_TARGET: 'if_opened',
+  LOOKALIKE_HOST: 'if_opened',
   // Much of what a merchant is sent is no commerce at all.
   UNKNOWN_PROTOCOL: 'with_protocol',
   // The edge adds a key where there is none.

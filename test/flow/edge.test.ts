@@ -338,8 +338,30 @@ describe('what comes back to the buyer', () => {
 
 describe('what it leaves behind', () => {
   it('is a receipt and evidence that anybody can verify, and that name the same attempt', async () => {
+    const payTo = '0xde709f2102306220921060314715629080e2fb77'
+    const payment = {
+      x402Version: 2,
+      accepted: {
+        scheme: 'exact',
+        network: 'eip155:84532',
+        amount: '25000',
+        asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+        payTo,
+      },
+      payload: {
+        signature: `0x${'2c81f0'.repeat(21)}1b1b`,
+        authorization: {
+          from: '0x27b1fdb04752bbc536007a920d24acb045561c26',
+          to: payTo,
+          value: '25000',
+          validAfter: '0',
+          validBefore: String(Math.floor(Date.now() / 1000) + 60),
+          nonce: `0x${'7c1d4a9e03b85f62'.repeat(4)}`,
+        },
+      },
+    }
     const answer = await edge.send(`${edge.merchant}/v1`, {
-      headers: [['Payment-Signature', Buffer.from('{"x402Version":2}').toString('base64')]],
+      headers: [['Payment-Signature', Buffer.from(JSON.stringify(payment)).toString('base64')]],
     })
     const keys = (await edge.rest('GET', '/.well-known/gateway-egress-key.json')).body
     const receipt = await verifyJws(answer.header('x-gateway-receipt')!, keys, 'gw-receipt+jws')
@@ -365,12 +387,8 @@ describe('what it leaves behind', () => {
       method: 'POST',
       host: UPSTREAM_HOST,
       consent: { gw: EDGE_NAME, acct: /acct=(\w+)/.exec(edge.record)![1] },
-      // The payment of this test says little.
-      inspection: {
-        verdict: 'noted',
-        protocols: ['x402'],
-        findings: ['AMOUNT_MISSING', 'POLICY_INPUT_MISSING', 'WINDOW_MISSING'],
-      },
+      // Nobody wrote a policy, so there is no cap.
+      inspection: { verdict: 'noted', protocols: ['x402'], findings: ['POLICY_AMOUNT_CAP_UNSET'] },
       address_class: 'opened_private',
       upstream_status: 200,
       idempotency_key_added: true,

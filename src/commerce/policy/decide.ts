@@ -8,6 +8,7 @@ import { judgeIdempotency } from './idempotency.ts'
 import { judgeInjection } from './injection.ts'
 import { judgeLacks } from './lacks.ts'
 import type { Rule } from './model.ts'
+import { judgeLookAlikes } from './look-alike.ts'
 import { judgeMoney } from './money.ts'
 import { reason, type Reason, type Severity } from './reasons.ts'
 import { judgeTarget } from './target.ts'
@@ -23,6 +24,7 @@ const RULES: readonly Rule[] = [
   judgeBindings,
   judgeDomains,
   judgeTarget,
+  judgeLookAlikes,
   judgeMoney,
   judgeWindow,
   judgeIdempotency,

@@ -49,7 +49,7 @@ export function judgeTransfer(transfer: Transfer, policy: Policy): Reason[] {
     ...judgeAmount(terms, policy, true, ''),
     ...judgeAsset(terms, policy),
     ...judgeScheme(terms, policy, true, ''),
-    ...judgePayees(terms, { policy, payer: null, isAsked: true, place: '' }),
+    ...judgePayees(terms, { policy, payer: null, main: null, isAsked: true, place: '' }),
   ]
 }
 
@@ -73,6 +73,7 @@ function judgeTerms(terms: Terms, subject: Subject, isPriced: boolean): Reason[]
     ...judgePayees(terms, {
       policy,
       payer: detection.facts.payer,
+      main: detection.facts.payee,
       isAsked: isPriced && detection.stage !== 'checkout.complete',
       place,
     }),
@@ -167,12 +168,17 @@ function judgeScheme({ scheme }: Terms, policy: Policy, isAsked: boolean, place:
 interface Paying {
   readonly policy: Policy
   readonly payer: Found<string> | null
+  /** Who is paid, where there are others beside. */
+  readonly main: Found<string> | null
   /** Whether the transaction has to name somebody. */
   readonly isAsked: boolean
   readonly place: Place
 }
 
-function judgePayees({ payees, asset, network }: Terms, { policy, payer, isAsked, place }: Paying): Reason[] {
+function judgePayees(
+  { payees, asset, network }: Terms,
+  { policy, payer, main, isAsked, place }: Paying,
+): Reason[] {
   if (payees.length === 0)
     // Nobody named is nobody on the list.
     return isAsked && policy.judgeRecipient('', network?.value) === 'not_listed'
@@ -183,7 +189,8 @@ function judgePayees({ payees, asset, network }: Terms, { policy, payer, isAsked
         ]
       : []
   return payees.flatMap(({ value, at }) => {
-    const faults = judgePayee({ payee: { value, at }, payer, asset, network })
+    // A part of what is paid may well go back to the payer; all of it may not.
+    const faults = judgePayee({ payee: { value, at }, payer: at === main?.at ? payer : null, asset, network })
     if (faults.some(({ severity }) => severity === 'deny')) return faults
     const verdict = policy.judgeRecipient(value, network?.value)
     if (verdict === 'denied') return [...faults, reason('RECIPIENT_DENIED', at)]

@@ -63,6 +63,7 @@ export const REASONS = {
   NOT_YET_VALID: review('The transaction is not valid yet.'),
 
   DOMAIN_MISMATCH: deny('The transaction names a host of another domain than the target.'),
+  LOOKALIKE_HOST: deny('A host looks like another one that it is not.'),
   INSECURE_SCHEME: deny('Not https: what is sent can be read and changed on the way.'),
   PRIVATE_TARGET: deny('The address leads into a private network or to this machine.'),
 
@@ -118,6 +119,13 @@ const OF_POLICY_OR_CLOCK: ReadonlySet<ReasonCode> = new Set([
 /** Whether a transaction is denied for what it is, under every policy and at every time. */
 export const isFault = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): boolean =>
   severity === 'deny' && !OF_POLICY_OR_CLOCK.has(code)
+
+/** Reviews of whom it pays and where it goes: nobody would call such a transaction ready. */
+const DOUBTS: ReadonlySet<ReasonCode> = new Set(['LOOKALIKE_HOST', 'RECIPIENT_PAYER', 'RECIPIENT_CHECKSUM'])
+
+/** Whether a transaction may well pay somebody else than it is meant to. */
+export const isDoubt = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): boolean =>
+  severity === 'review' && DOUBTS.has(code)
 
 /** A reason with the usual severity and words of its code, unless `more` says otherwise. */
 export function reason(

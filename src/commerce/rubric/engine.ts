@@ -183,6 +183,7 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
         kind === 'scheme_https' ? { id: 'PLAIN_HTTP', at } : { id: 'MISMATCH', at, message },
       ),
     ...subject.lacks.flatMap(toCapHit),
+    ...subject.doubts.map(({ path, message }): CapHit => ({ id: 'DOUBTFUL', at: path, message })),
     // Nothing else can be said of what cannot be decoded.
     ...(subject.layer.isUndecodable ? [] : rubric.caps(subject)),
   ]

@@ -6,7 +6,7 @@ import { analyse, type Analysis } from '../analysis.ts'
 import { readMessage } from '../message.ts'
 import { toPolicy } from '../policy/document.ts'
 import { judgeMessage } from '../policy/judge.ts'
-import { isFault } from '../policy/reasons.ts'
+import { isDoubt, isFault } from '../policy/reasons.ts'
 import type { Detection, TransactionInput } from '../ports.ts'
 import { hideNames } from '../secrets/places.ts'
 import { type Scored, scoreSample } from './engine.ts'
@@ -50,10 +50,11 @@ export function scoreAnalysis(analysis: Analysis, options: TestOptions = {}): Sc
   if (primary === undefined || NO_TRANSACTIONS.has(primary.layer.stage)) return undefined
   const { evaluateAt, annotations = {} } = options
   const { protocol, layer, facts } = primary
-  const denials = judgeMessage(analysis, NO_POLICY, 0).reasons.filter(isFault)
+  const { reasons } = judgeMessage(analysis, NO_POLICY, 0)
   return scoreSample(protocol.score.choose(primary), {
     ...analysis,
-    denials,
+    denials: reasons.filter(isFault),
+    doubts: reasons.filter(isDoubt),
     evaluateAt,
     annotations,
     layer,

@@ -217,6 +217,7 @@ export const BLOCKED: readonly Blocked[] = [
     when: 'both say so',
     source: sample('x402-bare', set(`${SIGNED}/to`, to), set(`${PAID}/accepted/payTo`, to)),
   })),
+  { code: 'LOOKALIKE_HOST', when: 'the profile is of one', source: sample('ucp-complete', set('/headers/UCP-Agent', 'profile="https://sh\u043Ep.example/.well-known/ucp"')) },
   { code: 'REQUIREMENT_INCOMPLETE', when: 'nobody is asked to be paid', source: sample('x402-bare', remove(`${PAID}/accepted/payTo`)) },
   { code: 'SIGNED_MEMBER_MISSING', when: 'nobody signed', source: sample('x402-bare', remove(`${PAID}/payload/signature`)) },
   { code: 'SIGNED_MEMBER_MALFORMED', when: 'the payer is nobody', source: sample('x402-bare', set(`${SIGNED}/from`, '0x1')) },

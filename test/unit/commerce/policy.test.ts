@@ -365,6 +365,12 @@ const CASES: readonly Case[] = [
     severity: 'review',
   },
   {
+    code: 'LOOKALIKE_HOST',
+    when: 'the target has a letter of another script',
+    met: { ...sample('x402-http'), target: 'https://sh\u043Ep.example/reports' },
+    notMet: { ...sample('x402-http'), target: 'https://b\u00FCcher.example/reports' },
+  },
+  {
     code: 'BINDING_PAYEE',
     when: 'signed for another',
     met: sample('x402-http', set(`${SIGNED}/to`, STRANGER)),
