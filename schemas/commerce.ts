@@ -160,6 +160,25 @@ const DimensionReport = z.strictObject({
   applicable: z.boolean(),
 })
 
+/** The score of a pasted sample as an address of a picture, which carries the gateway's signature. */
+export const TestBadge = z.strictObject({
+  url: z.string().describe('SVG. It says score, date and report, and names no host'),
+  proof_url: z.string().describe('The page on which anybody verifies it'),
+  sample_digest: z
+    .string()
+    .describe(
+      'base64url SHA-256 over the RFC 8785 form of {"salt", "sample"}, where sample is the input without `badge`',
+    ),
+  salt: z
+    .string()
+    .describe('Shown here alone: whoever is given it and the sample can tell what the badge is of'),
+  issued_at: z.string().describe('RFC 3339'),
+  expires_at: z
+    .string()
+    .describe('RFC 3339; from then on, or under newer rules, the picture says that it is out of date'),
+})
+export type TestBadge = z.infer<typeof TestBadge>
+
 export const TestReport = z.strictObject({
   protocol: ProtocolName,
   version: z.string().nullable(),
@@ -187,6 +206,11 @@ export const TestReport = z.strictObject({
   verified: z.literal(false).describe('Signatures are checked for form, never cryptographically'),
   contacted: z.literal(false),
   ruleset_version: z.string(),
-  report_hash: z.string().describe('hex SHA-256 over the RFC 8785 form of the report without this member'),
+  report_hash: z
+    .string()
+    .describe('hex SHA-256 over the RFC 8785 form of the report without this member and `badge`'),
+  badge: TestBadge.nullable()
+    .optional()
+    .describe('Where the input asked for one; null where there is nothing to score'),
 })
 export type TestReport = z.infer<typeof TestReport>

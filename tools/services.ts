@@ -19,6 +19,7 @@ import type { Notifications } from '../src/notifications/ports.ts'
 import type { Identity } from '../src/identity/index.ts'
 import type { Policies } from '../src/policies/ports.ts'
 import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
+import type { TestBadges } from '../src/receipts/test-badges.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
 import type { Facilitator } from '../src/payments/ports.ts'
 import type { Purchases } from '../src/payments/purchases.ts'
@@ -121,6 +122,7 @@ export interface Services {
   readonly identity: Identity
   readonly audit: Audit
   readonly receipts: Receipts
+  readonly testBadges: TestBadges
   readonly signingKeys: SigningKeys
   readonly documents: Documents
   readonly outcomes: Outcomes

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { TestReport, transactionFields } from '../schemas/commerce.ts'
+import { type TestBadge, TestReport, transactionFields } from '../schemas/commerce.ts'
+import { GatewayError } from '../src/core/errors.ts'
 import { free } from '../src/core/price.ts'
-import { defineTool } from './services.ts'
+import { defineTool, type Services } from './services.ts'
 
 const ToolAnnotations = z
   .strictObject({
@@ -21,7 +22,15 @@ const TestInput = z.strictObject({
     .describe('Windows are held against it; without it they are judged by their own bounds')
     .meta({ listed: false }),
   tool_annotations: ToolAnnotations.optional().meta({ listed: false }),
+  badge: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the score is signed as the address of a picture; it takes neither evaluate_at nor tool_annotations',
+    )
+    .meta({ listed: false }),
 })
+type TestInput = z.infer<typeof TestInput>
 
 /** A free report on how safe a transaction is to run, by its structure alone. */
 export const testTransaction = defineTool({
@@ -47,7 +56,7 @@ export const testTransaction = defineTool({
     examples: ['How safe is this payment to retry?', 'Score this x402 request'],
   },
   invalidInput: 'invalid_sample',
-  errors: [],
+  errors: ['invalid_sample'],
   // Escaped into a string, the largest body that is read is twice as long.
   maxBodyBytes: 640 * 1024,
   examples: [
@@ -61,10 +70,36 @@ export const testTransaction = defineTool({
       },
     },
   ],
-  handle: async function testTransaction({ evaluate_at, tool_annotations, ...transaction }, { commerce }) {
-    return commerce.test(transaction, {
+  handle: async function testTransaction({ badge, ...input }, services) {
+    const { evaluate_at, tool_annotations, ...transaction } = input
+    const report = services.commerce.test(transaction, {
       evaluateAt: evaluate_at === undefined ? undefined : Date.parse(evaluate_at),
       annotations: tool_annotations,
     })
+    return badge
+      ? { ...report, badge: report.applicable ? signScore(report, input, services) : null }
+      : report
   },
 })
+
+/** @throws {GatewayError} invalid_sample where the score would rest on what is no part of the transaction */
+function signScore(
+  report: TestReport,
+  input: Omit<TestInput, 'badge'>,
+  { testBadges }: Pick<Services, 'testBadges'>,
+): TestBadge {
+  const besides = (['evaluate_at', 'tool_annotations'] as const).find((name) => input[name] !== undefined)
+  if (besides !== undefined)
+    throw new GatewayError('invalid_sample', `A badge is of the transaction alone: leave \`${besides}\` out.`)
+  try {
+    return testBadges.issue(report, input)
+  } catch (cause) {
+    throw new GatewayError(
+      'invalid_sample',
+      'The sample has no RFC 8785 form: half a character is in a text.',
+      {
+        cause,
+      },
+    )
+  }
+}

@@ -35,6 +35,7 @@ import { createPolicies } from '../policies/index.ts'
 import { createReceipts } from '../receipts/index.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { createSigningKeys } from '../receipts/signing-keys.ts'
+import { createTestBadges } from '../receipts/test-badges.ts'
 import { createBroker } from './broker.ts'
 import { createBackup } from './backup.ts'
 import { createDoctor } from './doctor/index.ts'
@@ -174,6 +175,7 @@ export async function openServices(
     facilitator: payments.facilitator,
     purchases: payments.purchases,
     refunds: payments.refunds,
+    testBadges: createTestBadges(platform),
     receipts: createReceipts({ store, renewReceipt: createRenewReceipt(platform.signer) }),
     signingKeys: createSigningKeys(platform),
     documents: createDocuments({

@@ -16,6 +16,8 @@ export const JWS_TYPES = {
   push: 'gw-push+jws',
   /** The newest place of a chain of the audit log. */
   auditHead: 'gw-audit-head+jws',
+  /** What a pasted sample scored: the address of a badge. */
+  testReport: 'gw-test-report+jws',
 } as const
 export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
 
@@ -29,4 +31,5 @@ export const ATTESTATIONS: ReadonlySet<string> = new Set<JwsType>([
   JWS_TYPES.x402Receipt,
   JWS_TYPES.auditHead,
   JWS_TYPES.call,
+  JWS_TYPES.testReport,
 ])

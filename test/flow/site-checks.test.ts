@@ -278,7 +278,8 @@ describe('a badge', () => {
     expect(response.headers.get('content-type')).toBe('image/svg+xml')
     expect(response.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
     expect(response.headers.get('content-security-policy')).toContain('sandbox')
-    expect(await response.text()).toContain(`payment challenge: ${words}`)
+    // The name stands in the picture, so that it is of no use on the page of another service.
+    expect(await response.text()).toContain(`tea/${service} payment challenge: ${words}`)
   })
 
   it('takes no score from its address, and is none of a service that nobody sells', async () => {

@@ -39,6 +39,7 @@ export async function startRestHarness(
     store?: Partial<Store>
     keys?: Readonly<Record<string, ServiceKey>>
     env?: Record<string, string>
+    now?: () => number
   } = {},
 ): Promise<Harness> {
   let handle: Parameters<typeof createServer>[1]
@@ -74,7 +75,7 @@ export async function startRestHarness(
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
     log,
-    now: Date.now,
+    now: options.now ?? Date.now,
   })
   const signer: Signer = { kid: 'none', environment: 'sandbox', sign: () => '' }
   const parts = {
@@ -92,7 +93,7 @@ export async function startRestHarness(
     signer,
     deriveKey,
     log,
-    now: Date.now,
+    now: options.now ?? Date.now,
   }
   const door = createRestDoor(parts, createSite(parts))
   handle = (req, res) => void door.http(req, res, httpContext(req, 0))

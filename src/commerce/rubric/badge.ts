@@ -27,11 +27,40 @@ export function drawBadge({
   return draw('transaction readiness', value, applicable ? COLOURS[level] : GREY)
 }
 
-/** The score that a service's own payment challenge was given at the last look; null: nobody looked yet. @returns as `drawBadge` */
-export function drawChallengeBadge(score: number | null): string {
-  if (score === null) return draw('payment challenge', 'not tested yet', GREY)
+/**
+ * The score that a service's own payment challenge was given at the last look.
+ * @param service `seller/service_id`: in the picture, so that it passes for no other service
+ * @param score null: nobody looked yet
+ * @returns as `drawBadge`
+ */
+export function drawChallengeBadge(service: string, score: number | null): string {
+  const label = `${service} payment challenge`
+  if (score === null) return draw(label, 'not tested yet', GREY)
   const level = levelOf(score)
-  return draw('payment challenge', wordsOf(score, level), COLOURS[level])
+  return draw(label, wordsOf(score, level), COLOURS[level])
+}
+
+export interface SampleBadge extends Pick<TestReport, 'protocol' | 'score' | 'level' | 'report_hash'> {
+  /** RFC 3339. */
+  readonly issuedAt: string
+  /** Its time is over, or the rules changed since. */
+  readonly isOutOfDate: boolean
+  readonly isSandbox: boolean
+}
+
+const HASH_CHARS = 8
+
+/**
+ * The score of a sample that somebody pasted, signed by this gateway. It says in the picture that it is of a sample, when it was, and of
+ * which report, so that it passes for no service and for no other day. @returns as `drawBadge`
+ */
+export function drawSampleBadge(badge: SampleBadge): string {
+  const { protocol, score, level, report_hash, issuedAt, isOutOfDate, isSandbox } = badge
+  const about = `${issuedAt.slice(0, 10)} · ${report_hash.slice(0, HASH_CHARS)}`
+  const label = `${isSandbox ? 'sandbox: ' : ''}pasted ${protocol} sample`
+  return isOutOfDate
+    ? draw(label, `out of date · ${about}`, GREY)
+    : draw(label, `${wordsOf(score, level)} · ${about}`, COLOURS[level])
 }
 
 const wordsOf = (score: number, level: TestReport['level']) => `${score}/100 ${level.replace('_', ' ')}`

@@ -93,7 +93,13 @@ export function createSite(parts: SiteParts): SitePages {
   const badge: Resource = {
     path: '/badges/{seller}/{service_id}',
     methods: {
-      GET: async (exchange) => (await import('./badge.ts')).sendBadge(parts, exchange),
+      GET: async (exchange) => (await import('./badge.ts')).sendServiceBadge(parts, exchange),
+    },
+  }
+  const sampleBadge: Resource = {
+    path: '/badges/{statement}',
+    methods: {
+      GET: async (exchange) => (await import('./badge.ts')).sendSampleBadge(parts, exchange),
     },
   }
   const named = SITE_FILES.map((path): Resource => ({
@@ -112,7 +118,7 @@ export function createSite(parts: SiteParts): SitePages {
         }),
     },
   }))
-  return { resources: [...pages, file, ...named, testPayment, badge, ...sell], refuse, price }
+  return { resources: [...pages, file, ...named, testPayment, badge, sampleBadge, ...sell], refuse, price }
 }
 
 /** The first language has no prefix; the others' first pages have no slash behind theirs. */

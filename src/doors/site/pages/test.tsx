@@ -188,6 +188,11 @@ function BadgeSection({ data, page }: { readonly data: TestData; readonly page: 
           />
         </div>
       )}
+      <p class="small muted">{t.signed}</p>
+      <Code
+        page={page}
+        text={`jq '. + {badge: true}' transaction.json | curl -s ${page.baseUrl}/v1/test -H 'Content-Type: application/json' -d @- | jq .badge`}
+      />
       <p class="small muted">{t.cli}</p>
       <Code page={page} text="npx agent-gateway test transaction.json --badge readiness.svg" />
     </section>

@@ -24,6 +24,7 @@ const SHOWN: readonly ProofKind[] = [
   'call',
   'push',
   'auditHead',
+  'testReport',
   'card',
 ]
 

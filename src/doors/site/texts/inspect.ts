@@ -93,7 +93,7 @@ const en = {
   guide: 'Guide',
   badge: {
     title: 'A badge for your service',
-    lead: 'A badge shows what this gateway saw itself: the score of the payment challenge that a service on the marketplace gave at our last look. The score of a pasted sample gets no badge address: anybody can paste a good sample.',
+    lead: 'A badge shows what this gateway saw itself: the score of the payment challenge that a service on the marketplace gave at our last look. The score of a pasted sample gets a badge that says so and names no host: anybody can paste a good sample.',
     choose: 'Service',
     show: 'Show the badge',
     none: 'No service is on the marketplace yet.',
@@ -103,6 +103,8 @@ const en = {
     alt: 'Payment challenge, scored by {host}',
     unseen:
       'This service was not looked at yet. The badge says so, and follows the score as soon as there is one.',
+    signed:
+      'For your own sample, ask for a signed badge (member badge of the answer; it ends after 90 days or with the next rules):',
     cli: 'For a picture of your own sample, in your own files:',
   },
 }
@@ -199,7 +201,7 @@ const ar: typeof en = {
   guide: 'الدليل',
   badge: {
     title: 'شارة لخدمتك',
-    lead: 'تعرض الشارة ما رأته هذه البوابة بنفسها: درجة طلب الدفع الذي قدمته خدمة في السوق عند آخر نظرة لنا. أما درجة عيّنة ملصقة فلا عنوان لشارتها، إذ يمكن لأي شخص أن يلصق عيّنة جيدة.',
+    lead: 'تعرض الشارة ما رأته هذه البوابة بنفسها: درجة طلب الدفع الذي قدمته خدمة في السوق عند آخر نظرة لنا. أما درجة عيّنة ملصقة فتقول شارتها ذلك ولا تسمّي مضيفًا، إذ يمكن لأي شخص أن يلصق عيّنة جيدة.',
     choose: 'الخدمة',
     show: 'اعرض الشارة',
     none: 'لا توجد خدمة في السوق بعد.',
@@ -208,6 +210,7 @@ const ar: typeof en = {
     preview: 'هكذا تبدو',
     alt: 'طلب الدفع، قيّمته {host}',
     unseen: 'لم نفحص هذه الخدمة بعد. تقول الشارة ذلك، وتتبع الدرجة حالما توجد.',
+    signed: 'لعيّنتك أنت، اطلب شارة موقَّعة (العضو badge في الإجابة؛ تنتهي بعد 90 يومًا أو مع القواعد التالية):',
     cli: 'لصورة عن عيّنتك أنت، في ملفاتك:',
   },
 }

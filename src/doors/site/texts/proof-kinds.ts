@@ -69,6 +69,13 @@ const en: Kinds = {
     proves: 'At this moment the log of this account ended with this event.',
     provesNot: 'Not what the events are: an export and agent-gateway audit verify show that.',
   },
+  testReport: {
+    name: 'Score of a sample',
+    proves:
+      'A sample with this digest, which somebody pasted, got this score and this report under these rules on this day.',
+    provesNot:
+      'Nothing about a service or a host: anybody can paste a good sample. Ask its owner for the sample and the salt, and test it yourself: agent-gateway test prints the same report hash.',
+  },
   card: {
     name: 'Agent card',
     proves: 'The gateway published this card as it stands.',
@@ -133,6 +140,12 @@ const ar: Kinds = {
     name: 'رأس سجل التدقيق',
     proves: 'في هذه اللحظة انتهى سجل هذا الحساب بهذا الحدث.',
     provesNot: 'لا يثبت ماهية الأحداث: يُظهرها التصدير والأمر agent-gateway audit verify.',
+  },
+  testReport: {
+    name: 'درجة عيّنة',
+    proves: 'نالت عيّنة بهذه البصمة، ألصقها شخص ما، هذه الدرجة وهذا التقرير بهذه القواعد في هذا اليوم.',
+    provesNot:
+      'لا يثبت شيئًا عن خدمة أو مضيف: يمكن لأي شخص أن يلصق عيّنة جيدة. اطلب العيّنة وملحها (salt) من صاحبها واختبرها بنفسك: يطبع agent-gateway test بصمة التقرير نفسها.',
   },
   card: {
     name: 'بطاقة وكيل',
