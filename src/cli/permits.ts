@@ -1,7 +1,12 @@
 // `permits`: one exact request, signed, to be executed once; and the person who approves it.
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import type { ActionRequest, MandateTerms, PermitRecord } from '../../schemas/actions.ts'
+import {
+  type ActionRequest,
+  type MandateTerms,
+  MAX_WAIT_SECONDS,
+  type PermitRecord,
+} from '../../schemas/actions.ts'
 import { APPROVAL_WINDOW_MS } from '../actions/ports.ts'
 import { actionsApprove } from '../../tools/actions-approve.ts'
 import { actionsPermitsEvidence } from '../../tools/actions-permits-evidence.ts'
@@ -21,9 +26,11 @@ import {
   collect,
   type ConnectionOptions,
   pageOf,
+  parseInteger,
   type PageOptions,
 } from './options.ts'
-import { formatRecord, printJson, printLine, printPage, printRecord, showText } from './output.ts'
+import { formatRecord, printJson, printLine, printPage, showText } from './output.ts'
+import { decisionInWords, permitRow, preparerInWords } from './permit-words.ts'
 import { addOutOption, deliverToken } from './token-file.ts'
 
 const COLUMNS = [
@@ -93,12 +100,20 @@ Examples:
 
   addConnectionOptions(permits.command('show <permit-id>'))
     .description('state of one permit and, while it waits for approval, exactly what will be sent')
-    .action(async (id: string, options: ConnectionOptions) => {
-      const permit = await (await connect(options)).call(actionsPermitsGet, { permit_id: id })
+    .option(
+      '--wait <seconds>',
+      'while it waits for people: answer when they have decided, after so many seconds at most',
+      parseInteger(0, MAX_WAIT_SECONDS),
+    )
+    .action(async (id: string, options: ConnectionOptions & { wait?: number }) => {
+      const client = await connect(options)
+      const permit = await client.call(actionsPermitsGet, {
+        permit_id: id,
+        ...(options.wait !== undefined && { wait_seconds: options.wait }),
+      })
       if (options.json) return printJson(permit)
-      const { summary, ...record } = permit
-      printLine(formatRecord(record))
-      if (summary !== null) printLine(`\n${showText(summary.text)}`)
+      showPermit(permit)
+      if (permit.summary !== null) printLine(`\n${showText(permit.summary.text)}`)
     })
 
   addConnectionOptions(permits.command('evidence <permit-id>'))
@@ -106,10 +121,9 @@ Examples:
     .action(async (id: string, options: ConnectionOptions) => {
       const evidence = await (await connect(options)).call(actionsPermitsEvidence, { permit_id: id })
       if (options.json) return printJson(evidence)
-      const { request, decisions, ...record } = evidence
-      printLine(formatRecord(record))
-      for (const { decision, kind, id: by, address, at } of decisions)
-        printLine(`${at}  ${decision}  ${kind} ${by}  from ${address}`)
+      const { request, decisions, prepared_by, ...record } = evidence
+      printLine(formatRecord({ ...record, prepared_by: preparerInWords(prepared_by) }))
+      for (const decision of decisions) printLine(showText(decisionInWords(decision)))
       printLine(`\n${showText(request.text)}`)
     })
 
@@ -239,6 +253,12 @@ async function approvePermit(id: string, options: ConnectionOptions & { yes?: bo
   printDecided(await client.call(actionsApprove, { permit_id: id }), options)
 }
 
-function printDecided({ summary, ...permit }: PermitRecord, options: ConnectionOptions): void {
-  printRecord(options.json ? { ...permit, summary } : permit, options)
+function printDecided(permit: PermitRecord, options: ConnectionOptions): void {
+  if (options.json) printJson(permit)
+  else showPermit(permit)
+}
+
+function showPermit(permit: PermitRecord): void {
+  printLine(formatRecord(permitRow(permit)))
+  for (const decision of permit.decisions) printLine(showText(decisionInWords(decision)))
 }
