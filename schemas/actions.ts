@@ -152,6 +152,7 @@ export const PermitPreparer = z.strictObject({
     .describe(
       'The person themselves, who connected the assistant, or who made the key; null where nobody is known',
     ),
+  address: z.string().nullable().describe('Where it came from; null for what an earlier release prepared'),
 })
 
 /** One person's, or key's, word on a permit. */
@@ -213,6 +214,7 @@ export const PermitEvidence = z.strictObject({
     .string()
     .describe('Computed from what is kept; the permit, its receipt and the audit log hold the same'),
   request: PermitSummary,
+  prepared_by: PermitPreparer.nullable(),
   decisions: z.array(PermitDecision),
 })
 export type PermitEvidence = z.infer<typeof PermitEvidence>

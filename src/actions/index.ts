@@ -218,8 +218,9 @@ export function createActions(parts: ActionParts): OpenActions {
       const json = openEvidence(parts.evidenceKey, permit, sealed)
       const digest = digestFacts(readFacts(json))
       if (digest !== permit.requestDigest) throw new Error('what is kept is not what the permit was for')
-      const { decisions } = await show(permit)
-      return { permit_id: permitId, request_digest: digest, request: readSummary(json, 'whole'), decisions }
+      const { decisions, prepared_by } = await show(permit)
+      const request = readSummary(json, 'whole')
+      return { permit_id: permitId, request_digest: digest, request, prepared_by, decisions }
     },
 
     execute: createExecute({ ...parts, preparedPermits, waits, findShown }),

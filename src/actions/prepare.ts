@@ -25,7 +25,7 @@ import { EXECUTION_COST } from './permit-grant.ts'
 type PrepareInput = Parameters<Actions['prepare']>[1]
 type By = Parameters<Actions['prepare']>[0]
 
-type Preparer = Pick<NewPermit, 'preparedKind' | 'preparedBy' | 'preparedPerson'>
+type Preparer = Pick<NewPermit, 'preparedKind' | 'preparedBy' | 'preparedPerson' | 'preparedAddress'>
 
 const MAX_TRIES = 4
 
@@ -145,7 +145,7 @@ export function createPrepare(
     const { kind, id } = partyOf(by)
     const person = by.session?.personId ?? by.connection?.personId
     const preparedPerson = person ?? ((isDecided && (await store.findPersonBehind(id))) || null)
-    return { preparedKind: kind, preparedBy: id, preparedPerson }
+    return { preparedKind: kind, preparedBy: id, preparedPerson, preparedAddress: by.address }
   }
 
   function makePermit(making: {

@@ -67,10 +67,7 @@ export function toPermitRecord(
     decided_at: toTimestampOrNull(permit.decidedAt),
     decided_by: permit.decidedBy,
     attempt_id: permit.attemptId,
-    prepared_by:
-      permit.preparedKind === null || permit.preparedBy === null
-        ? null
-        : { kind: permit.preparedKind, id: permit.preparedBy, person_id: permit.preparedPerson },
+    prepared_by: toPreparer(permit),
     approval: permit.approval === null ? null : readRule(permit),
     decisions: decisions.map(toDecision),
     evidence_kept: permit.evidenceBytes !== null,
@@ -91,6 +88,17 @@ export const toPermitStanding = (
   decided_at: toTimestampOrNull(permit.decidedAt),
   attempt_id: permit.attemptId,
 })
+
+/** @returns null for what a release prepared that did not write it down */
+export const toPreparer = (permit: Permit): PermitRecord['prepared_by'] =>
+  permit.preparedKind === null || permit.preparedBy === null
+    ? null
+    : {
+        kind: permit.preparedKind,
+        id: permit.preparedBy,
+        person_id: permit.preparedPerson,
+        address: permit.preparedAddress,
+      }
 
 const toDecision = ({
   decision,

@@ -34,3 +34,6 @@ export const separationTables = ({ id, int, bytes, plain, clustered }: Dialect):
     bytes ${int} NOT NULL CHECK (bytes >= 0)
   ) ${clustered}`,
 ]
+
+/** From where a permit was prepared. */
+export const preparedFrom = (): readonly string[] => [`ALTER TABLE permits ADD COLUMN prepared_address TEXT`]

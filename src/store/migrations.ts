@@ -1,7 +1,7 @@
 // The tables, as versioned steps that both engines run at open. A released step is never edited: add another.
 import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
-import { separationTables } from './action-tables.ts'
+import { preparedFrom, separationTables } from './action-tables.ts'
 import { budgetTables, totalBudgets, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { connectionTables, peopleTables, widenForRoles } from './identity-tables.ts'
@@ -370,6 +370,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   policyTables,
   notificationTables,
   spendTables,
+  preparedFrom,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

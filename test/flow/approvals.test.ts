@@ -122,7 +122,7 @@ describe('a permit whose approver is another one than its preparer', () => {
     for (const by of [assistantOf(anna), await withKey(second.token.use((text) => text))]) {
       const { permit_id } = await prepare(by, ANOTHER)
       expect(await actions.permitOf(permit_id)).toMatchObject({
-        prepared_by: { id: by.id, person_id: anna.personId },
+        prepared_by: { id: by.id, person_id: anna.personId, address: by.address },
         approval: { by: 'another', people: 1, fresh_sign_in: false },
       })
       expect(await refusalOf(approve(anna, permit_id))).toEqual(['approval_refused', 'prepared_it'])
@@ -184,6 +184,7 @@ describe('a permit that two people approve', () => {
       permit_id,
       request_digest,
       request: { method: 'POST', body: '{"sku":"cake","count":7}' },
+      prepared_by: { kind: 'person', id: anna.personId, address: '192.0.2.7' },
     })
     expect(evidence.body.decisions).toHaveLength(2)
     const rows = await gw.store.getEvidence(permit_id)

@@ -68,6 +68,27 @@ describe('notifications', () => {
     await remove(added.body.notification_id)
   })
 
+  it('are on their way when a permit is prepared, which waits for none of them', async () => {
+    const order: string[] = []
+    let release = () => {}
+    gw.upstream.respond((request, res) => {
+      if (request.target !== SECRET_PATH && request.target !== '/quick') return void res.end()
+      order.push(`told ${request.target}`)
+      if (request.target === '/quick') return void res.end()
+      release = () => void res.end()
+    })
+    const targets = [await add(['approval']), await add(['approval'], gw.url('/quick'))]
+    await ask().then(() => order.push('prepared'))
+    // Nothing else is asked of the gateway, and one of the two never answers.
+    await expect.poll(() => order.length).toBe(3)
+    expect(order.toSorted()).toEqual(['prepared', 'told /hook/s3cr3t-of-the-chat', 'told /quick'])
+    const before = order.length
+    await ask()
+    await expect.poll(() => order.slice(before)).toContain('told /quick')
+    release()
+    for (const { body } of targets) await remove(body.notification_id)
+  })
+
   it('are sent again where they are not taken, and the list says why', async () => {
     told.length = 0
     hear()

@@ -72,6 +72,7 @@ export const newPermit = (grant: Grant, over: Partial<NewPermit> = {}): NewPermi
     preparedKind: 'service_key',
     preparedBy: 'key_preparer',
     preparedPerson: null,
+    preparedAddress: null,
     ...over,
   }
 }

@@ -30,6 +30,7 @@ const beginning = [
   'preparedKind',
   'preparedBy',
   'preparedPerson',
+  'preparedAddress',
 ] as const
 export const PERMIT = columns([...beginning, 'decidedAt', 'decidedBy', 'attemptId', 'evidenceBytes'])
 
@@ -142,9 +143,23 @@ export const listPermits = command({ kind: 'read' })(function* (
 
 // retention --------------------------------------------------------------------------------------------------------
 
+const DAY_MS = 24 * 3600 * 1000
+/** A permit whose request was kept stays longer than others, with its request and with who prepared and approved it. */
+const KEPT_LONGER_MS = 60 * DAY_MS
+/**
+ * Permits without a request are looked for among those that were prepared in so many days before the cutoff, so that those that are kept
+ * longer are not looked at each time; what a gateway that was off for so long has missed goes with them.
+ */
+const WINDOW_MS = 7 * DAY_MS
+const OVER = `state IN ('refused', 'executed', 'expired')`
+const REMOVED = `RETURNING id, account_id AS "accountId", evidence_bytes AS "evidenceBytes"`
+type Removed = { id: string; accountId: string; evidenceBytes: number | null }
+/** The time in front of an id makes the primary key do: nothing younger is looked at. */
+const firstIdAt = (prefix: 'pmt' | 'mdt', at: Millis) => newId(prefix, at).slice(0, 'pmt_'.length + 9)
+
 /**
  * Writes expiry down, which gives mandates their share back and forgets summaries; then deletes what expired before
- * `cutoff`, and mandates that expired before it and so have no permit left. Up to `limit` rows of each.
+ * `cutoff`, 60 days later where its approved request is kept, and mandates that expired before it. Up to `limit` rows of each.
  */
 export function* sweepPermits(
   now: Millis,
@@ -152,26 +167,41 @@ export function* sweepPermits(
   limit: number,
 ): Command<{ expired: number; permits: number; mandates: number }> {
   const expired = yield* expireAll(now, limit)
-  // The time in front of an id makes the primary key do: nothing younger is looked at.
-  const before = newId('pmt', cutoff).slice(0, 'pmt_'.length + 9)
-  const permits = yield* all<{ id: string; accountId: string; evidenceBytes: number | null }>(
+  const [from, before] = [firstIdAt('pmt', Math.max(cutoff - WINDOW_MS, 0)), firstIdAt('pmt', cutoff)]
+  const permits = yield* all<Removed>(
     `DELETE FROM permits WHERE id IN (
        SELECT id FROM permits
-       WHERE id < $1 AND expires_at <= $2 AND state IN ('refused', 'executed', 'expired') LIMIT $3
-     ) RETURNING id, account_id AS "accountId", evidence_bytes AS "evidenceBytes"`,
+       WHERE id >= $1 AND id < $2 AND expires_at <= $3 AND ${OVER} AND evidence_bytes IS NULL LIMIT $4
+     ) ${REMOVED}`,
+    from,
     before,
     cutoff,
     limit,
   )
-  yield* dropDecisions(permits)
-  const swept = { expired, permits: permits.length, mandates: 0 }
-  // A permit ends with its mandate at the latest: when none of that age is left, none of these mandates has one.
-  if (yield* first('SELECT id FROM permits WHERE id < $1 AND expires_at <= $2 LIMIT 1', before, cutoff))
-    return swept
+  const keptCutoff = cutoff - KEPT_LONGER_MS
+  const kept = yield* all<Removed>(
+    `DELETE FROM permits WHERE id IN (
+       SELECT id FROM permits WHERE id < $1 AND expires_at <= $2 AND ${OVER} LIMIT $3
+     ) ${REMOVED}`,
+    firstIdAt('pmt', Math.max(keptCutoff, 0)),
+    keptCutoff,
+    limit,
+  )
+  yield* dropDecisions([...permits, ...kept])
+  const swept = { expired, permits: permits.length + kept.length, mandates: 0 }
+  // A permit ends with its mandate at the latest: when none of that age is left, none of these mandates has one that could still change.
+  const left = yield* first(
+    `SELECT id FROM permits
+     WHERE id >= $1 AND id < $2 AND expires_at <= $3 AND evidence_bytes IS NULL LIMIT 1`,
+    from,
+    before,
+    cutoff,
+  )
+  if (left) return swept
   const mandates = yield* all(
     `DELETE FROM mandates WHERE id IN (SELECT id FROM mandates WHERE id < $1 AND expires_at <= $2 LIMIT $3)
      RETURNING id`,
-    newId('mdt', cutoff).slice(0, 'mdt_'.length + 9),
+    firstIdAt('mdt', cutoff),
     cutoff,
     limit,
   )

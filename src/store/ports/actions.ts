@@ -95,6 +95,8 @@ export interface Permit {
   readonly preparedBy: string | null
   /** The person behind that, where one is known. */
   readonly preparedPerson: string | null
+  /** Where that came from; null too for what an earlier release prepared. */
+  readonly preparedAddress: string | null
   /** Length of the sealed request that was approved, where it is kept. */
   readonly evidenceBytes: number | null
 }

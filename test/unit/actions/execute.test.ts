@@ -38,6 +38,7 @@ const row: Permit = {
   preparedKind: 'service_key',
   preparedBy: 'key_1',
   preparedPerson: null,
+  preparedAddress: null,
   evidenceBytes: null,
 }
 const request = { url: 'https://api.example.com/', method: 'POST', headers: {} } as const

@@ -21,6 +21,7 @@ const permit = (n: number): NewPermit => ({
   preparedKind: null,
   preparedBy: null,
   preparedPerson: null,
+  preparedAddress: null,
 })
 
 describe('permits that nobody has shown yet', () => {

@@ -27,6 +27,7 @@ const permit: Permit = {
   preparedKind: 'service_key',
   preparedBy: 'key_1',
   preparedPerson: null,
+  preparedAddress: null,
   evidenceBytes: null,
 }
 const good: PermitDependencies = { mandate: { revokedAt: null }, credential: { revokedAt: null, version: 2 } }

@@ -103,12 +103,23 @@ function Approval({ data, page }: { readonly data: ApprovalData; readonly page: 
 function eventsOf(view: PermitView, page: ConsoleContext): readonly Happening[] {
   const t = inboxTexts[page.language]
   const { permit, deciders } = view
+  const address = permit.prepared_by?.address ?? null
   const events: Happening[] = [
     {
       title: t.prepared,
       is: 'done',
       at: permit.created_at,
-      how: <PartyName party={view.asker} page={page} />,
+      how: (
+        <>
+          <PartyName party={view.asker} page={page} />
+          {address !== null && (
+            <>
+              {' · '}
+              <Ltr>{fill(t.from, { a: address })}</Ltr>
+            </>
+          )}
+        </>
+      ),
     },
     ...permit.decisions.map(({ decision, method, address, at }, index): Happening => ({
       title: decision === 'approve' ? t.saidApprove : t.saidRefuse,
