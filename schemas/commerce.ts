@@ -151,6 +151,12 @@ export const CheckReport = z.strictObject({
   finding: z.string().nullable().describe('What is wrong; null where nothing is'),
   protocol_limit: z.boolean().describe('The protocol has no field for this: no sample of it can do better'),
   remediation: z.string().nullable(),
+  fragment: z
+    .string()
+    .nullable()
+    .describe(
+      'How what the remediation asks for is written: a header or JSON with <placeholders>, never a value of the sample',
+    ),
   spec: z.string().nullable().describe('The document of the protocol that asks for it'),
 })
 

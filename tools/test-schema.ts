@@ -22,6 +22,7 @@ const TestSchema = z.strictObject({
       protocol: ProtocolName,
       asks: z.string().describe('What earns the points'),
       remediation: z.string(),
+      fragment: CheckReport.shape.fragment,
     }),
   ),
   caps: z.array(z.strictObject({ id: z.string(), max: z.int(), message: z.string() })),

@@ -235,12 +235,14 @@ function describe({
   finding,
   evidence,
   remediation,
+  fragment,
   spec,
 }: TestReport['checks'][number]): string[] {
   return [
     `  ${id}  ${points} of ${max}${place(evidence)}`,
     `    ${finding ?? ''}`,
     `    -> ${remediation ?? ''}`,
+    ...(fragment === null ? [] : fragment.split('\n').map((line) => `       ${line}`)),
     ...(spec === null ? [] : [`    see ${spec}`]),
   ]
 }

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { type CheckReport, DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
 import type { Lack } from '../signed-members.ts'
+import { fragmentOf } from './fragments/index.ts'
 import {
   CAPS,
   type CapHit,
@@ -116,6 +117,7 @@ function judge<F>(
         finding: null,
         protocol_limit: false,
         remediation: null,
+        fragment: null,
         spec,
       },
     }
@@ -134,6 +136,7 @@ function judge<F>(
       finding: passed ? null : (verdict.finding ?? null),
       protocol_limit: !passed && verdict.isLimit === true,
       remediation: passed ? null : remediation,
+      fragment: passed ? null : (check.fragment ?? fragmentOf(id)),
       spec,
     },
     ...(verdict.isPlaceholder && {

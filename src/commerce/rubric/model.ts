@@ -85,6 +85,8 @@ export interface Check<F> {
   /** Condition that earns the points. */
   readonly asks: string
   readonly remediation: string
+  /** How that is written; of the table in fragments/ unless the check brings its own. */
+  readonly fragment?: string
   /** Document of the protocol; null where the rule is ours. */
   readonly spec: string | null
   /** Whether it judges the window of validity, which `evaluate_at` may lie outside of. */

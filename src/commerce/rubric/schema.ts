@@ -2,6 +2,7 @@
 import { Transaction } from '../../../schemas/commerce.ts'
 import { advertise } from '../../core/advertised-schema.ts'
 import { PROTOCOLS } from '../protocols.ts'
+import { fragmentOf } from './fragments/index.ts'
 import { CAPS, DIMENSIONS, dimensionOf, LEVELS, RULESET_VERSION, WEIGHTS } from './model.ts'
 
 const RUBRICS = PROTOCOLS.flatMap(({ score }) => score.rubrics)
@@ -40,13 +41,14 @@ export function describeRubrics(reasons: readonly ReasonText[]): Record<string, 
     })),
     dimensions: DIMENSIONS.map((name) => ({ name, weight: WEIGHTS[name] })),
     checks: RUBRICS.flatMap(({ protocol, checks }) =>
-      checks.map(({ id, max, asks, remediation, spec }) => ({
+      checks.map(({ id, max, asks, remediation, fragment, spec }) => ({
         id,
         protocol,
         dimension: dimensionOf(id),
         max,
         asks,
         remediation,
+        fragment: fragment ?? fragmentOf(id),
         spec,
       })),
     ),

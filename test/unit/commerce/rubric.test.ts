@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DIMENSIONS, TestReport, Transaction } from '../../../schemas/commerce.ts'
 import { scoreDimensions, totalOf } from '../../../src/commerce/rubric/engine.ts'
+import { PROTOCOLS } from '../../../src/commerce/protocols.ts'
+import { FRAGMENTS, fragmentOf } from '../../../src/commerce/rubric/fragments/index.ts'
 import { testTransaction } from '../../../src/commerce/rubric/report.ts'
 import { hash } from 'node:crypto'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
@@ -104,11 +106,28 @@ describe('a report', () => {
 
   it('gives every lost point a finding and a remediation, and every found one neither', () => {
     for (const report of reports.values())
-      for (const { id, result, finding, remediation, points, max } of report.checks) {
+      for (const { id, result, finding, remediation, fragment, points, max } of report.checks) {
         const isLost = result === 'fail' || result === 'partial'
-        expect([id, finding !== null, remediation !== null]).toEqual([id, isLost, isLost])
+        expect([id, finding !== null, remediation !== null, fragment !== null]).toEqual([
+          id,
+          isLost,
+          isLost,
+          isLost,
+        ])
         expect(points === max).toBe(result === 'pass')
       }
+  })
+
+  it('shows for every remediation how that is written, and for nothing that is no check', () => {
+    const ids = PROTOCOLS.flatMap(({ score }) => score.rubrics).flatMap(({ checks }) =>
+      checks.map(({ id }) => id),
+    )
+    expect(ids.filter((id) => fragmentOf(id) === null)).toEqual([])
+    expect([...FRAGMENTS.keys()].filter((id) => !ids.includes(id))).toEqual([])
+    for (const [id, fragment] of FRAGMENTS) {
+      expect([id, fragment.length > 0 && fragment.length <= 600]).toEqual([id, true])
+      if (fragment.startsWith('{')) expect(() => JSON.parse(fragment) as unknown).not.toThrow()
+    }
   })
 
   it('never shows a value of the sample: signatures, proofs, tokens, keys', () => {

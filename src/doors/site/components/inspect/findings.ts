@@ -11,6 +11,8 @@ export interface Finding {
   readonly lost: number
   readonly says: string
   readonly remedy: string | null
+  /** How the remedy is written. */
+  readonly fragment: string | null
   /** The protocol has no field for it. */
   readonly isLimit: boolean
   /** Document that asks for it. */
@@ -39,12 +41,13 @@ export function listFindings(test: TestReport, inspect: InspectResult): Finding[
   }))
   const checks = test.checks
     .filter(({ result }) => result === 'partial' || result === 'fail')
-    .map(({ id, points, max, evidence, finding, protocol_limit, remediation, spec }): Finding => ({
+    .map(({ id, points, max, evidence, finding, protocol_limit, remediation, fragment, spec }): Finding => ({
       codes: [id],
       weight: protocol_limit ? 'tells' : 'costs',
       lost: max - points,
       says: finding ?? '',
       remedy: remediation,
+      fragment,
       isLimit: protocol_limit,
       spec,
       place: evidence,
@@ -76,6 +79,7 @@ function unite(findings: readonly Finding[]): Finding[] {
             lost: known.lost + finding.lost,
             says: known.says,
             remedy: known.remedy ?? finding.remedy,
+            fragment: known.fragment ?? finding.fragment,
             isLimit: known.isLimit || finding.isLimit,
             spec: known.spec ?? finding.spec,
             place: known.place,
@@ -86,4 +90,4 @@ function unite(findings: readonly Finding[]): Finding[] {
   return [...united.values()]
 }
 
-const PLAIN = { lost: 0, remedy: null, isLimit: false, spec: null } as const
+const PLAIN = { lost: 0, remedy: null, fragment: null, isLimit: false, spec: null } as const

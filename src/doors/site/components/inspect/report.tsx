@@ -258,7 +258,7 @@ interface FindingProps {
 }
 
 function FindingView({ finding, number, hasSpot, language, t }: FindingProps): VNode {
-  const { codes, weight, lost, says, remedy, isLimit, spec, place } = finding
+  const { codes, weight, lost, says, remedy, fragment, isLimit, spec, place } = finding
   return (
     <li id={`finding-${number}`} class={`finding weight-${weight}`} tabIndex={-1}>
       <p class="finding-head">
@@ -282,6 +282,11 @@ function FindingView({ finding, number, hasSpot, language, t }: FindingProps): V
         <p class="finding-remedy">
           <span class="muted">{t.remedy}</span> <English text={remedy} page={{ language }} as="span" />
         </p>
+      )}
+      {fragment !== null && (
+        <pre class="finding-fragment" dir="ltr" tabIndex={0}>
+          <code>{fragment}</code>
+        </pre>
       )}
       <p class="row small">
         {place !== null &&

@@ -162,6 +162,7 @@ function Findings({
         {findings.slice(0, MAX_FINDINGS).map((finding) => {
           const place = textAt(finding, 'evidence') ?? textAt(finding, 'path') ?? textAt(finding, 'at')
           const remedy = textAt(finding, 'remediation')
+          const fragment = textAt(finding, 'fragment')
           return (
             <li>
               <Code text={textAt(finding, 'id') ?? textAt(finding, 'code') ?? ''} />{' '}
@@ -175,6 +176,11 @@ function Findings({
                 <p class="small">
                   {t.remedy}: <Foreign text={remedy} max={500} />
                 </p>
+              )}
+              {fragment !== undefined && (
+                <pre dir="ltr" tabIndex={0}>
+                  <Foreign text={fragment} max={1000} />
+                </pre>
               )}
             </li>
           )
