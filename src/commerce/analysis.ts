@@ -58,7 +58,9 @@ export function analyse(message: Message, protocols: readonly Protocol[] = PROTO
       return sighting === undefined ? [] : [{ protocol, sighting }]
     })
   const spoken = seen.map(({ protocol, sighting }) => state(protocol, sighting, reading))
-  const others = findOtherLayers(reading)
+  const others = findOtherLayers(reading).filter(({ name }) =>
+    spoken.every(({ layer }) => layer.name !== name),
+  )
   const [primary] = spoken
   return {
     ...reading,

@@ -137,7 +137,7 @@ function sightCredentials(field: HeaderField): MppSight[] {
 
 function sightEnvelope(envelope: Envelope, { message }: Reading): MppSight[] {
   const found: MppSight[] = []
-  for (const meta of envelope.metas) {
+  for (const meta of envelope.paymentMetas) {
     const transport = meta.at === pointer(envelope.root.at, '_meta') ? 'jsonrpc' : 'mcp'
     const credential = pick(meta, 'org.paymentauth/credential')
     const receipt = pick(meta, 'org.paymentauth/receipt')

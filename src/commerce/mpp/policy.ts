@@ -1,4 +1,5 @@
 // MPP: what the policy has to know of it.
+import { readHostName, toUrl } from '../compare.ts'
 import { instantSeconds, pick, pickText } from '../decode/value.ts'
 import { reason, type Reason } from '../policy/reasons.ts'
 import type { Terms } from '../policy/terms.ts'
@@ -21,15 +22,32 @@ export const policy: ProtocolPolicy<MppFacts> = {
             .map((one) => termsOfChallenge(one, layer.stage === 'challenge')),
           ...termsOfPayload(facts),
         ],
-  judge: ({ layer, facts }) =>
-    layer.stage === 'payment'
+  judge: ({ layer, facts }) => [
+    ...facts.challenges.slice(0, MAX_TERMS).flatMap(judgeKeys),
+    ...(layer.stage === 'payment'
       ? [...judgeProof(facts), ...judgeDescriptor(facts), ...judgeRenewal(facts)]
-      : [],
+      : []),
+  ],
   listHosts: ({ facts }) => facts.challenges.map(({ realm }) => realm),
   listExpected: ({ facts }) => [facts.payloadAt],
   listExpiries: ({ facts }) => [instantSeconds(facts.challenge?.expires ?? null), ...listEnds(facts.payload)],
   needsWindow: () => true,
   limitWindow: (_stated, { maxWindowSeconds }) => maxWindowSeconds,
+}
+
+/** The keys that a card is encrypted to are of the realm itself, or of whoever wants the card (draft-card-charge-00, "Encryption Key"). */
+function judgeKeys({ realm, request }: MppChallenge): Reason[] {
+  const keys = pickText(request, 'methodDetails', 'jwksUri')
+  const host = realm && readHostName(realm.value, 'https:')
+  if (keys === null || host == null) return []
+  const url = toUrl(keys.value)
+  return url?.protocol === 'https:' && url.host === host
+    ? []
+    : [
+        reason('BINDING_HOST', keys.at, {
+          message: 'The card would be encrypted to keys that are not those of the realm.',
+        }),
+      ]
 }
 
 /** A method that nobody here knows may name its proof in its own way: then nobody here can tell whether there is one. */

@@ -13,6 +13,8 @@ export const judgeMoney: Rule = (subject) => {
   if (primary?.layer.isUndecodable === true) return []
   const isPriced = primary?.protocol.policy.pricedStages?.has(primary.layer.stage) === true
   const judged = readTerms(subject).map((terms) => judgeTerms(terms, subject, isPriced))
+  // What was settled was judged when it was paid: what its answer leaves unsaid asks nothing of anybody.
+  if (detection.stage === 'settlement') return judged.flat().filter(({ severity }) => severity === 'deny')
   // An offer with several ways to pay needs one that may be taken.
   const isChoice = detection.stage === 'challenge' && judged.some((reasons) => !hasDeny(reasons))
   return isChoice && judged.length > 1

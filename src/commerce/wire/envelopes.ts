@@ -15,6 +15,8 @@ export interface Envelope {
   readonly error: Found<JsonObject> | null
   /** `_meta` of params, result and the message itself. */
   readonly metas: readonly Found<JsonObject>[]
+  /** Those, and the one inside of the arguments: no protocol puts a payment there, and a server that hands its arguments on may read it. */
+  readonly paymentMetas: readonly Found<JsonObject>[]
   /** A2A messages in it: of the request, the result, the status of a task. */
   readonly messages: readonly Found<JsonObject>[]
   /** `metadata` of those, of the task and of its parts. */
@@ -60,6 +62,7 @@ function readEnvelope(root: Found<JsonObject>): Envelope | undefined {
     pickObject(result, 'task', 'status', 'message'),
     result,
     isJsonRpc ? null : pickObject(root, 'message'),
+    isJsonRpc ? null : pickObject(root, 'status', 'message'),
     isJsonRpc ? null : root,
   ].filter((found): found is Found<JsonObject> => found !== null && isA2aMessage(found))
   const tasks = [result, pickObject(result, 'task'), isJsonRpc ? null : root].filter(
@@ -74,6 +77,7 @@ function readEnvelope(root: Found<JsonObject>): Envelope | undefined {
     ),
   ]
   const dataParts = objects(parts.map((part) => pick(part, 'data')))
+  const metas = objects([pick(params, '_meta'), pick(result, '_meta'), pick(root, '_meta')])
   return {
     root,
     isJsonRpc,
@@ -82,7 +86,8 @@ function readEnvelope(root: Found<JsonObject>): Envelope | undefined {
     params,
     result,
     error,
-    metas: objects([pick(params, '_meta'), pick(result, '_meta'), pick(root, '_meta')]),
+    metas,
+    paymentMetas: [...metas, ...objects([pick(params, 'arguments', '_meta')])],
     messages,
     metadatas: isA2a
       ? objects([

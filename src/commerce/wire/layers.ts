@@ -10,7 +10,9 @@ const plainLayer = (
 
 /** @returns those that the message has, in this order */
 export const findOtherLayers = (reading: Reading): Layer[] =>
-  [findA2a(reading), findL402(reading), findWebBotAuth(reading)].filter((layer) => layer !== undefined)
+  [findA2a(reading), findL402(reading), findWebBotAuth(reading), findAcceptPayment(reading)].filter(
+    (layer) => layer !== undefined,
+  )
 
 function findA2a({ message, envelopes }: Reading): Layer | undefined {
   const a2a = envelopes.find((envelope) => envelope.isA2a)
@@ -50,6 +52,22 @@ function findL402({ message, http }: Reading): Layer | undefined {
       stage: field === credential ? 'payment' : 'challenge',
       confidence: 'medium',
       evidence: [{ mark: `header ${field.name}: L402`, at: field.at }],
+    })
+  )
+}
+
+/** A client says by which methods of MPP it could pay (draft-httpauth-payment-00, `Accept-Payment`). Nothing is paid by that. */
+function findAcceptPayment({ message }: Reading): Layer | undefined {
+  const field = message.header('accept-payment')
+  return (
+    field &&
+    plainLayer({
+      name: 'mpp',
+      version: null,
+      transport: 'http',
+      stage: 'negotiation',
+      confidence: 'medium',
+      evidence: [{ mark: 'header Accept-Payment', at: field.at }],
     })
   )
 }

@@ -7,7 +7,10 @@ import type { Conflict, Evidence, Found, HeaderField, Json, JsonObject, Message,
 import { conflict, type Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import type { Envelope } from '../wire/envelopes.ts'
-import { isFacilitatorRequest, readX402Shape, type X402Stage as Stage } from './shape.ts'
+import { isFacilitatorRequest, readX402Shape, type X402Stage } from './shape.ts'
+
+/** Lists of what is sold, and of what a facilitator takes: nothing is paid in them. */
+type Stage = X402Stage | 'discovery'
 
 /** One thing in the message that is x402, decoded or not. */
 interface Sight {
@@ -44,7 +47,7 @@ const STATUS_STAGES: ReadonlyMap<string, Stage> = new Map([
   ['payment-rejected', 'settlement'],
 ])
 
-const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, challenge: 2 }
+const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, challenge: 2, discovery: 3 }
 
 /** A payment is what a message is about, then a settlement, then a challenge; what decodes comes before what does not. */
 export function detectX402({ message, envelopes }: Reading): Sighting<undefined> | undefined {
@@ -132,7 +135,7 @@ function sightEnvelope(envelope: Envelope): Sight[] {
       namedVersion: null,
       hasDocument: true,
     })
-  for (const meta of envelope.metas) {
+  for (const meta of envelope.paymentMetas) {
     const payment = pick(meta, 'x402/payment')
     const response = pick(meta, 'x402/payment-response')
     if (payment !== null) add('payment', 'mcp', '_meta x402/payment', payment)
@@ -221,12 +224,31 @@ function sightBody(message: Message): Sight[] {
   const sight = { transport: 'http', namedVersion: null, hasDocument: true } as const
   if (isChallenge(body.value))
     return [{ ...sight, stage: 'challenge', what: 'body with accepts', at: body.at, document: body }]
+  const list = ['items', 'resources', 'kinds']
+    .flatMap((name) => pickList(body, name).slice(0, 1))
+    .find(isListed)
+  if (list !== undefined)
+    return [
+      {
+        ...sight,
+        stage: 'discovery',
+        what: 'body that lists what is sold or taken',
+        at: list.at,
+        document: undefined,
+        hasDocument: false,
+      },
+    ]
   // A facilitator is sent the payment with the requirement it answers.
   const payment = isFacilitatorRequest(body.value) ? pick(body, 'paymentPayload') : null
   if (payment === null) return []
   const document = pickObject(payment) ?? undefined
   return [{ ...sight, stage: 'payment', what: 'body with paymentPayload', at: payment.at, document }]
 }
+
+/** An item of `/discovery/resources` or `/discovery/search`, or a kind of `/supported`. */
+const isListed = ({ value }: Found<Json>): boolean =>
+  typeof member(value, 'x402Version') === 'number' &&
+  (Array.isArray(member(value, 'accepts')) || typeof member(value, 'scheme') === 'string')
 
 /** An object, or base64 or JSON text of one. */
 function toDocument(from: Found<Json>): Found<JsonObject> | undefined {

@@ -17,7 +17,7 @@ export const x402: Protocol<X402Facts, undefined> = {
   covers: {
     versions: ['1', '2'],
     transports: ['http', 'mcp', 'a2a'],
-    stages: ['challenge', 'payment', 'settlement'],
+    stages: ['challenge', 'payment', 'settlement', 'discovery'],
   },
   detect: detectX402,
   read: readX402,

@@ -142,6 +142,45 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: ['x402', '2', 'a2a', 'payment'],
     with: ['a2a'],
   },
+  'x402 what a facilitator takes': {
+    source: { ...get({}), body: { kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }], extensions: [], signers: {} } },
+    is: ['x402', null, 'http', 'discovery'],
+    confidence: 'medium',
+  },
+  'x402 a list of what is sold': {
+    source: {
+      ...get({}),
+      body: { x402Version: 2, items: [{ resource: 'https://shop.example/tea', type: 'http', x402Version: 2, accepts: [] }], pagination: {} },
+    },
+    is: ['x402', null, 'http', 'discovery'],
+    confidence: 'medium',
+  },
+  'x402 a task that failed, over A2A without JSON-RPC': {
+    source: post('/a2a', {
+      kind: 'task',
+      id: 'task-7',
+      status: {
+        state: 'failed',
+        message: {
+          kind: 'message',
+          role: 'agent',
+          parts: [{ kind: 'text', text: 'The payment failed.' }],
+          metadata: {
+            'x402.payment.status': 'payment-failed',
+            'x402.payment.receipts': [{ success: false, errorReason: 'insufficient_funds', network: 'eip155:8453', transaction: '' }],
+          },
+        },
+      },
+    }),
+    is: ['x402', null, 'a2a', 'settlement'],
+    with: ['a2a'],
+  },
+  'MPP a client that says how it could pay': {
+    source: get({ 'Accept-Payment': 'tempo/charge, stripe/charge;q=0.5' }),
+    is: ['unknown', null, null, null],
+    confidence: 'low',
+    with: ['mpp'],
+  },
   'x402 v2 challenge over HTTP': { source: sample('x402-challenge'), is: ['x402', '2', 'http', 'challenge'] },
   'x402 v1 challenge in a body': {
     source: { target: `https://${HOST}/reports`, headers: JSON_HEADERS, body: v1Required },

@@ -86,6 +86,19 @@ describe('detection', () => {
       '/body/params/_meta/x402~1payment',
     ],
     [
+      'a payment in the metadata and another inside of the arguments',
+      'x402-mcp',
+      [
+        {
+          op: 'set',
+          at: '/body/params/arguments/_meta',
+          value: { 'x402/payment': { x402Version: 2, payload: {} } },
+        },
+      ],
+      'DUPLICATE_PAYMENT',
+      '/body/params/arguments/_meta/x402~1payment',
+    ],
+    [
       'two MPP credentials',
       'mpp-get',
       [{ op: 'set', at: '/headers/Payment-Authorization', value: { $payment: { id: 'x', payload: {} } } }],

@@ -576,3 +576,24 @@ describe('the members of each kind of payload', () => {
     ).toBe('review')
   })
 })
+
+describe('the keys that a card is encrypted to', () => {
+  const keys = (address: string) => charge('a card', set(`${REQUEST}/methodDetails/jwksUri`, address))
+  it('are denied where they are of another origin than the realm', () => {
+    for (const address of [
+      'https://stream-keys.example/jwks.json',
+      'https://evil.example/.well-known/jwks.json',
+      'http://stream.example/.well-known/jwks.json',
+      'https://stream.example:8443/jwks.json',
+    ])
+      expect(codesOf(keys(address))).toContainEqual(
+        expect.objectContaining({ code: 'BINDING_HOST', severity: 'deny' }),
+      )
+  })
+
+  it('are taken from the realm itself', () => {
+    expect(
+      codesOf(keys('https://stream.example/.well-known/jwks.json')).map(({ code }) => code),
+    ).not.toContain('BINDING_HOST')
+  })
+})
