@@ -272,18 +272,21 @@ describe('one payment', () => {
   })
 
   it('of which nothing tells it from the next is another each time', async () => {
-    const { count } = open([euro('3780')])
-    const chain = '/body/payment_mandate_chain/$chain'
+    const { count } = open([usdc('50000')])
+    // A delegation may be redeemed again and again: it has no nonce.
     const unnamed = sample(
-      'ap2-payment',
-      { op: 'remove', at: '/headers/Idempotency-Key' },
-      { op: 'remove', at: `${chain}/token/nonce` },
-      { op: 'remove', at: `${chain}/mandate/transaction_id` },
+      'x402-http',
+      { op: 'remove', at: '/headers/PAYMENT-SIGNATURE/$base64/extensions' },
+      set('/headers/PAYMENT-SIGNATURE/$base64/payload', {
+        delegationManager: '0x52908400098527886E0F7030069857D2E4169EE7',
+        delegator: '0x52908400098527886E0F7030069857D2E4169EE7',
+        permissionContext: `0x${'1b2c'.repeat(40)}`,
+      }),
     )
     const twice = [await count(unnamed), await count(unnamed)]
     expect(twice.map(({ spend }) => [spend!.status, spend!.windows[0]!.spent])).toEqual([
-      ['counted', '1890'],
-      ['counted', '3780'],
+      ['counted', '25000'],
+      ['counted', '50000'],
     ])
     expect((await count(unnamed)).codes).toContain('SPEND_OVER_CAP')
   })
