@@ -80,8 +80,6 @@ export interface Ap2Facts {
     readonly reference: Found<string> | null
     /** user_authorization, merchant_authorization. */
     readonly authorization: Credential | null
-    /** Whether that is a JWT, alone or at the head of a presentation. */
-    readonly isReadable: boolean
     readonly jti: Found<string> | null
     readonly expiry: Found<string> | null
     readonly createdAt: Found<string> | null

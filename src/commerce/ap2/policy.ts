@@ -7,6 +7,7 @@ import type { Ap2Facts } from './facts.ts'
 import { familyOf, RANKS } from './detect.ts'
 import { listGrants, readHashClaim } from './grants.ts'
 import { isUnsigned } from './read.ts'
+import { isReadable, listAuthorizations, listV01Expiries } from './read-v01.ts'
 
 export const policy: ProtocolPolicy<Ap2Facts> = {
   pricedStages: new Set(['payment', 'checkout', 'cart']),
@@ -16,7 +17,10 @@ export const policy: ProtocolPolicy<Ap2Facts> = {
   judge,
   listHosts: ({ facts }) => [facts.closed?.aud ?? null],
   /** Open mandates expire too, and a closed one is worth nothing after that. */
-  listExpiries: ({ facts }) => facts.chain.map(({ expiresAt }) => expiresAt),
+  listExpiries: ({ facts: { chain, sights } }) => [
+    ...chain.map(({ expiresAt }) => expiresAt),
+    ...sights.mandates.flatMap(({ found }) => listV01Expiries(found)),
+  ],
   needsWindow: () => true,
   /** A mandate that comes along in a checkout is often for the payment provider behind the shop. */
   isArguable: ({ kind, at }, { facts }, isPrimary) =>
@@ -54,13 +58,12 @@ function judge({ layer, facts }: Stated<Ap2Facts>): Reason[] {
 }
 
 /** What whoever takes a mandate has to verify, and what the message leaves out: somebody has to look. */
-function judgeUnseen({ sights, v01, closed }: Ap2Facts): Reason[] {
+function judgeUnseen({ sights, closed }: Ap2Facts): Reason[] {
   const unseen = (
     code: 'BINDING_HASH' | 'POLICY_INPUT_MISSING' | 'UNKNOWN_PROTOCOL',
     at: Place,
     message: string,
   ) => reason(code, at, { severity: 'review', message })
-  const authorization = v01?.authorization ?? null
   return [
     ...sights.chains
       .flatMap(({ tokens }) => tokens)
@@ -101,9 +104,10 @@ function judgeUnseen({ sights, v01, closed }: Ap2Facts): Reason[] {
           ),
         ]
       : []),
-    ...(authorization !== null && v01?.isReadable === false
-      ? [unseen('POLICY_INPUT_MISSING', authorization.at, 'The authorization of the mandate cannot be read.')]
-      : []),
+    ...sights.mandates
+      .flatMap(({ found }) => listAuthorizations(found))
+      .filter((one) => !isReadable(one))
+      .map(({ at }) => unseen('POLICY_INPUT_MISSING', at, 'The authorization of a mandate cannot be read.')),
   ]
 }
 

@@ -30,6 +30,7 @@ import {
 } from './detect.ts'
 import { findOpens } from './grants.ts'
 import { findMerchant } from './party.ts'
+import { readV01Total } from './read-v01.ts'
 import type { Ap2Facts, Ap2Token } from './facts.ts'
 
 /** Facts of the first chain, or of the first mandate of 0.1 where there is no chain. */
@@ -126,14 +127,6 @@ const NOTHING: Omit<Ap2Facts, 'taskId' | 'transportKey' | 'sights'> = {
   v01: null,
 }
 
-const TOTALS = [
-  ['payment_mandate_contents', 'payment_details_total', 'amount'],
-  ['payment_mandate_contents', 'payment_details', 'total', 'amount'],
-  ['contents', 'payment_request', 'details', 'total', 'amount'],
-  ['payment_details', 'total', 'amount'],
-  ['payment_details', 'amount'],
-]
-
 /** 0.1 carries what pays (a card token, a signed transfer) in the clear. */
 const PAYMENT_METHODS = [
   ['payment_details', 'payment_method', 'data'],
@@ -155,7 +148,7 @@ function readV01(
     pickText(document, 'merchant_signature')
   const [jwt = ''] = authorization?.value.split('~', 1) ?? []
   const claims = authorization === null ? undefined : readJws(jwt, authorization.at)?.payload
-  const total = TOTALS.map((path) => pick(document, ...path)).find((found) => found !== null) ?? null
+  const total = readV01Total(document)
   const merchant =
     pickText(contents, 'merchant_agent') ??
     pickText(contents, 'merchant_name') ??
@@ -175,7 +168,6 @@ function readV01(
         pickText(document, 'payment_details', 'payment_request_id') ??
         pickText(contents, 'payment_request', 'details', 'id'),
       authorization: judgeCredential(authorization),
-      isReadable: claims !== undefined,
       jti: pickText(claims ?? null, 'jti'),
       expiry:
         pickText(document, 'intent_expiry') ??

@@ -2,11 +2,12 @@
 import { readJws } from '../decode/jws.ts'
 import type { SdJwt } from '../decode/sd-jwt.ts'
 import { member } from '../decode/value.ts'
-import type { Found, Json, JsonObject, Place } from '../ports.ts'
+import type { Found, Json, JsonObject } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
 import type { SignedKind, SignedStatement } from '../signed-members.ts'
 import { type Chain, type ChainToken, familyOf, isClosed, isOpen, listCheckoutJwts } from './detect.ts'
 import type { Ap2Facts } from './facts.ts'
+import { listAuthorizations } from './read-v01.ts'
 
 /** Tokens, the mandates in them, the checkouts that merchants signed, and authorizations of 0.1. */
 export function listSignedOfAp2({ facts: { sights } }: Stated<Ap2Facts>): SignedStatement[] {
@@ -14,18 +15,9 @@ export function listSignedOfAp2({ facts: { sights } }: Stated<Ap2Facts>): Signed
     ...sights.chains.flatMap(listChain),
     ...listCheckoutJwts(sights).flatMap((jwt) => listJws('merchant-jwt', jwt)),
     ...(sights.merchantAuthorization === null ? [] : listJws('merchant-jwt', sights.merchantAuthorization)),
-    ...sights.mandates.flatMap(({ found }) =>
-      AUTHORIZATIONS.flatMap((name) => {
-        const text = member(found.value, name)
-        return typeof text === 'string' && text !== ''
-          ? listAuthorization({ value: text, at: `${found.at}/${name}` })
-          : []
-      }),
-    ),
+    ...sights.mandates.flatMap(({ found }) => listAuthorizations(found).flatMap(listAuthorization)),
   ]
 }
-
-const AUTHORIZATIONS = ['user_authorization', 'merchant_authorization'] as const
 
 const listChain = ({ tokens }: Chain): SignedStatement[] =>
   tokens.flatMap((one, index) => {
@@ -93,7 +85,7 @@ function listJws(kind: SignedKind, { value, at }: Found<string>): SignedStatemen
 }
 
 /** Mandates of 0.1 are signed by a JWT, or by a credential and its key binding. */
-function listAuthorization({ value, at }: { readonly value: string; readonly at: Place }): SignedStatement[] {
+function listAuthorization({ value, at }: Found<string>): SignedStatement[] {
   const [first = '', ...rest] = value.split('~')
   const last = rest.at(-1)
   return [
