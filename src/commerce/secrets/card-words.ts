@@ -2,13 +2,13 @@
 
 const AROUND_CHARS = 40
 
-/** Words of a card, and of paying with one. */
+/** Words of a card, and of paying with one, unless they are part of a name (`gift-cards.example`). */
 const CARD_WORDS =
-  /(?<![a-z])(?:cards?|cv[cv]2?|visa|master ?card|amex|american express|maestro|discover|pan|cc|(?:credit|debit)(?![ -]?(?:note|memo|advice|limit|line|invoice))|(?:kredit|bank|ec-?|giro)?karte(?:nnummer)?|carte(?! cadeau)|tarjeta|carta di credito|cart[aã]o|(?:krediet|bank)kaart|(?:kredit|betal)kort|pay(?:ing)? (?:with|by|using)|charge(?: it)?(?: to)?)(?![a-z])|карт[аеуоы]|カード|信用卡|银行卡|카드|بطاقة/gi
+  /(?<![a-z]|[a-z][-.])(?:(?:credit|debit|bank|payment)[ -]?cards?|cards?|cv[cv]2?|visa|master ?card|amex|american express|maestro|discover|pan|cc|(?:credit|debit)(?![ -]?(?:note|memo|advice|limit|line|invoice))|(?:kredit|bank|ec-?|giro)?karte(?:nnummer)?|carte(?! cadeau)|tarjeta|carta di credito|cart[aã]o|(?:krediet|bank)kaart|(?:kredit|betal)kort|pay(?:ing)? (?:with|by|using)|charge(?: it)?(?: to)?)(?![a-z]|[-.][a-z])|карт[аеуоы]|カード|信用卡|银行卡|카드|بطاقة/gi
 
 /** Words of what else is numbered. */
 const OTHER_WORDS =
-  /(?<![a-z])(?:orders?|invoices?|receipts?|track(?:ing|ed)?|parcels?|shipments?|packages?|consignment|deliver(?:y|ies)|waybill|awb|serial|imei|s\/n|sku|ean|gtin|upc|isbn|customer|client|member(?:ship)?|loyalty|gift ?cards?|id|ids|ref|reference|booking|reservation|confirmation|ticket|batch|lot|case|quote|contract|policy|account|iban|phone|tel|call|vat|tax|siret|voucher|coupon|purchase|po|transaction|txn|bestell(?:ung|nummer|nr)?|auftrag(?:s(?:nummer|nr))?|rechnung(?:s(?:nummer|nr))?|sendung(?:s(?:nummer|nr|verfolgung))?|kunden(?:nummer|nr)|lieferung|commande|facture|colis|suivi|pedido|factura|env[ií]o|seguimiento|ordine|fattura|spedizione|encomenda|bestelling|factuur|pakket|ordre|faktura|zam[oó]wieni[ea]|sipari[sş])(?![a-z])|заказ|накладн|注文|订单|訂單|주문|طلب/gi
+  /(?<![a-z])(?:orders?|invoices?|receipts?|track(?:ing|ed)?|parcels?|shipments?|packages?|consignment|deliver(?:y|ies)|waybill|awb|serial|imei|s\/n|sku|ean|gtin|upc|isbn|customer|client|member(?:ship)?|loyalty|gift[ -]?cards?|id|ids|ref|reference|booking|reservation|confirmation|ticket|batch|lot|case|quote|contract|policy|account|iban|phone|tel|call|vat|tax|siret|voucher|coupon|purchase|po|transaction|txn|bestell(?:ung|nummer|nr)?|auftrag(?:s(?:nummer|nr))?|rechnung(?:s(?:nummer|nr))?|sendung(?:s(?:nummer|nr|verfolgung))?|kunden(?:nummer|nr)|lieferung|commande|facture|colis|suivi|pedido|factura|env[ií]o|seguimiento|ordine|fattura|spedizione|encomenda|bestelling|factuur|pakket|ordre|faktura|zam[oó]wieni[ea]|sipari[sş])(?![a-z])|заказ|накладн|注文|订单|訂單|주문|طلب/gi
 
 /** How the end of a card and its code are written. */
 const CARD_BEHIND =
