@@ -28,9 +28,13 @@ export const EMAIL_REASONS = {
   dns_timeout: 'review',
   dns_failure: 'review',
   mailbox_undeliverable: 'review',
+  sends_no_mail: 'review',
+  throwaway_route: 'review',
+  new_domain: 'review',
   // accept, worth knowing
   sandbox_domain: 'accept',
   implicit_mx: 'accept',
+  catch_all_likely: 'accept',
   display_name: 'accept',
   subaddress: 'accept',
   free_provider: 'accept',
@@ -58,12 +62,26 @@ export const EmailChecks = z.strictObject({
     ascii: z.string().nullable().describe('A-labels (UTS 46)'),
     unicode: z.string().nullable(),
     registrable: z.string().nullable(),
+    registered_on: z
+      .string()
+      .nullable()
+      .describe('Day (UTC) it was registered; null unless a source of such days is configured and knows'),
   }),
   mx: z.strictObject({
     result: verdict,
     hosts: z.array(z.strictObject({ host: z.string(), priority: z.int() })),
     null_mx: z.boolean(),
     implicit_mx: z.boolean().describe('No MX record, but the domain itself has an address'),
+    sends_no_mail: z.boolean().describe('No MX record, and its SPF record is `-all` alone'),
+    service: z
+      .strictObject({
+        name: z.string(),
+        kind: z.enum(['mailboxes', 'forwarding', 'program', 'filter', 'throwaway']),
+      })
+      .nullable()
+      .describe(
+        'Who runs the best mail host, where its name tells. Forwarding services, programs and filters mostly take mail for every name',
+      ),
   }),
   disposable: z.strictObject({
     result: z.enum(['listed', 'probable', 'not_listed', 'allowed', 'skipped']),

@@ -171,6 +171,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     emailDailyQuota: e.GATEWAY_EMAIL_DAILY_QUOTA,
     emailVerifierUrl: e.GATEWAY_EMAIL_VERIFIER_URL,
     smtp: mail.smtp,
+    emailDomainAge: e.GATEWAY_EMAIL_DOMAIN_AGE,
+    emailNewDomainDays: e.GATEWAY_EMAIL_NEW_DOMAIN_DAYS,
     tokenFile: e.GATEWAY_TOKEN_FILE,
     logLevel: e.GATEWAY_LOG_LEVEL,
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,

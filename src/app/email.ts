@@ -2,10 +2,12 @@
 import { createAddressPolicy } from '../egress/address.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import { createMailDns } from '../email/adapters/dns.ts'
+import { createFileAges, createRdapAges } from '../email/adapters/domain-age.ts'
 import { createKnowledgeReader } from '../email/adapters/knowledge.ts'
 import { createListLoader } from '../email/adapters/list-loader.ts'
 import { createMailboxVerifier } from '../email/adapters/verifier.ts'
 import { createEmail, type EmailService } from '../email/index.ts'
+import type { DomainAges } from '../email/ports.ts'
 import { type KnownKeys, rememberKeys } from '../email/known-keys.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -25,7 +27,7 @@ export function openEmail(
   lifetime: Lifetime,
 ): OpenEmail {
   const { config, isSandbox, store, documents, resolver, sender, policy, log, now } = platform
-  const { dataDir, emailVerifierUrl: url } = config
+  const { dataDir, emailDomainAge, emailNewDomainDays, emailVerifierUrl: url } = config
   const lists = createListLoader({ dataDir })
   lifetime.onClose(() => lists.close())
   const keys = rememberKeys(store, now)
@@ -35,6 +37,8 @@ export function openEmail(
     dns: createMailDns(config.dnsServers),
     // Mail does not arrive at a private address, whatever was opened for requests.
     addresses: createAddressPolicy([]),
+    ages: openAges(platform, checkHost, emailDomainAge),
+    newDomainDays: emailNewDomainDays,
     mailbox:
       url === undefined ? undefined : createMailboxVerifier({ url, resolver, sender, policy, checkHost }),
     readKnowledge: createKnowledgeReader({
@@ -52,4 +56,16 @@ export function openEmail(
   })
   lifetime.onClose(() => email.settle('all'))
   return { email, findKey: keys.find }
+}
+
+/** @param source a file or an https address, as configured */
+function openAges(
+  { resolver, sender, policy, log, now }: Platform,
+  checkHost: OpenEgress['checkHost'],
+  source: string | undefined,
+): DomainAges | undefined {
+  if (source === undefined) return undefined
+  if (source.startsWith('https://'))
+    return createRdapAges({ url: source, resolver, sender, policy, checkHost, now })
+  return createFileAges({ path: source, now, report: (problem) => log.warn(problem) })
 }

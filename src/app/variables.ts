@@ -275,6 +275,22 @@ export const Environment = z.object({
     description: 'Comma-separated addresses and domains that mail may go to',
     shownDefault: 'the domain of `GATEWAY_SMTP_FROM`',
   }),
+  GATEWAY_EMAIL_DOMAIN_AGE: z
+    .string()
+    .refine(
+      (text) =>
+        !text.includes('://') || (text.startsWith('https://') && URL.canParse(text) && !hasUserinfo(text)),
+      'must be a file, or an https URL without user name and password',
+    )
+    .optional()
+    .meta({
+      description:
+        'Where email verification learns when a domain was registered: a file with a domain and a day on each line, or the https address of an RDAP server. It is sent the domain',
+      shownDefault: 'unset',
+    }),
+  GATEWAY_EMAIL_NEW_DOMAIN_DAYS: integer(1, 3650).default(30).meta({
+    description: 'A domain that was registered less than so many days ago is a `review` (`new_domain`)',
+  }),
   GATEWAY_TOKEN_FILE: z
     .string()
     .optional()

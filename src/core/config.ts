@@ -89,6 +89,9 @@ export interface Config {
   readonly emailVerifierUrl: string | undefined
   /** The mail server for notifications; undefined: no mail is sent. */
   readonly smtp?: SmtpConfig | undefined
+  /** A file, or the https address of an RDAP server. */
+  readonly emailDomainAge: string | undefined
+  readonly emailNewDomainDays: number
   readonly tokenFile: string | undefined
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   readonly unsafePublicSandbox: boolean

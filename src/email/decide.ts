@@ -8,13 +8,26 @@ import {
   type EmailVerification,
 } from '../../schemas/email.ts'
 import type { z } from 'zod'
+import { toTimestamp } from '../lib/timestamp.ts'
 import type { MailRoute } from './ports.ts'
 import type { AddressReading } from './reading.ts'
+import { type MailService, takesEveryName } from './mail-service.ts'
 import { RULE_DETAILS } from './words.ts'
 
 export type Judgement = Omit<EmailVerification, 'checked_at'>
 type Checks = z.infer<typeof EmailChecks>
 type Mailbox = EmailVerification['mailbox']
+
+/** What else is known about a domain, where anybody was asked. */
+export interface DomainSignals {
+  /** Who runs its best mail host. */
+  readonly service: MailService | undefined
+  /** Unix milliseconds. */
+  readonly registeredAt: number | undefined
+  readonly isNew: boolean
+}
+
+export const NO_SIGNALS: DomainSignals = { service: undefined, registeredAt: undefined, isNew: false }
 
 /** Spelling and literals stay what they are; a day bounds what lists may learn. */
 const LASTING_SECONDS = 86_400
@@ -26,11 +39,17 @@ const SEVERITY: readonly EmailDecision[] = ['accept', 'review', 'reject']
  * @param route what DNS says about `reading.question`; of a literal, only `unreachable` or undefined. Undefined: not asked.
  * @param mailbox what a verifier says; `unknown` where there is none
  */
-export function decide(reading: AddressReading, route: MailRoute | undefined, mailbox: Mailbox): Judgement {
+export function decide(
+  reading: AddressReading,
+  route: MailRoute | undefined,
+  mailbox: Mailbox,
+  signals: DomainSignals = NO_SIGNALS,
+): Judgement {
   const reasons = sortReasons([
     ...reasonsOfReading(reading),
     ...reasonsOfRoute(route),
     ...reasonsOfMailbox(mailbox),
+    ...reasonsOfSignals(signals),
   ])
   return {
     email: reading.email,
@@ -38,7 +57,7 @@ export function decide(reading: AddressReading, route: MailRoute | undefined, ma
     reasons,
     normalized: reading.normalized,
     did_you_mean: reading.didYouMean,
-    checks: toChecks(reading, route),
+    checks: toChecks(reading, route, signals),
     mailbox,
     cache_ttl_seconds: ttlOf(reading, route),
   }
@@ -83,7 +102,7 @@ function reasonsOfRoute(route: MailRoute | undefined): EmailReason[] {
     case 'mx':
       return []
     case 'implicit':
-      return ['implicit_mx']
+      return route.sendsNoMail ? ['implicit_mx', 'sends_no_mail'] : ['implicit_mx']
     case 'sandbox':
       return ['sandbox_domain']
     case 'null_mx':
@@ -102,12 +121,19 @@ function reasonsOfRoute(route: MailRoute | undefined): EmailReason[] {
 const reasonsOfMailbox = (mailbox: Mailbox): EmailReason[] =>
   mailbox === 'undeliverable' ? ['mailbox_undeliverable'] : []
 
-function toChecks(reading: AddressReading, route: MailRoute | undefined): Checks {
+function reasonsOfSignals({ service, isNew }: DomainSignals): EmailReason[] {
+  const reasons: EmailReason[] = isNew ? ['new_domain'] : []
+  if (service?.kind === 'throwaway') reasons.push('throwaway_route')
+  if (service && takesEveryName(service.kind)) reasons.push('catch_all_likely')
+  return reasons
+}
+
+function toChecks(reading: AddressReading, route: MailRoute | undefined, signals: DomainSignals): Checks {
   const { syntax, disposable } = reading
   return {
     syntax: syntaxCheck(reading),
-    domain: domainCheck(syntax, route),
-    mx: mxCheck(route),
+    domain: { ...domainCheck(syntax, route), registered_on: dayOf(signals.registeredAt) },
+    mx: { ...mxCheck(route), service: signals.service ?? null },
     disposable: disposable ?? { result: 'skipped', list: null, list_date: null },
     role: reading.isRole,
     free_provider: reading.isFree,
@@ -138,7 +164,12 @@ function noteOf({ syntax, isConfusableLocalPart }: AddressReading) {
 }
 const isAscii = (text: string) => /^[ -~]*$/.test(text)
 
-function domainCheck(syntax: AddressReading['syntax'], route: MailRoute | undefined): Checks['domain'] {
+const dayOf = (at: number | undefined) => (at === undefined ? null : toTimestamp(at).slice(0, 10))
+
+function domainCheck(
+  syntax: AddressReading['syntax'],
+  route: MailRoute | undefined,
+): Omit<Checks['domain'], 'registered_on'> {
   if (!syntax.ok)
     return {
       result: syntax.part === 'domain' ? 'fail' : 'skipped',
@@ -159,8 +190,8 @@ function domainCheck(syntax: AddressReading['syntax'], route: MailRoute | undefi
   return { result, ascii, unicode, registrable }
 }
 
-function mxCheck(route: MailRoute | undefined): Checks['mx'] {
-  const none = { hosts: [], null_mx: false, implicit_mx: false }
+function mxCheck(route: MailRoute | undefined): Omit<Checks['mx'], 'service'> {
+  const none = { hosts: [], null_mx: false, implicit_mx: false, sends_no_mail: false }
   switch (route?.status) {
     case undefined:
       return { result: 'skipped', ...none }
@@ -171,7 +202,7 @@ function mxCheck(route: MailRoute | undefined): Checks['mx'] {
     case 'mx':
       return { result: 'pass', ...none, hosts: [...route.hosts] }
     case 'implicit':
-      return { result: 'pass', ...none, implicit_mx: true }
+      return { result: 'pass', ...none, implicit_mx: true, sends_no_mail: route.sendsNoMail }
     case 'unreachable':
       return { result: 'fail', ...none, hosts: [...route.hosts] }
     case 'null_mx':

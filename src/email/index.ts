@@ -8,9 +8,11 @@ import { createSemaphore } from '../lib/semaphore.ts'
 import type { Email } from './ports.ts'
 import type { Store } from '../store/ports.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
-import { decide, type Judgement } from './decide.ts'
+import { decide, type DomainSignals, type Judgement } from './decide.ts'
+import { readDomain } from './domain.ts'
 import { createFreeKeys } from './keys.ts'
 import type { Knowledge } from './lists.ts'
+import { findMailService, type MailService } from './mail-service.ts'
 import type { EmailParts, MailboxVerifier, MailRoute } from './ports.ts'
 import { createQuota } from './quota.ts'
 import { type AddressReading, readAddress } from './reading.ts'
@@ -44,12 +46,13 @@ const DEADLINE_MS = 2_000
 const MAX_MAILBOX_QUESTIONS = 16
 /** Reports of progress that a batch sends: a hundred addresses are decided within two seconds. */
 const MAX_REPORTS = 10
+const DAY_MS = 86_400_000
 const SANDBOX: MailRoute = { status: 'sandbox', ttlSeconds: 300 }
 const LATE: MailRoute = { status: 'unknown', reason: 'timeout' }
 
 /** @param parts.elapsedMs milliseconds of a clock that never jumps */
 export function createEmail(parts: EmailServiceParts): EmailService {
-  const { addresses: policy, dailyQuota, now, sandboxDomains } = parts
+  const { addresses: policy, ages, dailyQuota, newDomainDays, now, sandboxDomains } = parts
   const routes = createMailRoutes(parts)
   const quota = dailyQuota > 0 ? createQuota({ store: parts.store, limit: dailyQuota, now }) : undefined
   const askMailbox = parts.mailbox && limited(parts.mailbox)
@@ -68,12 +71,36 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       : { status: 'unreachable', hosts: [], ttlSeconds: 0 }
   }
 
-  async function judge(reading: AddressReading, deadline: Deadline): Promise<Judgement> {
-    const route = await routeOf(reading, deadline)
-    const judgement = decide(reading, route, 'unknown')
+  async function judge(
+    reading: AddressReading,
+    knowledge: Knowledge,
+    deadline: Deadline,
+  ): Promise<Judgement> {
+    const [route, registeredAt] = await Promise.all([
+      routeOf(reading, deadline),
+      registrationOf(reading, deadline),
+    ])
+    const signals: DomainSignals = {
+      service: route?.status === 'mx' ? serviceOf(route.hosts[0]?.host, knowledge) : undefined,
+      registeredAt,
+      isNew: registeredAt !== undefined && now() - registeredAt < newDomainDays * DAY_MS,
+    }
+    const judgement = decide(reading, route, 'unknown', signals)
     const { decision, normalized } = judgement
     if (!askMailbox || decision === 'reject' || normalized === null) return judgement
-    return decide(reading, route, await askMailbox(normalized, deadline))
+    return decide(reading, route, await askMailbox(normalized, deadline), signals)
+  }
+
+  /** Nobody is asked about domains that are known: most addresses have one of a few. */
+  async function registrationOf(
+    { syntax, question, disposable, isFree, isRelay }: AddressReading,
+    deadline: Deadline,
+  ): Promise<number | undefined> {
+    if (!ages || !syntax.ok || question?.kind !== 'domain') return undefined
+    const domain = syntax.domain?.registrable ?? undefined
+    const isKnown = isFree || isRelay || disposable?.result === 'listed' || disposable?.result === 'allowed'
+    if (domain === undefined || isKnown || sandboxDomains.has(question.domain)) return undefined
+    return deadline.before(ages.registeredAt(domain, deadline.signal()), undefined)
   }
 
   const createFreeKey = createFreeKeys({ ...parts, isLimited: parts.areKeysLimited })
@@ -121,7 +148,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
         const every = Math.ceil(total / MAX_REPORTS)
         await Promise.all(
           distinct.map(async (address) => {
-            judged.set(address, await judge(readAddress(address, knowledge), deadline))
+            judged.set(address, await judge(readAddress(address, knowledge), knowledge, deadline))
             if (total > 1 && judged.size % every === 0)
               context.progress({ done: judged.size, total, message: `${judged.size} of ${total} decided` })
           }),
@@ -138,6 +165,15 @@ export function createEmail(parts: EmailServiceParts): EmailService {
 
     settle: async (all) => quota?.settle(all),
   }
+}
+
+/** A host of a disposable service takes mail for whoever points a domain at it, so the lists say more than its name. */
+function serviceOf(host: string | undefined, knowledge: Knowledge): MailService | undefined {
+  if (host === undefined) return undefined
+  const domain = readDomain(host)
+  if (domain.ok && knowledge.findDisposable(domain.name).result === 'listed')
+    return { name: domain.name.registrable ?? host, kind: 'throwaway' }
+  return findMailService(host)
 }
 
 const dayIsOver = ({ limit, remaining, resetSeconds }: QuotaState, count: number) =>

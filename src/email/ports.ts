@@ -17,7 +17,13 @@ export type MailRoute =
   /** RFC 7505: the domain says it takes no mail. */
   | { readonly status: 'null_mx'; readonly ttlSeconds: number }
   /** There is no MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
-  | { readonly status: 'implicit'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
+  | {
+      readonly status: 'implicit'
+      readonly addresses: readonly string[]
+      /** SPF says that it sends no mail (RFC 7208); false where SPF could not be asked for. */
+      readonly sendsNoMail: boolean
+      readonly ttlSeconds: number
+    }
   | { readonly status: 'no_domain' | 'no_route'; readonly ttlSeconds: number }
   /** A domain of the sandbox: it takes all mail, and nobody is asked. */
   | { readonly status: 'sandbox'; readonly ttlSeconds: number }
@@ -43,11 +49,22 @@ export interface MailDns {
   ): Promise<DnsAnswer<{ readonly exchange: string; readonly priority: number }>>
   /** A (4) or AAAA (6). */
   addresses(host: string, family: 4 | 6, timeoutMs: number): Promise<DnsAnswer<string>>
+  /** The strings of each TXT record joined. */
+  txt(domain: string, timeoutMs: number): Promise<DnsAnswer<string>>
 }
 
 /** Optional: asks a verifier that is configured whether the mailbox exists. Its failure is `unknown`. */
 export interface MailboxVerifier {
   verify(address: string, signal: AbortSignal): Promise<'deliverable' | 'undeliverable' | 'unknown'>
+}
+
+/** Optional: when domains were registered, as the source says that the operator configured. */
+export interface DomainAges {
+  /**
+   * @param domain registrable, lower-case A-labels
+   * @returns Unix milliseconds; undefined where it does not know, or not in time; never throws
+   */
+  registeredAt(domain: string, signal: AbortSignal): Promise<number | undefined>
 }
 
 export interface EmailParts {
@@ -56,6 +73,9 @@ export interface EmailParts {
   readonly dns: MailDns
   readonly addresses: AddressPolicy
   readonly mailbox: MailboxVerifier | undefined
+  readonly ages: DomainAges | undefined
+  /** A domain that was registered less than so many days ago is new. */
+  readonly newDomainDays: number
   readonly now: () => number
 }
 

@@ -5,6 +5,7 @@ import type { AddressPolicy } from '../egress/address.ts'
 import { isLocalName } from '../egress/target.ts'
 import { createMemory, type Memory } from './cache.ts'
 import type { DnsAnswer, MailDns, MailRoute } from './ports.ts'
+import { sendsNoMail } from './spf.ts'
 
 export interface MailRoutes {
   /** Answers without asking anybody; `ttlSeconds` is what is left of the answer's life. */
@@ -26,6 +27,8 @@ const DEADLINE_MS = 2_000
 const MAX_POSITIVE_SECONDS = 300
 const MAX_NEGATIVE_SECONDS = 60
 const MAX_REMEMBERED = 20_000
+/** The time for what only adds a reason: a server that is silent about it makes nobody wait for the route. */
+const SPF_MS = 600
 /** A domain with more mail hosts than this, none of them reachable, is not looked at to the end. */
 const MAX_HOSTS = 10
 
@@ -68,7 +71,13 @@ export function createMailRoutes(parts: RouteParts): MailRoutes {
       const mx = await dns.mx(domain, timeLeftMs())
       if (mx.status === 'failed') return { status: 'unknown', reason: mx.reason }
       if (mx.status === 'no_name') return { status: 'no_domain', ttlSeconds: negative(mx) }
-      if (mx.status !== 'found') return toImplicit(await reachOf(domain), negative(mx))
+      if (mx.status !== 'found') {
+        const [reach, spf] = await Promise.all([
+          reachOf(domain),
+          dns.txt(domain, Math.min(timeLeftMs(), SPF_MS)),
+        ])
+        return toImplicit(reach, spf, negative(mx))
+      }
       const real = mx.records.filter(({ exchange }) => exchange !== '')
       // RFC 7505, 3: a null record beside others is a mistake, and the others count.
       if (real.length === 0) return { status: 'null_mx', ttlSeconds: positive(mx) }
@@ -103,11 +112,17 @@ export function createMailRoutes(parts: RouteParts): MailRoutes {
   }
 }
 
-function toImplicit(reach: Reach, noMxSeconds: number): MailRoute {
+function toImplicit(reach: Reach, spf: DnsAnswer<string>, noMxSeconds: number): MailRoute {
   if (reach.is === 'unknown') return { status: 'unknown', reason: reach.reason }
   // It holds no longer than that there is no MX record.
   const ttlSeconds = Math.min(reach.ttlSeconds, noMxSeconds)
-  if (reach.is === 'public') return { status: 'implicit', addresses: reach.addresses, ttlSeconds }
+  if (reach.is === 'public')
+    return {
+      status: 'implicit',
+      addresses: reach.addresses,
+      sendsNoMail: spf.status === 'found' && sendsNoMail(spf.records),
+      ttlSeconds,
+    }
   return reach.is === 'private'
     ? { status: 'unreachable', hosts: [], ttlSeconds }
     : { status: 'no_route', ttlSeconds }

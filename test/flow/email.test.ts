@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
 
 const PUBLIC = '93.184.216.34'
-const ZONES: Readonly<Record<string, DnsZone>> = {
+const ZONES: Readonly<Record<string, DnsZone | ((type: string) => DnsZone)>> = {
   'good.com': {
     MX: [
       [20, 'mx2.good.com'],
@@ -29,6 +29,11 @@ const ZONES: Readonly<Record<string, DnsZone>> = {
   },
   'only-a.com': { A: [PUBLIC], ttl: 120 },
   'only-aaaa.com': { AAAA: ['2606:2800:220:1::1'], ttl: 120 },
+  'closed-a.com': { A: [PUBLIC], TXT: ['other', 'v=spf1 -all'], ttl: 120 },
+  'sending-a.com': { A: [PUBLIC], TXT: ['v=spf1 a -all'], ttl: 120 },
+  'spf-fails.com': (type) => (type === 'TXT' ? { rcode: 2 } : { A: [PUBLIC] }),
+  'boxes.com': { MX: [[10, 'mail.mailinator.com']], ttl: 120 },
+  'mail.mailinator.com': { A: [PUBLIC], ttl: 120 },
   'null-mx.com': { MX: [[0, '.']], A: [PUBLIC], ttl: 120 },
   'null-and-real.com': {
     MX: [
@@ -81,6 +86,10 @@ const CASES: readonly Case[] = [
   { address: 'ada@b\u00fccher.com', decision: 'accept', reasons: [] },
   { address: 'ada@only-a.com', decision: 'accept', reasons: ['implicit_mx'] },
   { address: 'ada@only-aaaa.com', decision: 'accept', reasons: ['implicit_mx'] },
+  { address: 'ada@closed-a.com', decision: 'review', reasons: ['sends_no_mail', 'implicit_mx'] },
+  { address: 'ada@sending-a.com', decision: 'accept', reasons: ['implicit_mx'] },
+  { address: 'ada@spf-fails.com', decision: 'accept', reasons: ['implicit_mx'] },
+  { address: 'ada@boxes.com', decision: 'review', reasons: ['throwaway_route'] },
   { address: 'postmaster@good.com', decision: 'review', reasons: ['role_address'] },
   { address: 'ada@yahooo.com', decision: 'review', reasons: ['typo'] },
   { address: 'Ada <ada@good.com>', decision: 'accept', reasons: ['display_name'] },

@@ -96,6 +96,27 @@ describe('limits', () => {
   })
 })
 
+describe('a source of registrations', () => {
+  it('is asked over https for the domain alone, and makes a new one a review', async () => {
+    const world = await createWorld()
+    open.push(world)
+    const env = { ...world.env, GATEWAY_EMAIL_DOMAIN_AGE: world.url('/rdap') }
+    const gateway = await start({ world: { ...world, env } })
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+    const events = [{ eventAction: 'registration', eventDate: yesterday }]
+    world.upstream.respond((_request, res) => void res.writeHead(200).end(JSON.stringify({ events })))
+    const { body } = await gateway.rest('POST', '/v1/verify', { email: 'Ada.Lovelace@good.com' })
+    expect(body).toMatchObject({
+      decision: 'review',
+      reasons: ['new_domain'],
+      checks: { domain: { registered_on: yesterday.slice(0, 10) } },
+    })
+    const [request] = world.upstream.requests
+    expect([request!.method, request!.target]).toEqual(['GET', '/rdap/domain/good.com'])
+    expect(JSON.stringify(request!.headers)).not.toMatch(/lovelace/i)
+  })
+})
+
 describe('a verifier of mailboxes', () => {
   async function startWithVerifier() {
     const world = await createWorld()

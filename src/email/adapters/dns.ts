@@ -1,8 +1,16 @@
-// MX and address questions to the configured DNS servers: two attempts each, the second to the next server where there
+// MX, address and TXT questions to the configured DNS servers: two attempts each, the second to the next server where there
 // are several; over TCP where an answer was cut.
 import { randomInt } from 'node:crypto'
 import { ask, listServers } from '../../outbound/adapters/dns-exchange.ts'
-import { A, AAAA, createQuestion, type DnsReply, MX, type RecordKind } from '../../outbound/dns-message.ts'
+import {
+  A,
+  AAAA,
+  createQuestion,
+  type DnsReply,
+  MX,
+  type RecordKind,
+  TXT,
+} from '../../outbound/dns-message.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { DnsAnswer, MailDns } from '../ports.ts'
 
@@ -52,6 +60,7 @@ export function createMailDns(servers: readonly string[]): MailDns {
 
   return {
     mx: (domain, timeoutMs) => askInTime(MX, domain, timeoutMs),
+    txt: (domain, timeoutMs) => askInTime(TXT, domain, timeoutMs),
     addresses: (host, family, timeoutMs) => askInTime(family === 4 ? A : AAAA, host, timeoutMs),
   }
 }

@@ -188,7 +188,7 @@ describe('decide', () => {
   it.each<[string, MailRoute, Judgement['decision'], string, Judgement['checks']['mx']['result']]>([
     [
       'implicit',
-      { status: 'implicit', addresses: ['192.0.2.1'], ttlSeconds: 60 },
+      { status: 'implicit', addresses: ['192.0.2.1'], sendsNoMail: false, ttlSeconds: 60 },
       'accept',
       'implicit_mx',
       'pass',
@@ -244,8 +244,16 @@ describe('decide', () => {
           ascii: 'xn--bcher-kva.example',
           unicode: 'bücher.example',
           registrable: 'xn--bcher-kva.example',
+          registered_on: null,
         },
-        mx: { result: 'pass', hosts, null_mx: false, implicit_mx: false },
+        mx: {
+          result: 'pass',
+          hosts,
+          null_mx: false,
+          implicit_mx: false,
+          sends_no_mail: false,
+          service: null,
+        },
         disposable: { result: 'not_listed', list: null, list_date: null },
         role: false,
         free_provider: false,
@@ -334,7 +342,7 @@ describe('any address, any route', () => {
     fc.constantFrom<MailRoute | undefined>(
       undefined,
       MX,
-      { status: 'implicit', addresses: ['192.0.2.1'], ttlSeconds: 0.5 },
+      { status: 'implicit', addresses: ['192.0.2.1'], sendsNoMail: false, ttlSeconds: 0.5 },
       { status: 'null_mx', ttlSeconds: 1 },
       { status: 'no_domain', ttlSeconds: 99_999_999 },
       { status: 'no_route', ttlSeconds: -1 },

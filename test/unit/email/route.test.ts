@@ -23,6 +23,7 @@ interface Zone {
   readonly mx?: Mx
   readonly a?: Addresses
   readonly aaaa?: Addresses
+  readonly txt?: DnsAnswer<string>
 }
 
 function setUp(zones: Readonly<Record<string, Zone>>, wait?: Promise<void>) {
@@ -34,6 +35,10 @@ function setUp(zones: Readonly<Record<string, Zone>>, wait?: Promise<void>) {
       await wait
       const zone = zones[domain]
       return zone ? (zone.mx ?? NO_DATA) : NO_NAME
+    },
+    async txt(domain) {
+      asked.push(`${domain} TXT`)
+      return zones[domain]?.txt ?? NO_DATA
     },
     async addresses(host, family) {
       asked.push(`${host} ${family}`)
@@ -79,12 +84,12 @@ describe('a route', () => {
     [
       'its own address',
       { a: found(PRIVATE, PUBLIC) },
-      { status: 'implicit', addresses: [PUBLIC], ttlSeconds: 30 },
+      { status: 'implicit', addresses: [PUBLIC], sendsNoMail: false, ttlSeconds: 30 },
     ],
     [
       'its own IPv6 address',
       { aaaa: found('2606:4700::1') },
-      { status: 'implicit', addresses: ['2606:4700::1'], ttlSeconds: 30 },
+      { status: 'implicit', addresses: ['2606:4700::1'], sendsNoMail: false, ttlSeconds: 30 },
     ],
     ['nothing at all', {}, { status: 'no_route', ttlSeconds: 30 }],
     [
@@ -123,7 +128,7 @@ describe('a route', () => {
     [
       'no answer about IPv4, but a public IPv6 address',
       { a: BROKEN, aaaa: found('2606:4700::1') },
-      { status: 'implicit', addresses: ['2606:4700::1'], ttlSeconds: 30 },
+      { status: 'implicit', addresses: ['2606:4700::1'], sendsNoMail: false, ttlSeconds: 30 },
     ],
     ['a host nobody knows of', { mx: mx('mx.broken.com') }, { status: 'unknown', reason: 'failure' }],
     [

@@ -6,7 +6,7 @@ import { createEmail } from '../../../src/email/index.ts'
 import { createKnowledge } from '../../../src/email/lists.ts'
 import { createCompactSet } from '../../../src/email/compact-set.ts'
 import { CURATED } from '../../../src/email/sources.ts'
-import type { MailDns, MailboxVerifier } from '../../../src/email/ports.ts'
+import type { DomainAges, MailDns, MailboxVerifier } from '../../../src/email/ports.ts'
 import type { EmailKey } from '../../../src/store/ports.ts'
 
 const knowledge = createKnowledge(
@@ -17,7 +17,7 @@ const knowledge = createKnowledge(
   { disposable: [], allowed: [], roles: [] },
 )
 
-function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
+function setUp(dns: MailDns, mailbox?: MailboxVerifier, ages?: DomainAges) {
   const refuse = () => Promise.reject(new Error('no store here'))
   const email = createEmail({
     store: {
@@ -29,6 +29,8 @@ function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
     },
     dns,
     addresses: createAddressPolicy([]),
+    ages,
+    newDomainDays: 30,
     sandboxDomains: new Set(['example.com']),
     mailbox,
     readKnowledge: async () => knowledge,
@@ -58,6 +60,7 @@ const answers: MailDns = {
     ttlSeconds: 60,
   }),
   addresses: async () => ({ status: 'found', records: ['93.184.216.34'], ttlSeconds: 60 }),
+  txt: async () => ({ status: 'no_data', ttlSeconds: 60 }),
 }
 
 afterEach(() => void vi.useRealTimers())
@@ -70,6 +73,7 @@ it('says of a batch how many are decided, in at most ten reports, and of a singl
       ttlSeconds: 60,
     }),
     addresses: async () => ({ status: 'found', records: ['203.0.113.9'], ttlSeconds: 60 }),
+    txt: answers.txt,
   })
   await verify(['ada@example.com'])
   expect(reports).toEqual([])
@@ -96,6 +100,7 @@ describe('ten thousand addresses', () => {
         failing(host.slice(3))
           ? { status: 'failed', reason: 'failure' }
           : answers.addresses(host, family, ms),
+      txt: answers.txt,
     })
     const decisions: Record<string, string[]> = { accept: [], review: [], reject: [] }
     for (let i = 0; i < 10_000; i += 100) {
@@ -164,6 +169,84 @@ describe('the same address many times', () => {
   })
 })
 
+describe('when a domain was registered', () => {
+  const DAY = 86_400_000
+  const dated = (days: Readonly<Record<string, number>>) => {
+    const asked: string[] = []
+    const ages: DomainAges = {
+      registeredAt: async (domain) => {
+        asked.push(domain)
+        const days_ = days[domain]
+        return days_ === undefined ? undefined : -days_ * DAY
+      },
+    }
+    return { asked, ages }
+  }
+
+  it('is a reason to look while it is less than 30 days ago, and told from then on', async () => {
+    const { ages } = dated({ 'new.com': 29, 'old.com': 30 })
+    const { verify } = setUp(answers, undefined, ages)
+    const results = await verify(['ada@new.com', 'ada@mail.new.com', 'ada@old.com', 'ada@unheard.com'])
+    expect(
+      results.map(({ decision, reasons, checks }) => [decision, reasons, checks.domain.registered_on]),
+    ).toEqual([
+      ['review', ['new_domain'], '1969-12-03'],
+      ['review', ['new_domain'], '1969-12-03'],
+      ['accept', [], '1969-12-02'],
+      ['accept', [], null],
+    ])
+  })
+
+  it('is asked of nobody for providers, disposable domains, those of a sandbox, and where nothing is configured', async () => {
+    const { asked, ages } = dated({})
+    const { verify } = setUp(answers, undefined, ages)
+    await verify([
+      'ada@gmail.com',
+      'ada@duck.com',
+      'ada@throwaway.com',
+      'ada@example.com',
+      'ada@[192.0.2.1]',
+      'ada',
+    ])
+    expect(asked).toEqual([])
+    const [answer] = await setUp(answers).verify(['ada@new.com'])
+    expect(answer?.checks.domain.registered_on).toBeNull()
+  })
+
+  it('keeps nobody waiting beyond the two seconds, and is then unknown', async () => {
+    vi.useFakeTimers()
+    const { verify } = setUp(answers, undefined, { registeredAt: () => never })
+    const done = verify(['ada@new.com'])
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect((await done)[0]).toMatchObject({ decision: 'accept', reasons: [] })
+  })
+})
+
+describe('who takes the mail', () => {
+  const through = (exchange: string): MailDns => ({
+    ...answers,
+    mx: async () => ({ status: 'found', records: [{ exchange, priority: 1 }], ttlSeconds: 60 }),
+  })
+  it.each<[string, string | null, string, string, readonly string[]]>([
+    ['aspmx.l.google.com', 'Google', 'mailboxes', 'accept', []],
+    ['acme-com.mail.protection.outlook.com', 'Microsoft', 'mailboxes', 'accept', []],
+    ['route1.mx.cloudflare.net', 'Cloudflare Email Routing', 'forwarding', 'accept', ['catch_all_likely']],
+    ['mx1.improvmx.com', 'ImprovMX', 'forwarding', 'accept', ['catch_all_likely']],
+    ['inbound-smtp.eu-west-1.amazonaws.com', 'Amazon SES', 'program', 'accept', ['catch_all_likely']],
+    ['mxa.mailgun.org', 'Mailgun', 'program', 'accept', ['catch_all_likely']],
+    ['mx0a-00.pphosted.com', 'Proofpoint', 'filter', 'accept', ['catch_all_likely']],
+    ['mx.throwaway.com', 'throwaway.com', 'throwaway', 'review', ['throwaway_route']],
+    ['mx.acme.com', null, '', 'accept', []],
+    // The end of a name counts, and a whole label of it.
+    ['google.com.acme.io', null, '', 'accept', []],
+    ['notmailgun.org', null, '', 'accept', []],
+  ])('is told of %s: %s', async (host, name, kind, decision, reasons) => {
+    const [answer] = await setUp(through(host)).verify(['ada@some-firm.com'])
+    expect(answer).toMatchObject({ decision, reasons })
+    expect(answer?.checks.mx.service).toEqual(name === null ? null : { name, kind })
+  })
+})
+
 describe('keys', () => {
   const KEY: EmailKey = { id: 'ek_1', createdAt: 0, revokedAt: null, lastSeenDay: '1970-01-01' }
 
@@ -185,6 +268,8 @@ describe('keys', () => {
       },
       dns: answers,
       addresses: createAddressPolicy([]),
+      ages: undefined,
+      newDomainDays: 30,
       sandboxDomains: new Set(['example.com']),
       mailbox: undefined,
       readKnowledge: () => (loads++, Promise.reject(new Error('away'))),
