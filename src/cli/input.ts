@@ -1,5 +1,5 @@
 // Files that commands take as input, and the JSON in them; - is stdin.
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { OperatorJsonFault, parseOperatorJson } from '../lib/operator-json.ts'
 import { CommandFailure, Exit } from './exit.ts'
 
@@ -20,14 +20,14 @@ const tooLong = (what: string) =>
   new CommandFailure(Exit.usage, `The ${what} is longer than ${MAX_INPUT_BYTES} bytes: is it the right file?`)
 
 async function readOne(what: string, file: string): Promise<Buffer> {
-  try {
-    return await readFile(file)
-  } catch {
-    throw new CommandFailure(
+  const unreadable = () =>
+    new CommandFailure(
       Exit.usage,
       `The ${what} file ${file} cannot be read: it does not exist, or this user may not read it.`,
     )
-  }
+  const { size } = await stat(file).catch(() => Promise.reject(unreadable()))
+  if (size > MAX_INPUT_BYTES) throw tooLong(what)
+  return readFile(file).catch(() => Promise.reject(unreadable()))
 }
 
 async function readStandardInput(what: string): Promise<Buffer> {

@@ -18,7 +18,7 @@ const sold = (service_id: string, challenge_score: number | null) =>
     seller: 'tea',
     service_id,
     name: HOSTILE,
-    stats: { challenge_score },
+    stats: { challenge_score, computed_at: '2026-11-20T08:00:00.000Z' },
   }) as unknown as MarketService
 
 /** Everything that an operator knows and a stranger need not. */
@@ -270,8 +270,8 @@ describe('the page that tests a transaction', () => {
 
 describe('a badge', () => {
   it.each([
-    ['good', '97/100 ready'],
-    ['bad', '12/100 not ready'],
+    ['good', '97/100 ready · 2026-11-20'],
+    ['bad', '12/100 not ready · 2026-11-20'],
     ['new', 'not tested yet'],
   ])('of a service shows what we computed: %s', async (service, words) => {
     const response = await get(`/badges/tea/${service}`)

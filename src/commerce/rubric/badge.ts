@@ -31,14 +31,18 @@ export function drawBadge({
  * The score that a service's own payment challenge was given at the last look.
  * @param service `seller/service_id`: in the picture, so that it passes for no other service
  * @param score null: nobody looked yet
+ * @param computedAt RFC 3339
  * @returns as `drawBadge`
  */
-export function drawChallengeBadge(service: string, score: number | null): string {
+export function drawChallengeBadge(service: string, score: number | null, computedAt: string | null): string {
   const label = `${service} payment challenge`
   if (score === null) return draw(label, 'not tested yet', GREY)
   const level = levelOf(score)
-  return draw(label, wordsOf(score, level), COLOURS[level])
+  const value = wordsOf(score, level)
+  return draw(label, computedAt === null ? value : `${value} · ${dayOf(computedAt)}`, COLOURS[level])
 }
+
+const dayOf = (moment: string) => moment.slice(0, 10)
 
 export interface SampleBadge extends Pick<TestReport, 'protocol' | 'score' | 'level' | 'report_hash'> {
   /** RFC 3339. */
@@ -56,7 +60,7 @@ const HASH_CHARS = 8
  */
 export function drawSampleBadge(badge: SampleBadge): string {
   const { protocol, score, level, report_hash, issuedAt, isOutOfDate, isSandbox } = badge
-  const about = `${issuedAt.slice(0, 10)} · ${report_hash.slice(0, HASH_CHARS)}`
+  const about = `${dayOf(issuedAt)} · ${report_hash.slice(0, HASH_CHARS)}`
   const label = `${isSandbox ? 'sandbox: ' : ''}pasted ${protocol} sample`
   return isOutOfDate
     ? draw(label, `out of date · ${about}`, GREY)

@@ -19,8 +19,9 @@ export async function sendServiceBadge(
     ({ seller, service_id }) => seller === params['seller'] && service_id === params['service_id'],
   )
   if (!service) throw new GatewayError('service_not_found', 'No service of this name is sold here.')
-  const { seller, service_id, stats } = service
-  await sendPicture(exchange, drawChallengeBadge(`${seller}/${service_id}`, stats.challenge_score))
+  const { seller, service_id } = service
+  const { challenge_score: score, computed_at: computedAt } = service.stats
+  await sendPicture(exchange, drawChallengeBadge(`${seller}/${service_id}`, score, computedAt))
 }
 
 /** @throws {GatewayError} not_found for what this gateway did not sign */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestReport } from '../../../schemas/commerce.ts'
-import { drawBadge } from '../../../src/commerce/rubric/badge.ts'
+import { drawBadge, drawChallengeBadge, drawSampleBadge } from '../../../src/commerce/rubric/badge.ts'
 import { levelOf } from '../../../src/commerce/rubric/engine.ts'
 
 const draw = (score: number, applicable = true) => drawBadge({ score, level: levelOf(score), applicable })
@@ -35,5 +35,40 @@ describe('drawBadge', () => {
     expect(x).toBe(left)
     expect(Number(left) + Number(right)).toBe(Number(whole))
     expect(svg).not.toMatch(/href|script|style|url\((?!#)/)
+  })
+})
+
+describe('drawChallengeBadge', () => {
+  it('has the name of the service and the day of the figures in the picture itself', () => {
+    expect(drawChallengeBadge('tea/brew', 97, '2026-11-20T08:00:00.000Z')).toMatch(
+      /<text [^>]*>tea\/brew payment challenge<\/text><text [^>]*>97\/100 ready · 2026-11-20<\/text>/,
+    )
+    expect(drawChallengeBadge('tea/brew', null, null)).toContain('>not tested yet</text>')
+  })
+})
+
+describe('drawSampleBadge', () => {
+  const badge = {
+    protocol: 'x402',
+    score: 95,
+    level: 'ready',
+    report_hash: '8db1140d'.repeat(8),
+    issuedAt: '2026-11-23T14:35:25.000Z',
+    isOutOfDate: false,
+    isSandbox: false,
+  } as const
+
+  it('says what it is of, and of a sandbox that it is one', () => {
+    expect(drawSampleBadge(badge)).toMatch(
+      />pasted x402 sample<\/text><text [^>]*>95\/100 ready · 2026-11-23 · 8db1140d<\/text>/,
+    )
+    expect(drawSampleBadge({ ...badge, isSandbox: true })).toContain('>sandbox: pasted x402 sample</text>')
+  })
+
+  it('has neither score nor colour once it is out of date', () => {
+    const old = drawSampleBadge({ ...badge, isOutOfDate: true })
+    expect(old).toContain('>out of date · 2026-11-23 · 8db1140d</text>')
+    expect(old).not.toContain('95/100')
+    expect(old).not.toContain('#18794e')
   })
 })
