@@ -123,7 +123,8 @@ export const permitPending = (permitId: string) =>
     'permit_pending',
     'state',
     permitId,
-    'A person has to approve this permit first. It was not used up: send the same call again later.',
+    'A person has to approve this permit first. It was not used up: send the same call again later, or with `wait_seconds`, which waits ' +
+      'for them and then sends.',
     { retry_after_seconds: RETRY_PENDING_SECONDS },
   )
 

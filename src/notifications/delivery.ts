@@ -129,7 +129,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     try {
       return await openAddress(key, target, target.sealed).use((url) => {
         const mailbox = readMailto(url)
-        return mailbox ? sendMail(target, id, body, mailbox.address) : sendWebhook(target, id, body, url)
+        return mailbox ? sendMail(id, body, mailbox.address) : sendWebhook(target, id, body, url)
       })
     } catch (err) {
       log.error({ err, target: target.id }, 'the address of a notification could not be opened')
@@ -137,14 +137,9 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     }
   }
 
-  async function sendMail(
-    target: NotificationTarget,
-    id: string,
-    body: string,
-    to: string,
-  ): Promise<string | undefined> {
+  async function sendMail(id: string, body: string, to: string): Promise<string | undefined> {
     if (!parts.mailer) return 'no_mail_server'
-    if (!mailed.take(target.id)) return 'too_many_mails'
+    if (!mailed.take(to.toLowerCase())) return 'too_many_mails'
     return parts.mailer.send({ id, to, signal: closing.signal, ...writeMail(body, parts.baseUrl) })
   }
 

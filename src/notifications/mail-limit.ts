@@ -4,19 +4,19 @@ const HOUR_MS = 3_600_000
 
 export interface MailLimit {
   /** @returns false where the mailbox had its share: what is not sent now is tried again later, as after any failure */
-  take(targetId: string): boolean
+  take(address: string): boolean
 }
 
 /** Counts in this process. */
 export function createMailLimit(now: () => number, perHour: number = MAILS_PER_HOUR): MailLimit {
   const sent = new Map<string, number[]>()
   return {
-    take(targetId) {
+    take(address) {
       const since = now() - HOUR_MS
-      for (const [id, times] of sent) if ((times.at(-1) ?? 0) <= since) sent.delete(id)
-      const recent = (sent.get(targetId) ?? []).filter((at) => at > since)
+      for (const [each, times] of sent) if ((times.at(-1) ?? 0) <= since) sent.delete(each)
+      const recent = (sent.get(address) ?? []).filter((at) => at > since)
       if (recent.length >= perHour) return false
-      sent.set(targetId, [...recent, now()])
+      sent.set(address, [...recent, now()])
       return true
     },
   }
