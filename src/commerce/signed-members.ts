@@ -42,6 +42,8 @@ export type MemberForm =
   | 'uint64'
   | 'uint96'
   | 'uint128'
+  /** Text without blanks and capitals. */
+  | 'name'
   /** An object with at least one member. */
   | 'object'
   /** An object, or the text of one in base64url. */
@@ -89,7 +91,7 @@ const MPP_MEMBERS = {
   'mpp-challenge': members({
     id: 'text',
     realm: 'text',
-    method: 'text',
+    method: 'name',
     intent: 'text',
     request: 'document',
   }),
@@ -329,6 +331,7 @@ const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   texts: (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
   text: (value) => typeof value === 'string',
   proof: (value) => typeof value === 'string' && value.length >= 8,
+  name: (value) => typeof value === 'string' && /^[^\sA-Z]+$/.test(value),
   evidence: (value) => typeof value === 'string',
   address_or_none: (value) => isHex(value, 20),
   uint64: isBelow(1n << 64n),

@@ -3,6 +3,7 @@
 import { bind, isSameAddress, type Verdict } from '../compare.ts'
 import { pick, pickBoolean, pickList, pickNumeral, pickText, type Numeral } from '../decode/value.ts'
 import type { Binding, Found } from '../ports.ts'
+import { bindTransaction } from './bind-transaction.ts'
 import type { MppChallenge, MppFacts } from './facts.ts'
 import type { MppLeg, MppPayload, MppPull } from './payload.ts'
 import { findUnknown } from './signed.ts'
@@ -18,7 +19,9 @@ interface Pair {
 export function bindPayload(facts: MppFacts): Binding[] {
   const { challenge, payload } = facts
   if (challenge === null || payload === null) return []
-  const isSession = challenge.intent?.value === 'session'
+  // A voucher is one, whatever the intent is called.
+  const isSession =
+    challenge.intent?.value === 'session' || payload.cumulatives.length + payload.deposits.length > 0
   const pair = { challenge, payload, facts, isSession }
   return [
     ...bindKind(pair),
@@ -28,6 +31,7 @@ export function bindPayload(facts: MppFacts): Binding[] {
     ...bindDeposits(pair),
     ...bindGateway(pair),
     ...bindSource(pair),
+    ...bindTransaction(challenge, payload, isSession),
   ]
 }
 

@@ -21,6 +21,7 @@ export const bindMpp = ({ facts, reading }: Stated<MppFacts>): Binding[] =>
       ...bindChallengeDigest(challenge, reading),
       ...bindSplits(challenge),
       ...bindShares(challenge),
+      ...bindInvoices(challenge),
       ...(facts.stage === 'challenge' ? bindSnapshot(challenge) : []),
     ])
     .concat(bindPayload(facts))
@@ -61,6 +62,30 @@ function bindChallengeDigest({ digest }: MppChallenge, reading: Reading): Bindin
   if (parsed === undefined)
     return [bind('digest', 'mismatch', digest.at, '/body', 'The digest of the challenge cannot be read.')]
   return parsed.map(({ algorithm, value }) => bindDigest(reading, algorithm, value, digest.at))
+}
+
+/** The invoice is what is paid: for more than is stated it is denied, for less somebody has to look. */
+function bindInvoices({ invoices, amount, request }: MppChallenge): Binding[] {
+  const pairs = [
+    [invoices.charge, amount],
+    [invoices.deposit, pickNumeral(request, 'depositAmount')],
+  ] as const
+  return pairs.flatMap(([invoice, stated]) => {
+    if (invoice === null || stated?.isInteger !== true) return []
+    const [paid, told] = [BigInt(invoice.value), BigInt(stated.value)]
+    const verdict = paid === told ? 'match' : paid > told ? 'mismatch' : 'partial'
+    return [
+      bind(
+        'amount',
+        verdict,
+        invoice.at,
+        stated.at,
+        verdict === 'match'
+          ? 'The invoice is for the amount that is stated.'
+          : 'The invoice is for another amount than is stated.',
+      ),
+    ]
+  })
 }
 
 const ALL_BPS = 10_000n

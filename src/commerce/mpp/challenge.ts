@@ -13,6 +13,7 @@ import {
 } from '../decode/value.ts'
 import type { Found, JsonObject, Place } from '../ports.ts'
 import { readAsset } from './assets.ts'
+import { readInvoices } from './invoice.ts'
 import type { MppChallenge, MppDemand, MppSight } from './facts.ts'
 
 /** Base64 of an object. */
@@ -45,6 +46,7 @@ export function readChallenge(from: Found<JsonObject>): MppChallenge {
   const details = pickObject(decoded, 'methodDetails')
   const splits = pick(details, 'splits') ?? pick(decoded, 'splits')
   const shares = pick(details, 'distributionSplits')
+  const invoices = readInvoices(decoded, details)
   const method = pickText(from, 'method')
   const intent = pickText(from, 'intent')
   return {
@@ -66,7 +68,8 @@ export function readChallenge(from: Found<JsonObject>): MppChallenge {
     recipient: pickText(decoded, 'recipient'),
     request: decoded,
     details,
-    demands: readDemands(decoded, details),
+    invoices,
+    demands: readDemands(decoded, details, invoices),
     shareRecipients: pickList(shares).flatMap((share) => pickText(share, 'recipient') ?? []),
     splitsAt: splits?.at ?? null,
     splits: pickList(splits).map((split) => ({
@@ -77,7 +80,11 @@ export function readChallenge(from: Found<JsonObject>): MppChallenge {
 }
 
 /** What a payer has to put in or sign besides the price itself. */
-function readDemands(request: Found<JsonObject> | null, details: Found<JsonObject> | null): MppDemand[] {
+function readDemands(
+  request: Found<JsonObject> | null,
+  details: Found<JsonObject> | null,
+  invoices: MppChallenge['invoices'],
+): MppDemand[] {
   const demand = (amount: Numeral | null, isSuggested = false): MppDemand[] =>
     amount === null ? [] : [{ amount, isSuggested }]
   return [
@@ -85,6 +92,8 @@ function readDemands(request: Found<JsonObject> | null, details: Found<JsonObjec
     ...demand(pickNumeral(request, 'minimumDeposit')),
     // lightning: the invoice is for just that.
     ...demand(pickNumeral(request, 'depositAmount')),
+    ...demand(invoices.deposit),
+    ...demand(invoices.charge),
     ...demand(pickNumeral(details, 'sessionSnapshot', 'requiredCumulative')),
     ...demand(pickNumeral(details, 'minVoucherDelta')),
   ]

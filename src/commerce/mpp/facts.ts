@@ -34,6 +34,8 @@ export interface MppChallenge extends MppAsset {
   /** Decoded; null where it does not decode. */
   readonly request: Found<JsonObject> | null
   readonly details: Found<JsonObject> | null
+  /** In satoshis, as the invoices themselves say. */
+  readonly invoices: { readonly charge: Numeral | null; readonly deposit: Numeral | null }
   readonly demands: readonly MppDemand[]
   /** Those who get a share in hundredths of a percent (solana session). */
   readonly shareRecipients: readonly Found<string>[]

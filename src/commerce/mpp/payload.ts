@@ -2,6 +2,7 @@
 // `method`: whoever leaves those out or lies in them is judged by the amounts all the same.
 import { pick, pickList, pickNumeral, pickObject, pickText, type Numeral } from '../decode/value.ts'
 import type { Found, Json, JsonObject } from '../ports.ts'
+import { readTransaction, type Transaction } from './transaction.ts'
 
 /** An amount that the payload agrees to, and to whom. */
 export interface MppTaking {
@@ -69,6 +70,8 @@ export interface MppPayload {
     readonly fees: readonly Numeral[]
     readonly value: Numeral | null
   } | null
+  /** A signed transaction that could be read: of an EVM, with its calls. */
+  readonly transaction: Found<Transaction> | null
   readonly takings: readonly MppTaking[]
 }
 
@@ -86,12 +89,13 @@ export function readPayload(found: Found<Json> | null): MppPayload | null {
   const pulls = [object, pickObject(object, 'authorization'), pickObject(object, 'deposit', 'authorization')]
     .map(readPull)
     .filter((pull) => pull !== null)
-  const permitted = pickList(object, 'permit', 'permitted')
-  const details = pickList(object, 'transferDetails')
+  const permitted = pickItems(object, 'permit', 'permitted')
+  const details = pickItems(object, 'transferDetails')
   const legs = readLegs(permitted, details)
   const cumulatives = vouchers.flatMap((from) => pickNumeral(from, 'cumulativeAmount') ?? [])
   const deposits = DEPOSITS.flatMap((name) => pickNumeral(object, name) ?? [])
   const gateway = readGateway(object)
+  const transaction = findTransaction(object)
   return {
     at: object.at,
     object,
@@ -110,8 +114,15 @@ export function readPayload(found: Found<Json> | null): MppPayload | null {
     legs,
     hasUnevenLegs: legs.length > 0 && permitted.length !== details.length,
     gateway,
-    takings: listTakings({ channel, cumulatives, deposits, pulls, legs, gateway }),
+    transaction,
+    takings: listTakings({ channel, cumulatives, deposits, pulls, legs, gateway, transaction }),
   }
+}
+
+/** A list, or the one item that stands where a list should. */
+function pickItems(from: Found<JsonObject>, ...path: readonly string[]): readonly Found<Json>[] {
+  const single = pickObject(from, ...path)
+  return single === null ? pickList(from, ...path) : [single]
 }
 
 const readChannel = (from: Found<JsonObject>): MppChannel => ({
@@ -155,6 +166,16 @@ function readLegs(permitted: readonly Found<Json>[], details: readonly Found<Jso
   })
 }
 
+/** `signature` of a charge, `transaction` of a session. */
+function findTransaction(object: Found<JsonObject>): Found<Transaction> | null {
+  for (const name of ['transaction', 'signature']) {
+    const text = pickText(object, name)
+    const value = text === null ? undefined : readTransaction(text.value)
+    if (text !== null && value !== undefined) return { value, at: text.at }
+  }
+  return null
+}
+
 /** Circle Gateway (method `usdc`): a fee on top of the amount, both inside what is signed. */
 function readGateway(object: Found<JsonObject>): MppPayload['gateway'] {
   const sourceNetwork = pickText(object, 'sourceNetwork')
@@ -178,7 +199,11 @@ function listTakings({
   pulls,
   legs,
   gateway,
-}: Pick<MppPayload, 'channel' | 'cumulatives' | 'deposits' | 'pulls' | 'legs' | 'gateway'>): MppTaking[] {
+  transaction,
+}: Pick<
+  MppPayload,
+  'channel' | 'cumulatives' | 'deposits' | 'pulls' | 'legs' | 'gateway' | 'transaction'
+>): MppTaking[] {
   const { payee, token } = channel
   const found: MppTaking[] = []
   const isChannel = cumulatives.length + deposits.length > 0
@@ -194,6 +219,7 @@ function listTakings({
         payee: isChannel ? (pickText(pull.witness, 'payee') ?? payee) : pull.to,
       })
   found.push(...listPermits(legs))
+  if (transaction !== null) found.push(...listCalls(transaction))
   if (gateway !== null && gateway.value !== null) {
     found.push({ as: 'transfer', amount: gateway.value, token: null, payee: null })
     for (const fee of gateway.fees)
@@ -227,6 +253,21 @@ function listPermits(legs: readonly MppLeg[]): MppTaking[] {
     ]
   })
 }
+
+/** Transfers and deposits of a transaction, at the place of the whole. */
+const listCalls = ({ value, at }: Found<Transaction>): MppTaking[] =>
+  value.calls.flatMap(({ does, to, payee, token, amount }): MppTaking[] =>
+    amount === null || does === 'approve' || does === 'other'
+      ? []
+      : [
+          {
+            as: does,
+            amount: { value: String(amount), at, isInteger: true, isNumber: false },
+            token: does === 'transfer' ? { value: to, at } : token === null ? null : { value: token, at },
+            payee: payee === null ? null : { value: payee, at },
+          },
+        ],
+  )
 
 /** The sum of several amounts as one, at a place; the first that is no integer where there is one. */
 function addUp(amounts: readonly Numeral[], at: Numeral): Numeral {

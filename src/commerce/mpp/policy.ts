@@ -25,7 +25,7 @@ export const policy: ProtocolPolicy<MppFacts> = {
   judge: ({ layer, facts }) => [
     ...facts.challenges.slice(0, MAX_TERMS).flatMap(judgeKeys),
     ...(layer.stage === 'payment'
-      ? [...judgeProof(facts), ...judgeDescriptor(facts), ...judgeRenewal(facts)]
+      ? [...judgeProof(facts), ...judgeIntent(facts), ...judgeDescriptor(facts), ...judgeRenewal(facts)]
       : []),
   ],
   listHosts: ({ facts }) => facts.challenges.map(({ realm }) => realm),
@@ -57,6 +57,21 @@ function judgeProof({ challenge, payload, proof }: MppFacts): Reason[] {
     reason('POLICY_INPUT_MISSING', payload.at, {
       message:
         'The payment method is not known here, and none of the members of its payload is a known proof.',
+    }),
+  ]
+}
+
+/** Of what no draft describes, nobody here can tell what it lets be taken besides the amounts that it names. */
+function judgeIntent({ challenge, payload }: MppFacts): Reason[] {
+  if (challenge === null || payload === null || !challenge.isRequestReadable) return []
+  const isPlain = challenge.intent === null || challenge.intent.value === 'charge'
+  const isOpaque = payload.gateway !== null && payload.gateway.value === null
+  if ((isPlain || isKnown(challenge)) && !isOpaque) return []
+  return [
+    reason('POLICY_INPUT_MISSING', payload.at, {
+      message: isOpaque
+        ? 'What is signed does not show the amount that it transfers.'
+        : 'The intent of this payment method is not known here: what its payload lets be taken is not told.',
     }),
   ]
 }

@@ -143,12 +143,15 @@ function findEnd({ challenge, payload }: MppFacts): Found<number> | null {
   )
 }
 
+const listPullEnds = ({ pulls, object }: MppPayload): (Found<number> | null)[] => [
+  ...pulls.map(({ validBefore }) => toSeconds(validBefore)),
+  toSeconds(pickNumeral(object, 'permit', 'deadline')),
+]
+
 /** Ends of what the payload signs. A voucher that ends at 0 never does. */
 export const listEnds = (payload: MppPayload | null): Found<number>[] =>
   payload === null
     ? []
-    : [
-        ...payload.pulls.map(({ validBefore }) => toSeconds(validBefore)),
-        toSeconds(pickNumeral(payload.object, 'permit', 'deadline')),
-        toSeconds(payload.voucherExpiresAt),
-      ].filter((end): end is Found<number> => end !== null && end.value > 0)
+    : [...listPullEnds(payload), toSeconds(payload.voucherExpiresAt)].filter(
+        (end): end is Found<number> => end !== null && end.value > 0,
+      )

@@ -339,3 +339,33 @@ export const CHARGES: Readonly<Record<string, SampleSource>> = {
     { type: 'keyAuthorization', signature: `0xf8c1${'a3f0915cd7e4286b'.repeat(12)}` },
   ),
 }
+
+const rlp = (item: string | readonly unknown[]): Buffer => {
+  const isList = typeof item !== 'string'
+  const body = isList
+    ? Buffer.concat(item.map((inner) => rlp(inner as string)))
+    : Buffer.from(item, 'hex')
+  if (!isList && body.length === 1 && (body[0] ?? 0) < 0x80) return body
+  const base = isList ? 0xc0 : 0x80
+  if (body.length < 56) return Buffer.concat([Buffer.from([base + body.length]), body])
+  const size = Buffer.from(body.length.toString(16).padStart(4, '0'), 'hex')
+  return Buffer.concat([Buffer.from([base + 57]), size, body])
+}
+const argument = (value: string | bigint) =>
+  typeof value === 'string' ? value.slice(2).padStart(64, '0') : value.toString(16).padStart(64, '0')
+
+/** Calldata of a function. @param selector eight digits */
+export const call = (to: string, selector: string, ...args: readonly (string | bigint)[]): readonly string[] => [
+  to.slice(2),
+  '',
+  selector + args.map(argument).join(''),
+]
+const SIGNED = ['', 'c1d2e3f4'.repeat(8), '1b2a3c4d'.repeat(8)]
+
+/** A transaction of Tempo with these calls. */
+export const tempoTransaction = (calls: readonly (readonly string[])[], chain = '1079'): string =>
+  `0x76${rlp([chain, '01', '02', '5208', calls, [], '', '', '', '', TOKEN.slice(2), '', [], SIGNED.join('')]).toString('hex')}`
+
+/** A transaction of EIP-1559 with one call. */
+export const evmTransaction = ([to = '', value = '', data = '']: readonly string[], chain = '014a34'): string =>
+  `0x02${rlp([chain, '', '01', '02', '5208', to, value, data, [], ...SIGNED]).toString('hex')}`
