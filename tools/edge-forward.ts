@@ -10,11 +10,12 @@ export const edgeForward = defineTool({
   toolset: 'commerce',
   title: 'Send a transaction to a merchant through the edge',
   summary:
-    'Forwards the request to https://{merchant-host}/{path} byte for byte and returns the answer of the merchant as it ' +
+    'Forwards the request (POST; GET, PUT, PATCH and DELETE where the record of the merchant lists them) to ' +
+    'https://{merchant-host}/{path} byte for byte and returns the answer of the merchant as it ' +
     'came: status, headers, body. Only for hosts that authorized this gateway in their DNS; the account of the merchant pays ' +
     '1 credit, whoever asks. Authorization, payment and signature headers (x402, MPP, ACP, UCP, AP2) pass untouched; cookies ' +
     'do not, and a token or permit of this gateway is refused. What POST /v1/inspect denies for contradicting itself, for card ' +
-    'data or for a secret is not forwarded (transaction_blocked). An Idempotency-Key is added where there is none. ' +
+    'data or for a secret is not forwarded (transaction_blocked). An Idempotency-Key is added where there is none and the method is not GET. ' +
     'X-Gateway-Attempt tells answers of the merchant from those of the gateway; X-Gateway-Receipt and X-Gateway-Evidence ' +
     'are signed. Nothing is retried: after outcome_ambiguous ask the merchant before you send again.',
 

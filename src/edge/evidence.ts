@@ -15,6 +15,8 @@ export const EDGE_TOOL = 'gateway.edge.forward'
 export interface EvidenceFacts {
   readonly requestId: string
   readonly attempt: Attempt
+  /** The digest of the buyer's body as it was sent on, in the form of RFC 9530. */
+  readonly bodyDigest: string
   readonly consent: Consent
   readonly inspection: Inspection
   readonly completed: Completed
@@ -25,7 +27,7 @@ export interface EvidenceFacts {
 /** @returns compact JWS (typ gw-evidence+jws) */
 export function signEvidence(
   { signer, baseUrl, edgeName, now }: Pick<EdgeParts, 'signer' | 'baseUrl' | 'edgeName' | 'now'>,
-  { requestId, attempt, consent, inspection, completed, times }: EvidenceFacts,
+  { requestId, attempt, bodyDigest, consent, inspection, completed, times }: EvidenceFacts,
 ): string {
   const endedAt = now()
   const id = newId('evd', endedAt)
@@ -53,6 +55,7 @@ export function signEvidence(
       findings: [...new Set(findings.map(({ rule }) => rule))],
     },
     request_digest: attempt.requestDigest,
+    request_content_digest: bodyDigest,
     idempotency_key_added: attempt.idempotencyKey !== null,
     upstream_status: completed.response.status,
     response_bytes: completed.response.body.length,

@@ -1,8 +1,8 @@
 // The story of one edge call: whose host it is, what its merchant allows, what the transaction looks like, then one attempt of
 // the egress engine without a credential, paid by the merchant's account. Nothing is charged before all of that holds.
-import { digestRequest } from '../egress/digest.ts'
+import { digestContent, digestRequest } from '../egress/digest.ts'
 import { newAttempt } from '../egress/new-attempt.ts'
-import { type PreparedRequest, TIMEOUT_MS } from '../egress/request.ts'
+import { isSafeMethod, type PreparedRequest, TIMEOUT_MS } from '../egress/request.ts'
 import type { Completed, Paid } from '../egress/paid.ts'
 import { coversPath } from '../egress/scope.ts'
 import { parseTarget } from '../egress/target.ts'
@@ -26,7 +26,14 @@ import {
   type Inspection,
   MAX_ANSWER_BYTES,
 } from './ports.ts'
-import { merchantHasNoCredits, notAuthorized, notCovered, toBuyer, transactionBlocked } from './refusals.ts'
+import {
+  merchantHasNoCredits,
+  methodNotListed,
+  notAuthorized,
+  notCovered,
+  toBuyer,
+  transactionBlocked,
+} from './refusals.ts'
 
 export type ForwardParts = Pick<
   EdgeParts,
@@ -98,7 +105,8 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     const { transaction, request, consent, accountId, inspection, startedAt, consentedAt, charge } = admitted
     await fault.at('before_reserve')
     let released: HeaderPairs = []
-    const { attempt, ...reserved } = await reserve(request, accountId)
+    const bodyDigest = digestContent(request.body)
+    const { attempt, ...reserved } = await reserve(request, bodyDigest, accountId)
     charge.taken(ATTEMPT_COST, attempt.id)
     await fault.at('after_reserve')
     const sentAt = now()
@@ -122,6 +130,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     const evidence = signEvidence(parts, {
       requestId: transaction.requestId,
       attempt,
+      bodyDigest,
       consent,
       inspection,
       completed,
@@ -156,6 +165,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     const verdict = parseTarget(`https://${host}${path}${query === undefined ? '' : `?${query}`}`, {
       ports: parts.egressPorts,
       allowSandboxName: parts.allowSandboxName,
+      asWritten: true,
     })
     if (!verdict.ok && verdict.code === 'target_invalid')
       throw new GatewayError('target_invalid', verdict.detail, { reason: verdict.reason })
@@ -175,11 +185,13 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     }
   }
 
-  /** @throws {GatewayError} edge_not_authorized */
+  /** @throws {GatewayError} edge_not_authorized; method_not_allowed for what only a record that lists it allows */
   function checkConsent(
     { target, method }: PreparedRequest,
     verdict: ConsentVerdict,
   ): Extract<ConsentVerdict, { ok: true }> {
+    if (method !== DEFAULT_METHOD && !(verdict.ok && verdict.consent.methods.includes(method)))
+      throw methodNotListed(verdict.ok ? verdict.consent.methods : [DEFAULT_METHOD])
     if (!verdict.ok) throw notAuthorized(verdict)
     const { paths, methods } = verdict.consent
     if (!paths.some((prefix) => coversPath(prefix, target.path))) throw notCovered('path_not_covered', paths)
@@ -190,6 +202,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   /** @throws {GatewayError} credits_required */
   async function reserve(
     request: PreparedRequest,
+    bodyDigest: string,
     accountId: string,
   ): Promise<Pick<Paid, 'attempt' | 'addresses' | 'balance'>> {
     const addresses = await runner.recall(request, undefined)
@@ -204,11 +217,12 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
         method: request.method,
         url: request.target.url.href,
         headers: request.headers,
-        body: request.body,
+        contentDigest: bodyDigest,
         credentialId: null,
         secretVersion: null,
       }),
-      addsKey: keyOf(request) === undefined,
+      // A request that changes nothing needs no key, and a cache before the merchant would keep an answer for each.
+      addsKey: !isSafeMethod(request.method) && keyOf(request) === undefined,
       isSending: addresses !== undefined,
     })
     const reserved = await parts.store.reserveEdgeCall({
@@ -224,6 +238,8 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   }
 }
 
+/** What a consent record allows that lists no methods. */
+const DEFAULT_METHOD = 'POST'
 const NO_BODY = Buffer.alloc(0)
 
 const toInspected = ({ method, target, headers, body }: PreparedRequest): InspectedRequest => ({

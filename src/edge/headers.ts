@@ -114,11 +114,17 @@ export function headersToBuyer(received: OutboundResponse['headers'], url: URL):
   for (const pair of sent) {
     const [name, value] = pair
     if (isHopByHop(name) || named.has(name) || NOT_RELEASED.has(name)) continue
-    if (name.startsWith('x-gateway-') || !NAME.test(name) || !VALUE.test(value)) continue
+    if (speaksForGateway(name) || !NAME.test(name) || !VALUE.test(value)) continue
     released.push(REFERENCES.has(name) ? [name, absolute(value, url)] : pair)
   }
   return released
 }
+
+/**
+ * A buyer's framework keeps headers as variables, in which every character but letters and digits becomes one and the same: a forged
+ * `X_Gateway_Receipt` or `X.Gateway.Receipt` of a merchant would stand where ours does.
+ */
+const speaksForGateway = (name: string): boolean => /^x[^a-z0-9]+gateway(?:[^a-z0-9]|$)/i.test(name)
 
 /** Joins repeated headers into one list, which is what they mean. */
 export function joinPairs(pairs: HeaderPairs): Record<string, string> {

@@ -18,6 +18,14 @@ export const notCovered = (
     ? edgeRefused(refusal, `The merchant's consent is for other paths: ${covered.join(', ')}.`)
     : edgeRefused(refusal, `The merchant's consent is for other methods: ${covered.join(', ')}.`)
 
+/** 405: POST is what a merchant allows by consenting, every other method by listing it. */
+export const methodNotListed = (allowed: readonly string[]): GatewayError =>
+  new GatewayError(
+    'method_not_allowed',
+    `This merchant takes ${allowed.join(', ')} through the edge. Others are forwarded where its record lists them in methods=.`,
+    { reason: 'method_not_listed', extras: { allow: [...allowed] } },
+  )
+
 function edgeRefused(refusal: EdgeRefusal, detail: string): GatewayError {
   return new GatewayError(
     'edge_not_authorized',

@@ -30,13 +30,15 @@ export function digestRequest(request: {
   /** The canonical URL. */
   readonly url: string
   readonly headers: HeaderPairs
-  readonly body: Buffer | undefined
+  readonly body?: Buffer | undefined
+  /** Of the body, where the caller made it already. */
+  readonly contentDigest?: string
   /** Null where no credential goes with it. */
   readonly credentialId: string | null
   readonly secretVersion: number | null
 }): string {
   return digestCanonical({
-    content_digest: digestContent(request.body),
+    content_digest: request.contentDigest ?? digestContent(request.body),
     credential_id: request.credentialId,
     headers: sortByName(request.headers),
     method: request.method,

@@ -53,6 +53,11 @@ export interface TargetOptions {
   readonly allowSandboxName?: boolean
   /** Paths may contain `%2F`, by opt-in of the credential. */
   readonly allowEncodedSlash?: boolean | undefined
+  /**
+   * Paths go on as they were written, with `;`, `%2F` and needless escapes, because they are the server's own business. What could step
+   * out of a prefix in some reading stays refused.
+   */
+  readonly asWritten?: boolean | undefined
 }
 
 /** The sample site of the sandbox, which has no name in any DNS. */
@@ -167,18 +172,23 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
 /**
  * Whether a raw path means the same to every server: also asked of the prefixes that operators write. With `allowEncodedSlash` it
- * has to be harmless in both readings, with `%2F` as a character of a segment and as a slash.
+ * has to be harmless in both readings, with `%2F` as a character of a segment and as a slash; `asWritten`, also without what stands behind a
+ * `;` of a segment, since some servers cut that off before they look at dots.
  */
 export function checkPath(
   path: string,
-  { allowEncodedSlash = false }: Pick<TargetOptions, 'allowEncodedSlash'> = {},
+  {
+    allowEncodedSlash = false,
+    asWritten = false,
+  }: Pick<TargetOptions, 'allowEncodedSlash' | 'asWritten'> = {},
 ): PathVerdict {
   if (!/^\/[!-~]*$/.test(path) || /[\\?#"<>^`{|}]/.test(path) || /%(?![\da-f]{2})/i.test(path))
     return { ok: false, reason: whyPathIsNot(path) }
-  if ((allowEncodedSlash ? /%(?:5c|25|00)/i : /%(?:2f|5c|25|00)/i).test(path))
+  if ((allowEncodedSlash || asWritten ? /%(?:5c|25|00)/i : /%(?:2f|5c|25|00)/i).test(path))
     return { ok: false, reason: 'path_encoded_delimiter' }
   if (path.includes('//')) return { ok: false, reason: 'path_empty_segment' }
-  if (path.includes(';') || /%3b/i.test(path)) return { ok: false, reason: 'path_parameter_segment' }
+  if (!asWritten && (path.includes(';') || /%3b/i.test(path)))
+    return { ok: false, reason: 'path_parameter_segment' }
   // Printable ASCII without an escape can hide nothing else.
   if (!path.includes('%')) return hasDotSegment(path) ? { ok: false, reason: 'path_dot_segment' } : OK
   // An escaped percent sign is refused above, so there is one level of escapes and one decoding shows everything.
@@ -193,6 +203,7 @@ export function checkPath(
   if (CONTROL.test(decoded)) return { ok: false, reason: 'path_control_character' }
   if (LOOK_ALIKE.test(decoded) || hasCompatibilityDelimiter(decoded))
     return { ok: false, reason: 'path_look_alike' }
+  if (asWritten) return OK
   const escapes = path.match(/%../g) ?? []
   if (
     escapes.some(
@@ -206,7 +217,8 @@ export function checkPath(
 
 const OK = { ok: true } as const
 
-const hasDotSegment = (path: string) => /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)
+/** Tomcat and its like read `/a/..;x/b` as `/b`. */
+const hasDotSegment = (path: string) => /(?:^|\/)\.{1,2}(?:;[^/]*)?(?:\/|$)/.test(path)
 
 function hasCompatibilityDelimiter(decoded: string): boolean {
   for (const char of decoded) {

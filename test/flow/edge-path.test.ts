@@ -1,11 +1,12 @@
 // Request targets as bytes on a socket: whatever they are, the merchant sees its own path as it was written, or nobody sees
 // anything.
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorsOf } from '../../src/core/tool-errors.ts'
 import { edgeForward } from '../../tools/edge-forward.ts'
 import type { AnyTool } from '../../src/core/registry.ts'
-import { startEdgeGateway, type EdgeGateway } from '../support/edge.ts'
+import { type EdgeAnswer, type EdgeGateway, type EdgeRequest, startEdgeGateway } from '../support/edge.ts'
 import { UPSTREAM_HOST } from '../support/gateway.ts'
 
 const OTHER = 'other.example.com'
@@ -32,6 +33,13 @@ describe('reaches the merchant, byte for byte', () => {
     ['/edge/{host}/v1/orders', '/v1/orders'],
     ['/edge/{host}/v1/%C3%A9', '/v1/%C3%A9'],
     ['/edge/{host}/v1?a=%2f..%2F&b=//?', '/v1?a=%2f..%2F&b=//?'],
+    // Every spelling is the merchant's own business: what it signs, or looks up, is what was written.
+    ['/edge/{host}/v1;x', '/v1;x'],
+    ['/edge/{host}/v1;color=red;size=2/a;b/', '/v1;color=red;size=2/a;b/'],
+    ['/edge/{host}/repos/acme%2Fshop/a%2fb', '/repos/acme%2Fshop/a%2fb'],
+    ['/edge/{host}/%7Eada/%7euser/~grace', '/%7Eada/%7euser/~grace'],
+    ['/edge/{host}/%61%2D%5F/%3Bx%3d', '/%61%2D%5F/%3Bx%3d'],
+    ['/edge/{host}/v1/...;x/..a', '/v1/...;x/..a'],
     ['/edge/{host}/edge/other.example.com/x', '/edge/other.example.com/x'],
     // RFC 9112, section 3.2.2: another spelling of the same resource, whatever authority it names.
     ['http://evil.example/edge/{host}/v1', '/v1'],
@@ -70,7 +78,20 @@ describe('reaches nobody', () => {
     ['/edge/{host}/caf\u00c3\u00a9', 400],
     ['/edge/{host}/v1#frag', 400],
     ['/edge/{host}/v1?', 400],
-    ['/edge/{host}/v1;x', 400],
+    // What leads out of a folder for some server, whatever stands around the dots.
+    ['/edge/{host}/v1/..;/admin', 400],
+    ['/edge/{host}/v1/..;x=1/admin', 400],
+    ['/edge/{host}/v1/.;/admin', 400],
+    ['/edge/{host}/v1/..;', 400],
+    ['/edge/{host}/v1/..%3b/admin', 400],
+    ['/edge/{host}/v1/..%2Fadmin', 400],
+    ['/edge/{host}/v1/x%2F..%2f..%2Fadmin', 400],
+    ['/edge/{host}/v1/%2E%2E;/admin', 400],
+    ['/edge/{host}/v1%2F%2Fadmin', 400],
+    ['/edge/{host}/v1/%252e%252e/admin', 400],
+    ['/edge/{host}/v1/a%5Cb', 400],
+    ['/edge/{host}/v1/a%00b', 400],
+    ['/edge/{host}/v1/a%EF%BC%9Bb', 400],
     ['/edge/https://{host}/v1', 403],
     ['/edge/127.0.0.1/v1', 403],
     ['/edge/0x7f.1/v1', 403],
@@ -94,6 +115,106 @@ describe('reaches nobody', () => {
     expect(answer.header('x-gateway-attempt')).toBeUndefined()
     expect(edge.upstream.requests.length).toBe(before)
     expect(edge.dns.queries.map(({ name }) => name)).not.toContain(OTHER)
+  })
+})
+
+describe('a method', () => {
+  const METHODS = ['GET', 'PUT', 'PATCH', 'DELETE'] as const
+  const at = () => `${edge.merchant}/v1/orders/1;v=2?a=1`
+  const evidenceOf = (answer: EdgeAnswer) =>
+    JSON.parse(Buffer.from(answer.header('x-gateway-evidence')!.split('.')[1]!, 'base64url').toString())
+  const sha256 = (text: string) => `sha-256=:${createHash('sha256').update(text).digest('base64')}:`
+  const arrivals = async (send: () => Promise<EdgeAnswer>) => {
+    const before = edge.upstream.requests.length
+    const answer = await send()
+    return { answer, arrived: edge.upstream.requests.slice(before) }
+  }
+
+  it.each(METHODS)(
+    '%s goes on only where the record lists it, with its body and its evidence',
+    async (method) => {
+      const body = method === 'GET' ? '' : '{"quantity":2}'
+      const headers = [['Content-Type', 'application/json']] as const
+      const refused = await arrivals(() => edge.send(at(), { method, headers, body }))
+      expect([refused.answer.status, refused.answer.header('allow'), refused.answer.problem.code]).toEqual([
+        405,
+        'POST',
+        'method_not_allowed',
+      ])
+      expect(refused.arrived).toEqual([])
+
+      await edge.publish(`${edge.record}; methods=POST,${method}`)
+      const { answer, arrived } = await arrivals(() => edge.send(at(), { method, headers, body }))
+      const others = await arrivals(() =>
+        edge.send(at(), { method: METHODS.find((one) => one !== method)!, headers }),
+      )
+      await edge.publish(edge.record)
+      expect(answer.status).toBe(200)
+      expect(arrived.map(({ method, target, body }) => [method, target, body.toString()])).toEqual([
+        [method, '/v1/orders/1;v=2?a=1', body],
+      ])
+      // What changes nothing is asked for again without a key, and a cache would keep an answer for each.
+      const key = arrived[0]!.headers.find(([name]) => name === 'idempotency-key')?.[1]
+      expect(key === undefined).toBe(method === 'GET')
+      expect(answer.header('x-gateway-idempotency-key')).toBe(key)
+      expect(evidenceOf(answer)).toMatchObject({
+        method,
+        idempotency_key_added: method !== 'GET',
+        request_content_digest: sha256(body),
+      })
+      expect([others.answer.status, others.answer.header('allow'), others.arrived]).toEqual([
+        405,
+        `POST, ${method}`,
+        [],
+      ])
+    },
+  )
+
+  it('keeps the key of the buyer, whichever it is', async () => {
+    await edge.publish(`${edge.record}; methods=GET,DELETE`)
+    for (const method of ['GET', 'DELETE']) {
+      const { answer, arrived } = await arrivals(() =>
+        edge.send(at(), { method, headers: [['Idempotency-Key', 'k-1']] }),
+      )
+      expect(arrived[0]!.headers).toContainEqual(['idempotency-key', 'k-1'])
+      expect(answer.header('x-gateway-idempotency-key')).toBeUndefined()
+    }
+    // POST is what a record allows that says nothing: this one says something else.
+    expect((await edge.send(at())).problem).toMatchObject({
+      code: 'edge_not_authorized',
+      refusal: 'method_not_covered',
+    })
+    await edge.publish(edge.record)
+  })
+
+  it.each<[string, EdgeRequest, string]>([
+    ['GET with a body', { method: 'GET', body: '{}' }, 'request_invalid'],
+    [
+      'GET with a chunked body',
+      { method: 'GET', headers: [['Transfer-Encoding', 'chunked']], body: '2\r\n{}\r\n0\r\n\r\n' },
+      'request_invalid',
+    ],
+    [
+      'GET for a script of a page',
+      { method: 'GET', headers: [['Sec-Fetch-Dest', 'script']] },
+      'origin_denied',
+    ],
+    [
+      'GET for a worker of a page',
+      { method: 'GET', headers: [['Sec-Fetch-Dest', 'serviceworker']] },
+      'origin_denied',
+    ],
+    ['HEAD', { method: 'HEAD' }, ''],
+    ['OPTIONS', { method: 'OPTIONS' }, 'method_not_allowed'],
+  ])('%s reaches nobody, even where the record lists all', async (_what, request, code) => {
+    await edge.publish(`${edge.record}; methods=GET,HEAD,POST,PUT,PATCH,DELETE`)
+    const before = edge.upstream.requests.length
+    if (request.method === 'HEAD') {
+      const { status } = await fetch(edge.baseUrl + at(), { method: 'HEAD' })
+      expect(status).toBe(405)
+    } else expect((await edge.send(at(), request)).problem.code).toBe(code)
+    expect(edge.upstream.requests.length).toBe(before)
+    await edge.publish(edge.record)
   })
 })
 

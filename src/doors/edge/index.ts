@@ -12,7 +12,10 @@ import type { DoorParts } from '../parts.ts'
 
 export const EDGE_PREFIX = '/edge/'
 const TOOL = 'gateway.edge.forward'
-const METHOD = 'POST'
+/** The merchant's record says which of them; POST where it says nothing. */
+const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'] as const
+/** Kinds of subresources that a page runs or is drawn by. No page of ours has one from a merchant. */
+const ACTIVE = /^(?:script|style|manifest|xslt|(?:audio|paint)worklet|(?:shared|service)?worker)$/
 const NO_BODY = Buffer.alloc(0)
 
 /** @returns undefined where the tool is not served */
@@ -24,10 +27,21 @@ export function createEdgeDoor(
 
   return async (req, res, context) => {
     try {
-      if (req.method !== METHOD)
-        throw new GatewayError('method_not_allowed', `Only ${METHOD} is forwarded.`, {
-          extras: { allow: [METHOD] },
-        })
+      const method = METHODS.find((one) => one === req.method)
+      if (!method)
+        throw new GatewayError(
+          'method_not_allowed',
+          'POST is forwarded, and GET, PUT, PATCH and DELETE where the record of the merchant lists them.',
+          { extras: { allow: ['POST'] } },
+        )
+      if (ACTIVE.test(headerOf(req, 'sec-fetch-dest')))
+        throw new GatewayError(
+          'origin_denied',
+          'A merchant is no source of scripts and styles for web pages.',
+          {
+            reason: 'active_content',
+          },
+        )
       if (isFramedOddly(req)) {
         res.setHeader('connection', 'close')
         throw new GatewayError(
@@ -36,7 +50,10 @@ export function createEdgeDoor(
         )
       }
       const { body, inputError } = await read(req, tool.maxBodyBytes)
-      const message = toTransaction(req, context, body)
+      // RFC 9110, section 9.3.1: it means nothing there, and a server that leaves it on the wire reads it as the next request.
+      if (method === 'GET' && body.length > 0)
+        throw new GatewayError('request_invalid', 'Leave out the body: a GET has none.')
+      const message = toTransaction(req, context, method, body)
       const result = await parts.calls.call({
         tool,
         input: { 'merchant-host': message.host, path: message.path },
@@ -80,7 +97,17 @@ async function read(
   }
 }
 
-function toTransaction(req: IncomingMessage, context: HttpContext, body: Buffer): HttpMessage {
+const headerOf = ({ headers }: IncomingMessage, name: string): string => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+function toTransaction(
+  req: IncomingMessage,
+  context: HttpContext,
+  method: string,
+  body: Buffer,
+): HttpMessage {
   const rest = context.path.slice(EDGE_PREFIX.length)
   const slash = rest.indexOf('/')
   const headers: (readonly [string, string])[] = []
@@ -93,7 +120,7 @@ function toTransaction(req: IncomingMessage, context: HttpContext, body: Buffer)
     path: slash < 0 ? '' : rest.slice(slash),
     // An empty query is one too.
     query: req.url?.includes('?') ? context.query : undefined,
-    method: METHOD,
+    method,
     headers,
     body,
     address: context.address,

@@ -16,6 +16,7 @@ function attest(host: string, addresses: readonly string[]): Readonly<Record<str
     {
       requestId: 'req_1',
       attempt: { id: 'att_1', host, method: 'POST', requestDigest: 'asked', idempotencyKey: 'key' },
+      bodyDigest: 'sent',
       consent: { accountToken: 'token', recordDigest: 'record' },
       inspection: { protocols: [], findings: [] },
       completed: {
@@ -50,6 +51,7 @@ describe('evidence', () => {
   it('takes the digests from the attempt and counts the time of each part', () => {
     expect(attest('shop.example.com', ['93.184.215.14'])).toMatchObject({
       request_digest: 'asked',
+      request_content_digest: 'sent',
       response_digest: 'answered',
       response_content_digest: 'content',
       response_bytes: 4,

@@ -147,7 +147,10 @@ describe('where it leads', () => {
     ['a dot segment at the end', HOST, '/v1/.', undefined, 'target_invalid'],
     ['escaped dots', HOST, '/v1/%2e%2e/admin', undefined, 'target_invalid'],
     ['half escaped dots', HOST, '/v1/.%2E/admin', undefined, 'target_invalid'],
-    ['an escaped slash', HOST, '/v1%2fadmin', undefined, 'target_invalid'],
+    ['dots before a path parameter', HOST, '/v1/..;x/admin', undefined, 'target_invalid'],
+    ['dots before an escaped slash', HOST, '/v1/..%2fadmin', undefined, 'target_invalid'],
+    ['dots before an escaped semicolon', HOST, '/v1/..%3bx%2fadmin', undefined, 'target_invalid'],
+    ['two escaped slashes', HOST, '/v1%2f%2fadmin', undefined, 'target_invalid'],
     ['an escaped backslash', HOST, '/v1%5Cadmin', undefined, 'target_invalid'],
     ['an escaped percent sign', HOST, '/v1%252fadmin', undefined, 'target_invalid'],
     ['two slashes', HOST, '//other.example.com/x', undefined, 'target_invalid'],
@@ -169,7 +172,6 @@ describe('where it leads', () => {
     ['a fragment', HOST, '/x', 'a#b', 'target_invalid'],
     ['a fragment in the path', HOST, '/x#y', undefined, 'target_invalid'],
     ['a broken escape', HOST, '/x', 'a=%zz', 'target_invalid'],
-    ['a path parameter', HOST, '/x;y', undefined, 'target_invalid'],
     ['bytes that are not ASCII', HOST, '/caf\u00c3\u00a9', undefined, 'target_invalid'],
     ['a space', HOST, '/a b', undefined, 'target_invalid'],
     ['very much', HOST, `/${'x'.repeat(8200)}`, undefined, 'target_invalid'],
@@ -185,6 +187,24 @@ describe('where it leads', () => {
     expect(await world.forward({ host, path, query })).toBe(code)
     expect(world.steps).toEqual([])
   })
+
+  it.each(['/v1;a=1/x', '/v1/a%2Fb', '/v1/%7Eada', '/v1/%c3%a9', '/v1/%3b', '/v1;/x'])(
+    'is the path as it was written: %s',
+    async (path) => {
+      const world = createWorld()
+      expect(await world.forward({ path })).toBe('200')
+      expect(world.sent.map(({ request }) => request.target.url.href)).toEqual([`https://${HOST}${path}`])
+    },
+  )
+
+  it.each(['/v1%2Fadmin', '/v1;x/admin', '/v1;', '/%76%31/x', '/v1%2f'])(
+    'is not what only some servers read as the path that consent is for: %s',
+    async (path) => {
+      const world = createWorld({ consent: consentOf({ paths: ['/v1'] }) })
+      expect(await world.forward({ path })).toBe('edge_not_authorized')
+      expect(world.sent).toEqual([])
+    },
+  )
 
   it('is the host and the path of the address, byte for byte, or nowhere', async () => {
     const piece = fc.oneof(
@@ -320,6 +340,24 @@ describe('who is asked', () => {
     const world = createWorld(given)
     expect(await world.forward()).toBe(code)
     expect(world.steps).toEqual(steps)
+  })
+
+  it('lets a method other than POST through where consent lists it, and says elsewhere what is taken', async () => {
+    const absent: ConsentVerdict = { ok: false, refusal: 'absent', detail: 'None.' }
+    for (const consent of [absent, consentOf()]) {
+      const world = createWorld({ consent })
+      expect(await world.forward({ method: 'GET' })).toBe('method_not_allowed')
+      expect(world.steps).toEqual(['consent'])
+    }
+    const world = createWorld({ consent: consentOf({ methods: ['GET', 'DELETE'] }) })
+    expect(await world.forward({ method: 'GET' })).toBe('200')
+    expect(await world.forward({ method: 'DELETE' })).toBe('200')
+    expect(
+      world.sent.map(({ attempt, request }) => [request.method, attempt.idempotencyKey !== null]),
+    ).toEqual([
+      ['GET', false],
+      ['DELETE', true],
+    ])
   })
 
   it('goes on with a finding that is only noted', async () => {

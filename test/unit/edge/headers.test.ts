@@ -328,6 +328,14 @@ describe('to the buyer', () => {
       [
         ['x-gateway-receipt', 'forged'],
         ['x-gateway-attempt', 'att_1'],
+        // Each is the same variable to a framework that keeps headers as such.
+        ['x_gateway_receipt', 'forged'],
+        ['x_gateway-receipt', 'forged'],
+        ['x-gateway_receipt', 'forged'],
+        ['X_Gateway_Receipt', 'forged'],
+        ['x.gateway.receipt', 'forged'],
+        ['x--gateway--receipt', 'forged'],
+        ['x_gateway', 'forged'],
         ['x-request-id', 'r'],
       ],
     ],
