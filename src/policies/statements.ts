@@ -22,6 +22,17 @@ export const SENTENCES = {
   key_required: '{who}: a transaction without an idempotency key is denied.',
   key_reviewed: '{who}: a transaction without an idempotency key is reviewed.',
   cap: '{who}: at most {max} units of {asset} in one payment.',
+  spend_hour_all: '{who}: within any hour, payments that are counted come to at most {max} units of {asset}.',
+  spend_hour_counterparty:
+    '{who}: within any hour, payments to one recipient that are counted come to at most {max} units of {asset}.',
+  spend_hour_mandate:
+    '{who}: within any hour, payments under one mandate or checkout that are counted come to at most {max} units of {asset}.',
+  spend_day_all:
+    '{who}: within any 24 hours, payments that are counted come to at most {max} units of {asset}.',
+  spend_day_counterparty:
+    '{who}: within any 24 hours, payments to one recipient that are counted come to at most {max} units of {asset}.',
+  spend_day_mandate:
+    '{who}: within any 24 hours, payments under one mandate or checkout that are counted come to at most {max} units of {asset}.',
   no_cap: '{who}: there is no cap, so every payment waits for a review.',
   assets: '{who}: assets that may be paid with: {list}.',
   known_assets: '{who}: the {n} stablecoins that the gateway knows may be paid with.',
@@ -50,6 +61,8 @@ export const GAPS = {
   pause_only: 'Known payees count at /settle alone, by who called it: that is not judged again.',
   inspections:
     'Inspections are not kept, since what was inspected may hold secrets. In their place the last payments on record are judged by the rules on amount, asset, network and recipient.',
+  spend_windows:
+    'What spend windows counted is kept as digests. In its place the last payments on record are added up, those of one account or, without one, of one payer; nothing is known of their mandates.',
   contents: 'Rules on validity, idempotency keys and contents need the message, which is not kept.',
 } as const
 

@@ -3,12 +3,15 @@ import {
   BUILT_IN,
   type FullRules,
   fullRules,
+  type SpendLimit,
   type TransactionPolicyDocument,
   transactionPolicyDocument,
   toPolicy,
+  unitKey,
 } from '../commerce/policy/document.ts'
 import { judgeTransfer } from '../commerce/policy/money.ts'
 import type { PaymentClaim } from '../store/ports.ts'
+import { SPEND_PERIOD_MS } from '../store/ports/spend-windows.ts'
 import { describeClaim } from './payment.ts'
 import type { Judged, PolicyKind } from './ports.ts'
 import { listed, say, type Statement } from './statements.ts'
@@ -22,13 +25,20 @@ export const transactionPolicy: PolicyKind<TransactionPolicyDocument> = {
   ],
   async past(store, _accountId, limit) {
     const { items } = await store.searchClaims({}, { limit })
+    const replays = new Map<TransactionPolicyDocument, ReadonlyMap<PaymentClaim, Judged>>()
+    // What passes a window depends on what passed before it: all of them are judged at once, the oldest first.
+    const replayOf = (document: TransactionPolicyDocument) => {
+      const replay = replays.get(document) ?? judgeAll(document, items.toReversed())
+      replays.set(document, replay)
+      return replay
+    }
     return {
       decisions: items.map((claim) => ({
         at: claim.createdAt,
         what: describeClaim(claim),
-        judge: (document) => judge(document, claim),
+        judge: (document) => replayOf(document).get(claim) ?? { verdict: 'allow', reasons: [] },
       })),
-      gaps: ['inspections', 'contents'],
+      gaps: ['inspections', 'spend_windows', 'contents'],
     }
   },
 }
@@ -55,6 +65,13 @@ function explainRules(who: string, rules: FullRules): Statement[] {
         who,
         max: cap.max,
         asset: 'asset' in cap ? `${cap.asset} (${cap.network})` : cap.currency.toUpperCase(),
+      }),
+    ),
+    ...rules.spend_windows.map((one) =>
+      say(`spend_${one.period}_${one.per}`, {
+        who,
+        max: one.max,
+        asset: 'asset' in one ? `${one.asset} (${one.network})` : one.currency.toUpperCase(),
       }),
     ),
     isKnown(rules.allowed_assets, BUILT_IN.allowed_assets)
@@ -86,14 +103,58 @@ function explainRules(who: string, rules: FullRules): Statement[] {
   ]
 }
 
-function judge(document: TransactionPolicyDocument, claim: PaymentClaim): Judged {
-  const { network, asset, amount, payTo } = claim
-  const policy = toPolicy(document, claim.accountId ?? claim.purchase?.accountId)
+/** A payment that passed, as a window adds it up. */
+interface Passed {
+  readonly at: number
+  readonly whose: string
+  readonly payTo: string
+  readonly amount: bigint
+}
+
+/** @param claims the oldest first */
+function judgeAll(
+  document: TransactionPolicyDocument,
+  claims: readonly PaymentClaim[],
+): ReadonlyMap<PaymentClaim, Judged> {
+  const passed: Passed[] = []
+  return new Map(claims.map((claim) => [claim, judge(document, claim, passed)]))
+}
+
+/** @param passed what passed before; this claim is added where it does */
+function judge(document: TransactionPolicyDocument, claim: PaymentClaim, passed: Passed[]): Judged {
+  const { network, asset, amount, payTo, payer, createdAt } = claim
+  const accountId = claim.accountId ?? claim.purchase?.accountId
+  const policy = toPolicy(document, accountId)
   if (policy.isHalted) return { verdict: 'deny', reasons: ['HALTED'] }
   const reasons = judgeTransfer({ network, asset, amount, payTo, scheme: 'exact' }, policy)
-  const severities = reasons.map(({ severity }) => severity)
+  const severities: string[] = reasons.map(({ severity }) => severity)
+  const codes = new Set<string>(reasons.map(({ code }) => code))
+  const unit = { asset, network }
+  const one = {
+    at: createdAt,
+    whose: `${accountId ?? payer} ${unitKey(unit)}`,
+    payTo,
+    amount: BigInt(amount),
+  }
+  if (policy.spendWindowsOf(unit).some((limit) => isOver(limit, one, passed))) {
+    severities.push('deny')
+    codes.add('SPEND_OVER_CAP')
+  }
+  if (!severities.includes('deny')) passed.push(one)
   return {
     verdict: severities.includes('deny') ? 'deny' : severities.includes('review') ? 'review' : 'allow',
-    reasons: [...new Set(reasons.map(({ code }) => code))],
+    reasons: [...codes],
   }
+}
+
+function isOver({ period, per, max }: SpendLimit, one: Passed, passed: readonly Passed[]): boolean {
+  // No payment on record names a mandate.
+  if (per === 'mandate') return false
+  const since = one.at - SPEND_PERIOD_MS[period]
+  const counted = passed
+    .filter(
+      ({ at, whose, payTo }) => at > since && whose === one.whose && (per === 'all' || payTo === one.payTo),
+    )
+    .reduce((sum, { amount }) => sum + amount, 0n)
+  return counted + one.amount > max
 }
