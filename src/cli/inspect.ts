@@ -17,8 +17,8 @@ export function addInspectCommand(program: Command): void {
       'after',
       `
 FILE is JSON: {"target": "https://…", "method": "POST", "headers": {…}, "body": …}; a body that is text is the raw body. Other members are
-ignored. - reads stdin. The default policy applies: a gateway knows those of accounts. Nothing is sent and no name is resolved; the clock
-of this machine says what has expired.
+ignored. - reads stdin. The default policy applies, and nothing is counted: a gateway knows those of accounts. Nothing is sent
+and no name is resolved; the clock of this machine says what has expired.
 Exit code 0: there is an answer, whatever it is. 65: FILE is no transaction.
 
 Examples:
