@@ -1,9 +1,10 @@
 // MPP: what the policy has to know of it.
 import { readHostName, toUrl } from '../compare.ts'
 import { instantSeconds, pick, pickText } from '../decode/value.ts'
+import { toAddress } from '../policy/assets.ts'
 import { reason, type Reason } from '../policy/reasons.ts'
 import type { Terms } from '../policy/terms.ts'
-import type { ProtocolPolicy } from '../protocol.ts'
+import type { ProtocolPolicy, SpendIdentity, Stated } from '../protocol.ts'
 import type { MppChallenge, MppFacts } from './facts.ts'
 import { listEnds } from './read.ts'
 import { isKnown, isOfV2 } from './signed.ts'
@@ -22,6 +23,7 @@ export const policy: ProtocolPolicy<MppFacts> = {
             .map((one) => termsOfChallenge(one, layer.stage === 'challenge')),
           ...termsOfPayload(facts),
         ],
+  describeSpend,
   judge: ({ layer, facts }) => [
     ...facts.challenges.slice(0, MAX_TERMS).flatMap(judgeKeys),
     ...(layer.stage === 'payment'
@@ -48,6 +50,32 @@ function judgeKeys({ realm, request }: MppChallenge): Reason[] {
           message: 'The card would be encrypted to keys that are not those of the realm.',
         }),
       ]
+}
+
+/**
+ * A charge is its challenge. A session is its channel, whose vouchers say what it has come to: what was put in at its opening is
+ * counted then, and vouchers count what goes beyond.
+ */
+function describeSpend({ facts: { challenge, payload } }: Stated<MppFacts>): SpendIdentity {
+  const [channel] = payload?.channelIds ?? []
+  const challenged = [challenge?.realm?.value ?? '', challenge?.id?.value ?? '']
+  if (channel !== undefined || challenge?.intent?.value === 'session') {
+    const session = channel === undefined ? challenged : [toAddress(channel.value)]
+    return { name: ['mpp', 'session', ...session], isRunning: true, mandate: `mpp ${session.join(' ')}` }
+  }
+  const splits = challenge?.splits ?? []
+  const legs = payload?.legs.slice(1).map(({ to, requested, permitted }) => ({
+    recipient: to,
+    amount: requested ?? permitted,
+  }))
+  return {
+    ...(challenge?.id !== null && challenge !== null && { name: ['mpp', 'charge', ...challenged] }),
+    shares: (splits.length > 0 ? splits : (legs ?? [])).flatMap(({ recipient, amount }) =>
+      recipient !== null && amount?.isInteger === true
+        ? { payee: recipient.value, amount: amount.value }
+        : [],
+    ),
+  }
 }
 
 /** A method that nobody here knows may name its proof in its own way: then nobody here can tell whether there is one. */

@@ -109,9 +109,9 @@ function readShares(subject: Subject, amount: bigint, { shares = [] }: SpendIden
   return [...found].map(([party, part]) => ({ party, amount: part }))
 }
 
-/** An account of CAIP-10 is the address at its end. */
+/** An account of CAIP-10, and the DID of one, is the address at its end. */
 const toParty = (payee: string): string =>
-  toAddress(/^eip155:\d{1,32}:(0x[\da-f]{40})$/i.exec(payee)?.[1] ?? payee.trim())
+  toAddress(/^(?:did:pkh:)?eip155:\d{1,32}:(0x[\da-f]{40})$/i.exec(payee)?.[1] ?? payee.trim())
 
 /** A host is one party on whichever port, with or without the dot at its end. */
 const hostOf = ({ message }: Subject): string => (message.target.url?.hostname ?? '').replace(/\.$/, '')
@@ -141,12 +141,9 @@ function describeContent(
 ): Json {
   const { message, detection } = subject
   const { amount, payee, payer, resource } = detection.facts
-  const between = {
-    ...unit,
-    payee: payee === null ? null : toParty(payee.value),
-    payer: payer === null ? null : toParty(payer.value),
-  }
-  if (isRunning === true) return between
+  const toWhom = { ...unit, payee: payee === null ? null : toParty(payee.value) }
+  if (isRunning === true) return toWhom
+  const between = { ...toWhom, payer: payer === null ? null : toParty(payer.value) }
   const paid = { ...between, amount: amount?.value ?? null }
   if (isToldToSeveral === true) return paid
   const { url } = message.target

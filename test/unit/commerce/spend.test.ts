@@ -4,6 +4,7 @@ import { InspectResult } from '../../../schemas/commerce.ts'
 import { createCommerce } from '../../../src/commerce/index.ts'
 import { type PolicyRules, transactionPolicyDocument } from '../../../src/commerce/policy/document.ts'
 import { createLogger } from '../../../src/lib/log.ts'
+import { SESSIONS, USDC as TOKEN } from '../../data/commerce/mpp-sessions.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, type Change, type Plain, type SampleSource, wire } from '../../support/commerce.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
@@ -374,6 +375,60 @@ describe('whose payments are added up', () => {
       set('/body/payment_mandate_chain/$chain/mandate/payment_amount/amount', 1891),
     )
     expect((await count(dearer)).codes).toContain('REPLAYED_NONCE')
+  })
+})
+
+describe('a session of MPP', () => {
+  const NETWORK = 'eip155:84532'
+  const rules: PolicyRules = { caps: [{ asset: TOKEN, network: NETWORK, max: '1000000' }] }
+  const session = (name: string, more: { readonly [at: string]: Plain } = {}) =>
+    change(
+      SESSIONS[name]!,
+      Object.entries(more).map(([at, value]) => set(`/headers/Authorization/$payment/${at}`, value)),
+    )
+  const voucher = (total: string) => session('evm voucher', { 'payload/cumulativeAmount': total })
+
+  it('counts what its vouchers have come to, not their sum, and what was put in at its opening', async () => {
+    const { count, judge } = open(
+      [{ period: 'day', per: 'mandate', asset: TOKEN, network: NETWORK, max: '9000' } as Window],
+      rules,
+    )
+    const spent = async (source: SampleSource) => {
+      const { spend, codes } = await count(source)
+      return [
+        spend!.status,
+        spend!.windows[0]?.spent,
+        codes.filter((code) => /SPEND|REPLAY/.test(code)).join(),
+      ]
+    }
+    expect(await spent(session('evm open by authorization'))).toEqual(['counted', '4000', ''])
+    expect(await spent(voucher('2500'))).toEqual(['already_counted', '4000', ''])
+    expect(await spent(voucher('6000'))).toEqual(['counted', '6000', ''])
+    expect(await spent(voucher('6000'))).toEqual(['already_counted', '6000', ''])
+    expect(await spent(voucher('9000'))).toEqual(['counted', '9000', ''])
+    expect(await spent(voucher('9001'))).toEqual(['denied', '9000', 'SPEND_OVER_CAP'])
+    expect(await spent(voucher('3000'))).toEqual(['already_counted', '9000', ''])
+    // Another channel is another session.
+    const other = session('evm voucher', {
+      'payload/channelId': `0x${'7b'.repeat(32)}`,
+      'payload/cumulativeAmount': '9000',
+    })
+    expect((await judge(other)).spend).toMatchObject({ status: 'not_counted', windows: [{ spent: '0' }] })
+  })
+
+  it('counts the shares of a split charge for those who get them', async () => {
+    const { clock, count } = open([
+      {
+        period: 'hour',
+        per: 'counterparty',
+        asset: '0x20c0000000000000000000000000000000000001',
+        network: 'eip155:42431',
+        max: '750000',
+      } as Window,
+    ])
+    clock.now = BEFORE_MPP_EXPIRES
+    const first = await count(SAMPLES['mpp-get']!)
+    expect(first.spend!.windows.map(({ spent }) => spent)).toEqual(['750000', '50000'])
   })
 })
 
