@@ -94,7 +94,11 @@ export function readAddress(value: unknown, knowledge: Knowledge): AddressReadin
   return {
     email,
     syntax,
-    question: knowledge.isNeverAsked(domain) ? undefined : { kind: 'domain', domain: domain.ascii },
+    // Whatever DNS says of a slip that a list caught, the person who typed it is asked.
+    question:
+      knowledge.isNeverAsked(domain) || disposable !== listed
+        ? undefined
+        : { kind: 'domain', domain: domain.ascii },
     normalized: isUsable ? offer(domain.ascii) : null,
     didYouMean: isUsable && !isBare && meant === undefined ? null : offer(meant ?? domain.ascii),
     disposable,

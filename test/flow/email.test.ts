@@ -105,6 +105,7 @@ const CASES: readonly Case[] = [
   { address: 'ada@silent.com', decision: 'review', reasons: ['dns_timeout'] },
   // A slip that a list of disposable domains caught is asked about first.
   { address: 'ada@hotmai.com', decision: 'review', reasons: ['probably_disposable', 'typo'] },
+  { address: 'ada@gmial.com', decision: 'review', reasons: ['probably_disposable', 'typo'] },
   { address: '<ada@good.com>', decision: 'review', reasons: ['angle_brackets', 'display_name'] },
   { address: 'аda@good.com', decision: 'review', reasons: ['confusable'] },
   { address: 'ada@example.com', decision: 'accept', reasons: ['sandbox_domain'] },

@@ -282,6 +282,9 @@ describe('decide', () => {
 
   it('asks DNS nothing about names that must not be looked up', () => {
     expect(readAddress('ada@hidden.onion', knowledge).question).toBeUndefined()
+    // A slip that is listed is a review whether or not somebody waits for it there; one that is not listed may be no domain at all.
+    expect(readAddress('ada@hotmial.com', knowledge).question).toBeUndefined()
+    expect(readAddress('ada@gmai.com', knowledge).question).toEqual({ kind: 'domain', domain: 'gmai.com' })
     expect(readAddress('ada@nas.local', knowledge).question).toEqual({ kind: 'domain', domain: 'nas.local' })
     expect(readAddress('ada', knowledge).question).toBeUndefined()
   })
