@@ -173,6 +173,10 @@ export const ROWS: Readonly<Record<string, Row | Readonly<Record<string, Row>>>>
   'gateway.actions.approve': pending,
   'gateway.actions.refuse': pending,
   'gateway.actions.permits.get': pending,
+  'gateway.actions.permits.wait': async ({ actions }) => ({
+    input: { permit: (await actions.prepare()).permit, wait_seconds: 0 },
+    token: '',
+  }),
   'gateway.actions.permits.list': given({ limit: 2 }),
   'gateway.actions.mandates.create': ({ actions }) => ({ input: actions.mandate() }),
   'gateway.actions.mandates.list': given({ limit: 2 }),
