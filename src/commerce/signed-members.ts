@@ -11,7 +11,7 @@ import {
   isJwsSignature,
   isParty,
 } from './decode/jwt-forms.ts'
-import { isObject, member, pointer } from './decode/value.ts'
+import { isObject, member, parseInstant, pointer } from './decode/value.ts'
 import type { Json, Place } from './ports.ts'
 
 /** What a member has to look like to be usable at all. Whether it is the right one is what bindings and the policy ask. */
@@ -58,6 +58,14 @@ export type MemberForm =
   | 'confirmation'
   /** Merchant or payee. */
   | 'party'
+  /** A number in any spelling: what it is worth, the rules on money say. */
+  | 'stated'
+  /** RFC 3339. */
+  | 'timestamp'
+  /** The one reason for which ACP lets a card be used. */
+  | 'one_time'
+  /** Stands for a card. An example's ellipsis is told apart. */
+  | 'token'
 
 export interface SignedMember {
   /** Names of members, from the object of the statement inwards. */
@@ -247,6 +255,23 @@ export const SIGNED_MEMBERS = {
   'sd-jwt-mandate-disclosed': members({ checkout_jwt: 'jws' }),
   /** What a merchant signed for a mandate, and authorizations of AP2 0.1. */
   'merchant-jwt': members({ signature: 'jws-signature', 'header.alg': 'algorithm' }),
+  /** `allowance` of ACP: what a delegated card may be used for (rfcs/rfc.delegate_payment.md, 3.5). */
+  'card-token-allowance': members({
+    reason: 'one_time',
+    max_amount: 'stated',
+    currency: 'text',
+    checkout_session_id: 'text',
+    merchant_id: 'text',
+    expires_at: 'timestamp',
+  }),
+  /** `instrument` of ACP, which completes a checkout (schema PaymentData). */
+  'card-token': members({ 'credential.type': 'text', 'credential.token': 'token' }),
+  /** `payment_data` of ACP before 2026. */
+  'card-token-2025': members({ token: 'token' }),
+  /** Instrument of UCP with the credential of its handler (types/payment_credential.json). */
+  'card-token-instrument': members({ 'credential.type': 'text' }),
+  /** The same with a token of the network (types/network_token_credential.json). */
+  'card-token-network': members({ 'credential.number': 'token', 'credential.cryptogram': 'token' }),
 } as const satisfies Readonly<Record<string, readonly SignedMember[]>>
 
 export type SignedKind = keyof typeof SIGNED_MEMBERS
@@ -297,6 +322,7 @@ function isExample(text: string, form: MemberForm): boolean {
     // The same byte again and again is no example of these, but a choice.
     case 'word':
     case 'document':
+    case 'token':
       return /\.{3}|…|^<.*>$/.test(text)
     default:
       return false
@@ -346,4 +372,8 @@ const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   audience: isAudience,
   confirmation: isConfirmation,
   party: isParty,
+  stated: (value) => typeof value === 'number' || typeof value === 'string',
+  timestamp: (value) => typeof value === 'string' && parseInstant(value) !== null,
+  one_time: (value) => value === 'one_time',
+  token: (value) => typeof value === 'string',
 }

@@ -7,7 +7,7 @@ import type { Reading } from '../reading.ts'
 import type { Envelope } from '../wire/envelopes.ts'
 import { readField } from '../wire/http.ts'
 import { type Operation, type PathSight, readPath, type Resource } from './path.ts'
-import { isAnswerAtPath, isCart, isFeed, readShape, type Shape } from './shape.ts'
+import { isAnswerAtPath, isCart, isErrorAtPath, isFeed, readShape, type Shape } from './shape.ts'
 
 const API_VERSION = /^\d{4}-\d\d-\d\d$/
 const TOOL = /^(create|get|update|complete|cancel)_checkout_session$/
@@ -43,9 +43,13 @@ function look({ message, envelopes }: Reading): AcpSights {
   }
   const body = pickObject(jsonBody(message))
   if (body === null || member(body.value, 'jsonrpc') !== undefined) return none
-  const shape =
-    readShape(body.value) ?? (path !== undefined && isAnswerAtPath(body.value) ? 'answer' : undefined)
+  const shape = readShape(body.value) ?? (path === undefined ? undefined : readShapeAt(path, body.value))
   return { ...none, document: body, shape }
+}
+
+function readShapeAt({ isItsOwn }: PathSight, value: JsonObject): Shape | undefined {
+  if (isItsOwn && isErrorAtPath(value)) return 'error'
+  return isAnswerAtPath(value) ? 'answer' : undefined
 }
 
 function readTool(params: Found<JsonObject> | null): AcpSights['tool'] {

@@ -1,10 +1,12 @@
 // ACP: carts, checkout, feeds, delegated payment and authentication, over REST, MCP and A2A, its answers, and its order webhooks.
 import type { Protocol } from '../protocol.ts'
+import { bindAcp } from './bind.ts'
 import { type AcpSights, detectAcp } from './detect.ts'
 import type { AcpFacts } from './facts.ts'
 import { policy } from './policy.ts'
 import { readAcp, summariseAcp } from './read.ts'
 import { acpRequest, acpWebhook } from './score.ts'
+import { listSignedAcp } from './signed.ts'
 
 export const acp: Protocol<AcpFacts, AcpSights> = {
   name: 'acp',
@@ -38,8 +40,8 @@ export const acp: Protocol<AcpFacts, AcpSights> = {
   detect: detectAcp,
   read: readAcp,
   summarise: summariseAcp,
-  /** A message of ACP has no two statements that have to agree. */
-  bind: () => [],
+  bind: bindAcp,
+  listSigned: listSignedAcp,
   score: {
     rubrics: [acpRequest, acpWebhook],
     choose: ({ facts }) => (facts.operation === 'webhook' ? acpWebhook : acpRequest),

@@ -55,6 +55,11 @@ function isEvent(value: JsonObject): boolean {
   )
 }
 
+/** Whether a document at a path of ACP alone is an error, whatever type of error its server tells. */
+export const isErrorAtPath = (value: JsonObject): boolean =>
+  ['type', 'code', 'message'].every((name) => isText(value, name)) &&
+  !REQUESTED.some((name) => member(value, name) !== undefined)
+
 /** Whether a document at a path of ACP is what its server answers with, though others write such documents too. */
 export function isAnswerAtPath(value: JsonObject): boolean {
   if (member(value, 'ucp') !== undefined || REQUESTED.some((name) => member(value, name) !== undefined))

@@ -1,5 +1,6 @@
 // These rules report what cannot be read, contradicts itself or is unknown, and what each protocol finds wrong in itself.
 import { isOversize } from '../message.ts'
+import type { Message, Place } from '../ports.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
 
@@ -27,7 +28,11 @@ export const judgeForm: Rule = ({ message, detection, http }) => {
         }),
       )
   for (const at of http.unreadable)
-    found.push(reason('MALFORMED', at, { message: 'The header cannot be parsed.' }))
+    found.push(
+      isShortened(message, at)
+        ? reason('MALFORMED', at, { severity: 'review', message: "The header is an example's, shortened." })
+        : reason('MALFORMED', at, { message: 'The header cannot be parsed.' }),
+    )
   if (message.target.url === undefined)
     found.push(reason('MALFORMED', '/target', { message: 'The target is no absolute URL.' }))
   if (body.kind === 'json' && Array.isArray(body.value) && body.value.length > 1)
@@ -39,6 +44,10 @@ export const judgeForm: Rule = ({ message, detection, http }) => {
   if (detection.protocol === 'unknown') found.push(reason('UNKNOWN_PROTOCOL', ''))
   return found
 }
+
+/** Specifications leave out parts of what is long. */
+const isShortened = ({ headers }: Message, at: Place): boolean =>
+  headers.some((field) => field.at === at && / (?:\.{3}|…)/.test(field.value))
 
 /** Contradictions that detection found. */
 export const judgeConflicts: Rule = ({ detection }) =>

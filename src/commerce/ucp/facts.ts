@@ -1,5 +1,5 @@
 // The facts of UCP, field by field. A null is a field that is not there or has the wrong type.
-import type { Found, Place } from '../ports.ts'
+import type { Found, Json, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { HttpSignature } from '../wire/http.ts'
 
@@ -16,6 +16,7 @@ export interface UcpFacts {
   readonly total: Numeral | null
   readonly handlerId: Found<string> | null
   readonly expiresAt: Found<string> | null
+  readonly instruments: readonly Found<Json>[]
   readonly credentials: readonly Place[]
   readonly hasAp2: boolean
   readonly webhookId: Found<string> | null

@@ -6,6 +6,7 @@ import type { UcpFacts } from './facts.ts'
 import { policy } from './policy.ts'
 import { readUcp, summariseUcp } from './read.ts'
 import { ucpRequest } from './score.ts'
+import { listSignedUcp } from './signed.ts'
 
 export const ucp: Protocol<UcpFacts, UcpSights> = {
   name: 'ucp',
@@ -36,6 +37,7 @@ export const ucp: Protocol<UcpFacts, UcpSights> = {
   read: readUcp,
   summarise: summariseUcp,
   bind: bindUcp,
+  listSigned: listSignedUcp,
   score: { rubrics: [ucpRequest], choose: () => ucpRequest },
   policy,
 }

@@ -45,6 +45,7 @@ export function readUcp({ layer, sights }: Sighting<UcpSights>, { message, http 
     total: readTotal(document),
     handlerId: pickText(selected, 'handler_id'),
     expiresAt: pickText(document, 'expires_at'),
+    instruments,
     credentials: credentialPlaces(instruments),
     hasAp2: [document, args, body, ...(sights.envelope?.dataParts ?? [])].some((from) => hasAp2Member(from)),
     webhookId: readField(message, 'webhook-id'),

@@ -392,7 +392,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     confidence: 'medium',
   },
   'ACP delegate payment on a path of its own': {
-    source: post('/delegate', { allowance: { max_amount: 1 } }, { 'API-Version': '2026-04-17' }),
+    source: post('/delegate', { allowance: (SAMPLES['acp-delegate']!.body as { allowance: Plain }).allowance }, { 'API-Version': '2026-04-17' }),
     is: ['acp', '2026-04-17', 'rest', 'delegate'],
   },
   'MCP 2026-07-28 call': { source: sample('mcp-2026'), is: ['mcp', '2026-07-28', 'streamable-http', 'tools/call'] },

@@ -831,6 +831,7 @@ const acp: Variant[] = [
     why: 'for any merchant',
     changes: [remove('/body/allowance/merchant_id')],
     mustDrop: ['context_binding'],
+    cap: INCOMPLETE,
   },
   {
     id: 'acp-11',
@@ -838,6 +839,7 @@ const acp: Variant[] = [
     why: 'for any amount',
     changes: [remove('/body/allowance/max_amount')],
     mustDrop: ['context_binding'],
+    cap: INCOMPLETE,
   },
   {
     id: 'acp-12',
@@ -852,6 +854,7 @@ const acp: Variant[] = [
     why: 'never ends',
     changes: [remove('/body/allowance/expires_at')],
     mustDrop: ['freshness'],
+    cap: INCOMPLETE,
   },
   {
     id: 'acp-14',

@@ -322,9 +322,10 @@ describe('whose payments are added up', () => {
     const { count } = open([euro('1890', { per: 'counterparty' })])
     const at = (host: string, n: number) =>
       sample(
-        'acp-delegate',
-        { op: 'remove', at: '/body/allowance/merchant_id' },
-        set('/target', `https://${host}/agentic_commerce/delegate_payment`),
+        'acp-complete',
+        set('/body/currency', 'eur'),
+        set('/body/totals', [{ type: 'total', amount: 1890 }]),
+        set('/target', `https://${host}/checkout_sessions/cs_81aa/complete`),
         set('/headers/Idempotency-Key', `key-${n}`),
       )
     expect((await count(at('psp.example', 1))).spend!.status).toBe('counted')
