@@ -74,6 +74,14 @@ it('each signed document says where it was made, and no answer speaks of revenue
   expect(permit.status, permit.text).toBe(201)
   note(permit)
 
+  const target = 'https://shop.example/mcp'
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'brew', arguments: {} } }
+  const scored = await gw.rest('POST', '/v1/test', { target, method: 'POST', body: call, badge: true })
+  expect(scored.status, scored.text).toBe(200)
+  note(scored)
+  const picture = await fetch(scored.body.badge.url)
+  expect(await picture.text()).toContain('<title>sandbox: pasted mcp sample: ')
+
   const documents = seen.flatMap(documentsIn).filter(({ typ }) => typ.startsWith('gw-'))
   expect(new Set(documents.map(({ typ }) => typ))).toEqual(
     new Set([
@@ -83,6 +91,7 @@ it('each signed document says where it was made, and no answer speaks of revenue
       JWS_TYPES.evidence,
       JWS_TYPES.permit,
       JWS_TYPES.x402Receipt,
+      JWS_TYPES.testReport,
     ]),
   )
   for (const { typ, environment } of documents) expect([typ, environment]).toEqual([typ, 'sandbox'])

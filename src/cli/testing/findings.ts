@@ -12,6 +12,8 @@ export interface Finding {
   readonly region: Region
   readonly says: string
   readonly remedy: string | null
+  /** The part as it should look, in JSON or as a header; its values are placeholders. */
+  readonly fragment: string | null
   /** Document of the protocol. */
   readonly spec: string | null
   /** Points that it costs; 0 for caps and notes. */
@@ -41,6 +43,7 @@ const capsOf = ({ caps }: TestReport): Placeless[] =>
     place: at,
     says: `The score is at most ${max}: ${message}`,
     remedy: null,
+    fragment: null,
     spec: null,
     lost: 0,
   }))
@@ -48,12 +51,13 @@ const capsOf = ({ caps }: TestReport): Placeless[] =>
 const checksOf = ({ checks }: TestReport): Placeless[] =>
   checks
     .filter(({ result, protocol_limit: isLimit }) => (result === 'fail' || result === 'partial') && !isLimit)
-    .map(({ id, result, points, max, evidence, finding, remediation, spec }): Placeless => ({
+    .map(({ id, result, points, max, evidence, finding, remediation, fragment, spec }): Placeless => ({
       id,
       level: result === 'fail' ? 'warning' : 'note',
       place: evidence ?? '',
       says: finding ?? '',
       remedy: remediation,
+      fragment,
       spec,
       lost: max - points,
     }))
@@ -66,6 +70,7 @@ const notesOf = ({ notes }: TestReport): Placeless[] =>
     place: at,
     says: message,
     remedy: null,
+    fragment: null,
     spec: null,
     lost: 0,
   }))
@@ -86,6 +91,7 @@ function faultOf({ failure }: Faulty): Finding {
     region,
     says: firstLine(failure),
     remedy: null,
+    fragment: null,
     spec: null,
     lost: 0,
   }

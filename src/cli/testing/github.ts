@@ -34,10 +34,11 @@ export function formatGithub(outcome: Outcome, pathOf: (file: string) => string 
 
 const LEVELS = { error: 'error', warning: 'warning', note: 'notice' } as const
 
-const messageOf = ({ says, remedy, place, spec, lost }: Finding) =>
+const messageOf = ({ says, remedy, fragment, place, spec, lost }: Finding) =>
   [
     `${says}${lost === 0 ? '' : ` (${lost} points)`}`,
     ...(remedy === null ? [] : [`-> ${remedy}`]),
+    ...(fragment === null ? [] : [fragment]),
     ...(place === '' ? [] : [`at ${place}`]),
     ...(spec === null ? [] : [`see ${spec}`]),
   ].join('\n')

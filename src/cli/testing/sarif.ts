@@ -62,7 +62,7 @@ function rulesOf(findings: readonly Finding[]): Rule[] {
 }
 
 function resultOf(
-  { id, level, place, region, says, remedy, lost }: Finding,
+  { id, level, place, region, says, remedy, fragment, lost }: Finding,
   uri: string | undefined,
   rules: readonly Rule[],
 ): object {
@@ -89,6 +89,6 @@ function resultOf(
     }),
     // A finding stays the same one when lines above it come and go.
     partialFingerprints: { 'findingAt/v1': hash('sha256', `${uri ?? ''}\n${id}\n${place}`) },
-    properties: { points_lost: lost },
+    properties: { points_lost: lost, fragment },
   }
 }

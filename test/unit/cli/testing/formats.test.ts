@@ -70,6 +70,21 @@ describe('workflow commands', () => {
     )
   })
 
+  it('show the part as it should look, and are one line each, whatever the sample is', () => {
+    const files = Object.entries(SAMPLES).map(([name, sample]) => judge(`${name}.json`, wire(sample)))
+    const written = lines(outcome(files, 100))
+    expect(written.filter((line) => line.includes('X402-IDEM-01'))[0]).toMatch(/%0A\{.*payment-identifier/)
+    for (const line of written) {
+      const [, file = '', at, end] = /^::\w+ file=([^,]+),line=(\d+)(?:,endLine=(\d+))?/.exec(line) ?? []
+      if (at === undefined) expect(line).toMatch(/^[\w.-]+\.json: \d+\/100 |^\d+ tested, \d+ failed\.$/)
+      else {
+        const last = files.find((each) => each.file === file)!.text.split('\n').length
+        expect(Number(at)).toBeLessThanOrEqual(Number(end ?? at))
+        expect(Number(end ?? at)).toBeLessThanOrEqual(last)
+      }
+    }
+  })
+
   it('are never begun by a name of a file or of a member', () => {
     const nasty = '::stop-commands::x\r\n::error::forged%0A##[add-mask]\u2028::debug::,title=:'
     const sample = { ...wire(SAMPLES['x402-bare']!), target: 'http://a.example', [nasty]: 1 }

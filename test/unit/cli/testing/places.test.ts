@@ -21,6 +21,14 @@ describe('a place of a report in its file', () => {
     expect(at('/headers/a~1b')).toBe('4:34-4:39')
   })
 
+  it('is in the line that it begins, without indent and at every place of the file', () => {
+    const flat = locateIn('{\n"target": "x",\n"body":\n1\n}')
+    expect([flat('/target'), flat('/body')]).toEqual([
+      { line: 2, column: 1, endLine: 2, endColumn: 9 },
+      { line: 3, column: 1, endLine: 3, endColumn: 7 },
+    ])
+  })
+
   it('is that of what holds it where it is encoded, hidden or missing', () => {
     expect(at('/headers/PAYMENT-SIGNATURE#/accepted/amount')).toBe('4:5-4:24')
     expect(at('/body#/amount')).toBe('6:3-6:9')
