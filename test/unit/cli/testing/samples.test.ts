@@ -1,6 +1,7 @@
 // Which files `test` is asked about: what a change brings along must neither hide a sample nor stop the run.
-import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, symlink, truncate, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +11,7 @@ import { findSamples, MAX_FILES } from '../../../../src/cli/testing/samples.ts'
 import { removeFolder } from '../../../support/remove-folder.ts'
 
 let root: string
+let socket: Server | undefined
 const at = (name: string) => join(root, name)
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'gateway-samples-'))
@@ -22,14 +24,18 @@ beforeAll(async () => {
   await symlink(at('all/b.json'), at('all/linked.json'))
   await symlink('/dev/zero', at('all/endless.json'))
   await symlink(at('nowhere'), at('all/dangling.json'))
-  execFileSync('mkfifo', [at('all/pipe.json')])
+  socket = createServer().listen(at('all/socket.json'))
+  await once(socket, 'listening')
   await writeFile(at('all/huge.json'), '')
   await truncate(at('all/huge.json'), 8 * 1024 ** 3)
 })
-afterAll(() => removeFolder(root))
+afterAll(async () => {
+  socket?.close()
+  await removeFolder(root)
+})
 
 describe('a folder of samples', () => {
-  it('is every .json file in it and below, in order, without circles, pipes, devices and packages of others', async () => {
+  it('is every .json file in it and below, in order, without circles, sockets, devices and packages of others', async () => {
     expect(await findSamples([at('all')])).toEqual(
       ['b.json', 'dangling.json', 'deep/a.json', 'huge.json', 'linked.json'].map((name) => at(`all/${name}`)),
     )
