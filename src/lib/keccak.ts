@@ -61,8 +61,8 @@ function permute(state: Int32Array): void {
       columns[x] =
         at(state, x) ^ at(state, x + 10) ^ at(state, x + 20) ^ at(state, x + 30) ^ at(state, x + 40)
     for (let x = 0; x < 10; x += 2) {
-      const left = (x + 8) % 10
-      const right = (x + 2) % 10
+      const left = x === 0 ? 8 : x - 2
+      const right = x === 8 ? 0 : x + 2
       const low = at(columns, right)
       const high = at(columns, right + 1)
       const d0 = at(columns, left) ^ ((low << 1) | (high >>> 31))
@@ -88,8 +88,20 @@ function permute(state: Int32Array): void {
     }
     // Chi
     for (let y = 0; y < 50; y += 10) {
-      for (let x = 0; x < 10; x++) columns[x] = at(state, y + x)
-      for (let x = 0; x < 10; x++) xor(state, y + x, ~at(columns, (x + 2) % 10) & at(columns, (x + 4) % 10))
+      const b0 = at(state, y)
+      const b1 = at(state, y + 1)
+      const b2 = at(state, y + 2)
+      const b3 = at(state, y + 3)
+      xor(state, y, ~b2 & at(state, y + 4))
+      xor(state, y + 1, ~b3 & at(state, y + 5))
+      xor(state, y + 2, ~at(state, y + 4) & at(state, y + 6))
+      xor(state, y + 3, ~at(state, y + 5) & at(state, y + 7))
+      xor(state, y + 4, ~at(state, y + 6) & at(state, y + 8))
+      xor(state, y + 5, ~at(state, y + 7) & at(state, y + 9))
+      xor(state, y + 6, ~at(state, y + 8) & b0)
+      xor(state, y + 7, ~at(state, y + 9) & b1)
+      xor(state, y + 8, ~b0 & b2)
+      xor(state, y + 9, ~b1 & b3)
     }
     // Iota
     xor(state, 0, LOW[round] ?? 0)
