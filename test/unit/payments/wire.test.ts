@@ -6,6 +6,7 @@ import { createNetworks } from '../../../src/core/networks.ts'
 import type { Payment } from '../../../src/payments/ports.ts'
 import type { PresentedPayment } from '../../../src/core/charging.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
+import { SIGNED_MEMBERS } from '../../../src/commerce/signed-members.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { cites } from '../../requirements.ts'
 
@@ -330,6 +331,18 @@ describe('decoding a payment', () => {
       'network is not a network of x402 version 1.',
     )
   })
+
+  it.each(SIGNED_MEMBERS.eip3009.map(({ path }) => path.join('.')))(
+    'demands what inspection demands of a payment: %s',
+    (member) => {
+      const without = structuredClone(v2) as Record<string, unknown>
+      const path = `payload.${member}`.split('.')
+      const last = path.pop() ?? ''
+      const holder = path.reduce((inner, name) => inner[name] as Record<string, unknown>, without)
+      delete holder[last]
+      expect(refusalOf(() => decode(without)).pointer).toBe(`/payload/${member.replaceAll('.', '/')}`)
+    },
+  )
 
   it.each<[string, Record<string, unknown>]>([
     ['none', {}],
