@@ -37,4 +37,4 @@ const BURNED = new Set([
 
 /** Zero, the precompiled contracts behind it, and the addresses that are used to burn. */
 export const isBurned = (address: string): boolean =>
-  /^0x0{38}[\da-f]{2}$/i.test(address) || BURNED.has(EVM.test(address) ? address.toLowerCase() : address)
+  /^0x0{36}[\da-f]{4}$/i.test(address) || BURNED.has(EVM.test(address) ? address.toLowerCase() : address)

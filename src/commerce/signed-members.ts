@@ -18,6 +18,8 @@ import type { Json, Place } from './ports.ts'
 export type MemberForm =
   /** Bytes of a signature, in the spelling of its protocol. */
   | 'signature'
+  /** Bytes of 12 or more in base64 or hex, which only their chain can read. */
+  | 'sealed'
   /** 20 bytes of an EVM in hex, not all zero. */
   | 'address'
   /** Whole number of 256 bits at most, in digits; a JSON number where it is exact. */
@@ -227,13 +229,13 @@ export const SIGNED_MEMBERS = {
   /** `auth-capture` and others: the collector that spends knows the payee by the nonce, so there is no witness of that form. */
   'permit2-collected': members(PERMIT2),
   /** A delegation of ERC-7710, opaque to everybody but its manager (scheme_exact_evm.md, section 3). */
-  erc7710: members({ delegationManager: 'address', delegator: 'address', permissionContext: 'signature' }),
+  erc7710: members({ delegationManager: 'address', delegator: 'address', permissionContext: 'sealed' }),
   /** Transaction with the payer's signature in it: Solana, Aptos, Hedera, Stellar (specs/schemes/exact/). */
-  'x402-transaction': members({ transaction: 'signature' }),
+  'x402-transaction': members({ transaction: 'sealed' }),
   /** Sui sends the signature beside it. */
-  'x402-sui': members({ transaction: 'signature', signature: 'signature' }),
+  'x402-sui': members({ transaction: 'sealed', signature: 'sealed' }),
   /** The same on Keeta. */
-  'x402-block': members({ block: 'signature' }),
+  'x402-block': members({ block: 'sealed' }),
   /** The same on Algorand, whose transactions go in groups. */
   'x402-group': members({ paymentGroup: 'texts' }),
   ...MPP_MEMBERS,
@@ -311,7 +313,10 @@ function judgeForm(value: Json, form: MemberForm): Lack['is'] | undefined {
 /** Specifications write `0x…` for a signature, `0xFacilitatorAddress…` for an address, and shorten what is long. */
 function isExample(text: string, form: MemberForm): boolean {
   switch (form) {
+    // All zeros are what an empty buffer is, and no example of anything.
     case 'signature':
+      return isPlaceholder(text) && !/^0x0+$/.test(text)
+    case 'sealed':
     case 'proof':
     case 'evidence':
     case 'jws-signature':
@@ -338,7 +343,10 @@ const isHex = (value: Json, bytes: number): value is string =>
 const isUint = (value: Json): boolean =>
   typeof value === 'number'
     ? Number.isSafeInteger(value) && value >= 0
-    : typeof value === 'string' && value.length <= 78 && /^\d+$/.test(value)
+    : typeof value === 'string' &&
+      value.length <= 78 &&
+      /^\d+$/.test(value) &&
+      (value.length < 78 || BigInt(value) < 1n << 256n)
 
 const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
@@ -348,11 +356,13 @@ const isBelow =
     isUint(value) && BigInt(String(value)) < limit
 
 const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
-  signature: (value) => typeof value === 'string' && value.length >= 16,
+  signature: (value) =>
+    typeof value === 'string' && /^0x(?:[\da-f]{2}){64,}$/i.test(value) && !/^0x0+$/.test(value),
+  sealed: (value) => typeof value === 'string' && value.length >= 16 && /^[\w+/-]+={0,2}$/.test(value),
   address: (value) => isHex(value, 20) && !/^0x0+$/.test(value),
   uint: isUint,
   amount: (value) => isUint(value) && !/^0+$/.test(String(value)),
-  word: (value) => isHex(value, 32),
+  word: (value) => isHex(value, 32) && !/^0x0+$/.test(value),
   uint256: (value) => isUint(value) || (typeof value === 'string' && /^0x[\da-f]{1,64}$/i.test(value)),
   texts: (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
   text: (value) => typeof value === 'string',

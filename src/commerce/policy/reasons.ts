@@ -41,7 +41,9 @@ export const REASONS = {
   RECIPIENT_NOT_ALLOWED: deny('The policy names who may be paid, and this recipient is not among them.'),
   RECIPIENT_ZERO: deny('What is paid to this address is lost: nobody holds its key.'),
   RECIPIENT_MALFORMED: deny('The recipient is no address of its network.'),
-  RECIPIENT_TOKEN: deny('The recipient is the contract of a token: what is paid to it is lost.'),
+  RECIPIENT_TOKEN: deny(
+    'The recipient is the contract of a token, or one that moves tokens: what is paid to it is lost.',
+  ),
   RECIPIENT_PAYER: review('The recipient is the payer: nobody is paid.'),
   RECIPIENT_CHECKSUM: review(
     'The capitals of the recipient are not its checksum: a character may be mistyped.',
@@ -121,7 +123,16 @@ export const isFault = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): 
   severity === 'deny' && !OF_POLICY_OR_CLOCK.has(code)
 
 /** Reviews of whom it pays and where it goes: nobody would call such a transaction ready. */
-const DOUBTS: ReadonlySet<ReasonCode> = new Set(['LOOKALIKE_HOST', 'RECIPIENT_PAYER', 'RECIPIENT_CHECKSUM'])
+const DOUBTS: ReadonlySet<ReasonCode> = new Set([
+  'LOOKALIKE_HOST',
+  'RECIPIENT_PAYER',
+  'RECIPIENT_CHECKSUM',
+  // Of one way to pay among several.
+  'RECIPIENT_ZERO',
+  'RECIPIENT_MALFORMED',
+  'RECIPIENT_TOKEN',
+  'REQUIREMENT_INCOMPLETE',
+])
 
 /** Whether a transaction may well pay somebody else than it is meant to. */
 export const isDoubt = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): boolean =>

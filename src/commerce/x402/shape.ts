@@ -49,12 +49,13 @@ function readStage(document: unknown): X402Stage | null {
 
 /** The members that are there tell it, whatever they hold: what is malformed is refused as what it set out to be. */
 function readMethod(payload: unknown): X402Method | null {
-  const hasEip3009 = member(payload, 'authorization') !== undefined
-  const hasPermit2 = member(payload, 'permit2Authorization') !== undefined
-  if (hasEip3009) return hasPermit2 ? 'several' : 'eip3009'
-  if (hasPermit2) return 'permit2'
-  if (member(payload, 'delegationManager') !== undefined) return 'erc7710'
-  return SEALED.some((name) => member(payload, name) !== undefined) ? 'transaction' : null
+  const has = (name: string) => member(payload, name) !== undefined
+  const found: X402Method[] = []
+  if (has('authorization')) found.push('eip3009')
+  if (has('permit2Authorization')) found.push('permit2')
+  if (has('delegationManager')) found.push('erc7710')
+  if (SEALED.some(has)) found.push('transaction')
+  return found.length > 1 ? 'several' : (found[0] ?? null)
 }
 
 /** What the chains of other families sign as a whole: a transaction, a block of Keeta, a group of Algorand. */

@@ -306,7 +306,9 @@ const CASES: readonly Case[] = [
   ...[
     ['the asset itself', USDC],
     ['the asset itself in another case', USDC.toLowerCase()],
-    ['another token of that network', '0x036cbd53842c5426634e7929541ec2318f3dcf7e'],
+    ['a token of another chain', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],
+    ['Permit2', '0x000000000022D473030F116dDEE9F6B43aC78BA3'],
+    ['a proxy of x402', '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002'],
   ].map(([when = '', address = '']): Case => ({
     code: 'RECIPIENT_TOKEN',
     when,

@@ -191,6 +191,20 @@ describe('a report', () => {
     expect(token).toMatchObject({ score: 40, caps: [{ id: 'DENIED', max: 40, at: '/body/note' }] })
   })
 
+  it('scores 60 at most where one way to pay among several loses the money', () => {
+    const lost = {
+      scheme: 'exact',
+      network: 'eip155:84532',
+      amount: '25000',
+      asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+      payTo: `0x${'0'.repeat(40)}`,
+    }
+    const two = change(SAMPLES['x402-challenge']!, [
+      { op: 'set', at: '/headers/PAYMENT-REQUIRED/$base64/accepts/1', value: lost },
+    ])
+    expect(testTransaction(wire(two))).toMatchObject({ score: 60, caps: [{ id: 'DOUBTFUL' }] })
+  })
+
   it('is the same under every policy and at every time', () => {
     // None of these networks and schemes is allowed by the policy that holds where nobody wrote one.
     const other = testTransaction(

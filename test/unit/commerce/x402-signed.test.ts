@@ -134,6 +134,29 @@ describe('what is signed', () => {
     expect(codesOf(sample('x402-permit2', ...changes)).filter((code) => code.startsWith('deny'))).toEqual([])
   })
 
+  it.each<[string, Change[]]>([
+    ['a signature of 20 bytes', [set(`${PAID}/payload/signature`, `0x${'1b3c'.repeat(10)}`)]],
+    ['words for a signature', [set(`${PAID}/payload/signature`, 'trust me, it is signed')]],
+    ['a signature of zeros', [set(`${PAID}/payload/signature`, `0x${'0'.repeat(130)}`)]],
+    ['a nonce of zeros', [set(`${PAID}/payload/authorization/nonce`, `0x${'0'.repeat(64)}`)]],
+    ['an amount that no token can hold', [set(`${PAID}/payload/authorization/value`, '9'.repeat(78))]],
+  ])('is denied with %s', (_, changes) => {
+    expect(codesOf(sample('x402-get', ...changes))).toContain('deny SIGNED_MEMBER_MALFORMED')
+    expect(scoreOf(sample('x402-get', ...changes))).toBeLessThanOrEqual(40)
+  })
+
+  it.each<[string, Plain]>([
+    ['permit2Authorization', {}],
+    ['delegationManager', FACILITATOR],
+    ['transaction', sealed],
+    ['block', sealed],
+    ['paymentGroup', [sealed]],
+  ])('is one thing: an authorization with %s beside it is two', (name, value) => {
+    const two = sample('x402-get', set(`${PAID}/payload/${name}`, value))
+    expect(codesOf(two)).toContain('deny DUPLICATE_PAYMENT')
+    expect(scoreOf(two)).toBeLessThanOrEqual(40)
+  })
+
   it('has a form of its own in other schemes, which is left to them', () => {
     const billed = sample(
       'x402-get',
