@@ -6,6 +6,7 @@ import { readMessage } from '../commerce/message.ts'
 import { relateHosts } from '../commerce/policy/domains.ts'
 import type { Message } from '../commerce/ports.ts'
 import { findToken } from '../lib/tokens.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import { readBody, type ReadBody } from './body.ts'
 import { asServersRead, type HeaderPairs, valuesOf } from './headers.ts'
 import { findPayments, type FoundPayment, member } from './payments.ts'
@@ -61,8 +62,14 @@ function toMessage(
   read: ReadBody,
 ): Message {
   const byName = Object.create(null) as Record<string, string[]>
-  for (const [name, value] of headers) (byName[name] ??= []).push(value)
+  for (const [name, value] of headers) (byName[name] ??= []).push(asText(value))
   return readMessage({ target: `https://${authority}${path}`, method, headers: byName }, read.body)
+}
+
+/** A header comes one character a byte (RFC 9110, 5.5); servers that read UTF-8 in it see other letters, so those are judged. */
+function asText(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value
+  return decodeUtf8(Buffer.from(value, 'latin1')) ?? value
 }
 
 /** The headers that a payment or its key stands in. */

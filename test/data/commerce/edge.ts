@@ -217,7 +217,8 @@ export const BLOCKED: readonly Blocked[] = [
     when: 'both say so',
     source: sample('x402-bare', set(`${SIGNED}/to`, to), set(`${PAID}/accepted/payTo`, to)),
   })),
-  { code: 'LOOKALIKE_HOST', when: 'the profile is of one', source: sample('ucp-complete', set('/headers/UCP-Agent', 'profile="https://sh\u043Ep.example/.well-known/ucp"')) },
+  // The bytes of a Cyrillic letter, as a header comes: one character each.
+  { code: 'LOOKALIKE_HOST', when: 'the profile is of one', source: sample('ucp-complete', set('/headers/UCP-Agent', 'profile="https://sh\u00D0\u00BEp.example/.well-known/ucp"')) },
   { code: 'REQUIREMENT_INCOMPLETE', when: 'nobody is asked to be paid', source: sample('x402-bare', remove(`${PAID}/accepted/payTo`)) },
   { code: 'SIGNED_MEMBER_MISSING', when: 'a card may be used by any merchant', source: sample('acp-delegate', remove('/body/allowance/merchant_id')) },
   { code: 'SIGNED_MEMBER_MALFORMED', when: 'a card may be used again and again', source: sample('acp-delegate', set('/body/allowance/reason', 'recurring')) },
