@@ -9,7 +9,7 @@ export const transactionFields = {
     .max(32)
     .regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/, 'must be an HTTP method')
     .optional()
-    .describe('HTTP method; by default POST with a body, else GET'),
+    .describe('By default POST with a body, else GET'),
   headers: z
     .record(z.string().max(256), z.union([z.string().max(32_768), z.array(z.string().max(32_768)).max(16)]))
     .meta({ advertisedAs: { type: 'object', additionalProperties: { type: 'string' } } })

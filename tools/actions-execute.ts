@@ -17,13 +17,11 @@ export const actionsExecute = defineTool({
     'refused. Works once: a repeat is a 409 that names the first attempt, or under the same `idempotency_key` the first answer. ' +
     'Nothing is ever retried. Where people still have to approve, `wait_seconds` waits for them and then sends.',
   brief:
-    'Sends the one request that a permit allows, once, with a credential that the gateway holds; 1 credit. Any other method, URL, header or body is refused. Nothing is retried.',
+    'Sends the one request that a permit allows, once; 1 credit. Anything else is refused; nothing is retried.',
   input: z.strictObject({
-    permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
+    permit: z.string().min(1).max(4096).describe('`permit` as prepared'),
     request: ActionRequest,
-    wait_seconds: waitSeconds
-      .optional()
-      .describe('While people still have to approve: wait so long for them, then send'),
+    wait_seconds: waitSeconds.optional().describe('Longest wait for people'),
     idempotency_key: idempotencyKeyArgument,
     answer_from: answerFrom.meta({ advertised: false }),
   }),

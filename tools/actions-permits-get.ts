@@ -11,13 +11,10 @@ export const actionsPermitsGet = defineTool({
   summary:
     'State of one permit and the attempt it was executed by; while it waits for approval also, in `summary`, exactly what ' +
     'will be sent. Never the permit itself. With `wait_seconds` it answers when people have decided, or when that time is over.',
-  brief:
-    'One permit; while it waits, `summary` is exactly what will be sent. `wait_seconds` answers once people decide.',
+  brief: 'One permit; while it waits, `summary` is exactly what will be sent.',
   input: z.strictObject({
     permit_id: permitId,
-    wait_seconds: waitSeconds
-      .optional()
-      .describe('While it waits for people: answer when they have decided, after so many seconds at most'),
+    wait_seconds: waitSeconds.optional().describe('Longest wait'),
   }),
   output: PermitRecord,
   price: free,

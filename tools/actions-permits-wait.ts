@@ -11,10 +11,10 @@ export const actionsPermitsWait = defineTool({
   summary:
     'Tells whoever holds a permit how it stands: answers when people have approved or refused it, or when `wait_seconds` are over. ' +
     'Needs the permit itself and no other token. Sends nothing and does not use it up.',
-  brief: 'Answers when people have approved or refused a permit that you hold, or when the time is over.',
+  brief: 'Waits until people decide on a permit that you hold.',
   input: z.strictObject({
-    permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
-    wait_seconds: waitSeconds.default(30).describe('Longest wait; 0 answers at once'),
+    permit: z.string().min(1).max(4096).describe('`permit` as prepared'),
+    wait_seconds: waitSeconds.default(30).describe('Longest wait'),
   }),
   output: PermitStanding,
   price: free,

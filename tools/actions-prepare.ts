@@ -14,7 +14,7 @@ export const actionsPrepare = defineTool({
     'Needs a mandate that covers the request: in full (the same terms again share one limit), or by `mandate_id`. Free, but ' +
     'the account must hold 1 credit. Where the mandate requires approval the permit waits until a person decides.',
   brief:
-    'Signs a permit for one exact request, executable once within 300 seconds. Needs a mandate: in full or by `mandate_id`. With approval required it waits for a person.',
+    'Signs a permit for one exact request, executable once within 300 seconds. Needs a mandate: in full or by `mandate_id`. It may wait for a person.',
   input: z.strictObject({
     credential_id: credentialId,
     request: ActionRequest.meta({

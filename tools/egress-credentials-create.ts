@@ -26,8 +26,7 @@ export const egressCredentialsCreate = defineTool({
     'Encrypts and stores a reusable API credential, with the hosts, path prefixes and methods it may ever be used for. ' +
     'For operators: agents get capabilities on it, never the secret. Named providers bring their own host and header; ' +
     '`custom` must name its hosts. The secret can be replaced and revoked, but never read.',
-  brief:
-    'Stores a secret of an API, sealed: no answer ever shows it. Agents use it through capabilities, within its hosts, paths and methods.',
+  brief: 'Stores a secret of an API, sealed: no answer ever shows it. Agents use it through capabilities.',
   input: z.strictObject({
     provider: ProviderId,
     label: Label.default('credential'),

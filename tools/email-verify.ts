@@ -15,7 +15,7 @@ export const emailVerify = defineTool({
     'review. The mailbox itself is not probed, no mail is sent, and the address is not stored. Needs an email key, free ' +
     'from gateway.keys.free.',
   brief:
-    'Decides accept, review or reject for an email address, with reasons: spelling, domain, mail route, disposable, role, typo. Sends no mail, stores nothing. Needs an email key (gateway.keys.free).',
+    'Decides accept, review or reject for an email address, with reasons. Sends no mail. Needs an email key (gateway.keys.free).',
   input: z.strictObject({ email: emailField, email_key: emailKeyArgument }),
   output: EmailVerification,
   price: free,

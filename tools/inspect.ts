@@ -15,10 +15,10 @@ export const inspectTransaction = defineTool({
     'never contacted, not even by DNS; nothing is forwarded or stored, no credential is repeated. With a key, `spend` says what is ' +
     'left of the hour and the day; `count: true` counts what is not denied, once for each payment: ask it right before you pay.',
   brief:
-    'Reads a transaction of x402, MPP, AP2, UCP, ACP or MCP: what it pays to whom; whether policy allows, reviews or denies it. Contacts nothing.',
+    'Reads a transaction of x402, MPP, AP2, UCP, ACP or MCP: what it pays to whom; whether policy allows it. Contacts nothing.',
   input: z.strictObject({
     ...transactionFields,
-    count: z.boolean().optional().describe('Counts it on spend windows; needs a key'),
+    count: z.boolean().optional().describe('Needs a key: counts it on spend windows'),
   }),
   output: InspectResult,
   price: free,

@@ -11,7 +11,7 @@ export const marketplaceSellerEdit = defineTool({
     'Changes your name, description, contact, webhook or payout address. Money of proven hosts goes to another address only when each ' +
     'of them shows a challenge for it and the new account has signed: the refusal says what to publish.',
   brief:
-    'Changes what is said of you. Another payout address needs a challenge at each proven host, and its signature: the refusal says what to publish.',
+    'Changes what is said of you. Another payout address needs a challenge at each proven host, and its signature.',
   input: z.strictObject({
     name: sellerFields.name.optional(),
     description: sellerFields.description.optional(),

@@ -22,7 +22,7 @@ export const paymentsGet = defineTool({
     'do not echo the challenge, all of v1) it shows the state alone, and `sign_in` says what the payer signs to see the rest. ' +
     'Charges nothing and settles nothing; a payment whose outcome is not known yet is looked up on its chain.',
   brief:
-    'State, receipt and result of a payment. Send the payment that made it, unchanged, in _meta["x402/payment"], or sign in as `sign_in` says. Charges nothing.',
+    'State, receipt and result of a payment. Send the payment that made it, unchanged, in _meta["x402/payment"], or sign in as `sign_in` says.',
   input: z.strictObject({
     claim_id: z.string().min(1).max(64).describe('clm_…, from the answer that named it'),
     answer_from: answerFrom,

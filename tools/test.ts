@@ -42,7 +42,7 @@ export const testTransaction = defineTool({
     'idempotency, freshness, retry safety, auditability. Every lost point has a place, a remediation and the document that ' +
     'asks for it. Structural: nothing is contacted, no signature is verified, nothing is stored. Same input, same bytes.',
   brief:
-    'Scores a transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100 for safety of retry, replay, binding and audit, with a remedy for each lost point. Contacts nothing.',
+    'Scores a transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100 for safety of retry and replay, with remedies. Contacts nothing.',
   input: TestInput,
   output: TestReport,
   price: free,
