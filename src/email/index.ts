@@ -100,7 +100,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
     const domain = syntax.domain?.registrable ?? undefined
     const isKnown = isFree || isRelay || disposable?.result === 'listed' || disposable?.result === 'allowed'
     if (domain === undefined || isKnown || sandboxDomains.has(question.domain)) return undefined
-    return deadline.before(ages.registeredAt(domain, deadline.signal()), undefined)
+    return deadline.before(ages.registeredAt(domain), undefined)
   }
 
   const createFreeKey = createFreeKeys({ ...parts, isLimited: parts.areKeysLimited })

@@ -64,7 +64,7 @@ export interface DomainAges {
    * @param domain registrable, lower-case A-labels
    * @returns Unix milliseconds; undefined where it does not know, or not in time; never throws
    */
-  registeredAt(domain: string, signal: AbortSignal): Promise<number | undefined>
+  registeredAt(domain: string): Promise<number | undefined>
 }
 
 export interface EmailParts {

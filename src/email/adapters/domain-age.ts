@@ -33,12 +33,11 @@ export function createRdapAges(parts: RdapParts): DomainAges {
     maxEntries: MAX_REMEMBERED,
     now: parts.now,
   })
+  /** A batch may have a hundred addresses of one domain: it is asked about once. */
+  const running = new Map<string, Promise<number | undefined>>()
   const base = parts.url.replace(/\/$/, '')
 
-  async function ask(
-    domain: string,
-    signal: AbortSignal,
-  ): Promise<[at: number | undefined, seconds: number]> {
+  async function ask(domain: string): Promise<[at: number | undefined, seconds: number]> {
     let url = `${base}/domain/${domain}`
     for (let hop = 0; hop < MAX_HOPS; hop++) {
       const response = await sendVetted(parts, {
@@ -49,7 +48,6 @@ export function createRdapAges(parts: RdapParts): DomainAges {
         partition: 'domain-age',
         timeoutMs: TIMEOUT_MS,
         maxResponseBytes: MAX_ANSWER_BYTES,
-        signal,
       })
       if (response?.status === 404) return [undefined, UNKNOWN_SECONDS]
       if (response?.status === 200) {
@@ -63,23 +61,28 @@ export function createRdapAges(parts: RdapParts): DomainAges {
     return [undefined, FAILED_SECONDS]
   }
 
+  async function learn(domain: string): Promise<number | undefined> {
+    const release = await semaphore.acquire(TIMEOUT_MS)
+    if (!release) return undefined
+    try {
+      const [at, seconds] = await ask(domain).catch((): [undefined, number] => [undefined, FAILED_SECONDS])
+      memory.keep(domain, { at }, seconds)
+      return at
+    } finally {
+      release()
+    }
+  }
+
   return {
-    async registeredAt(domain, signal) {
+    async registeredAt(domain) {
       const known = memory.recall(domain)
       if (known) return known.value.at
-      const release = await semaphore.acquire(TIMEOUT_MS)
-      if (!release) return undefined
-      try {
-        const [at, seconds] = await ask(domain, signal).catch((): [undefined, number] => [
-          undefined,
-          FAILED_SECONDS,
-        ])
-        // A caller that left says nothing about the server.
-        if (!signal.aborted) memory.keep(domain, { at }, seconds)
-        return at
-      } finally {
-        release()
+      let answer = running.get(domain)
+      if (!answer) {
+        answer = learn(domain).finally(() => running.delete(domain))
+        running.set(domain, answer)
       }
+      return answer
     },
   }
 }

@@ -22,7 +22,7 @@ export interface VettedRequest {
   readonly partition: string
   readonly timeoutMs: number
   readonly maxResponseBytes: number
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
 }
 
 /** @returns undefined where it may not be asked, or did not answer whole and in time */

@@ -11,7 +11,6 @@ import { MAX_DATED_DOMAINS, readDatedDomains, readRegistration } from '../../../
 const AT = Date.parse('2026-11-01T10:00:00Z')
 const events = (...list: unknown[]) => ({ objectClassName: 'domain', events: list })
 const registration = (eventDate: unknown) => ({ eventAction: 'registration', eventDate })
-const { signal } = new AbortController()
 
 describe('an RDAP answer', () => {
   it('says the day of the registration, among other events', () => {
@@ -59,7 +58,7 @@ describe('a file of days', () => {
       now: () => clock.now,
       report: (problem) => void problems.push(problem),
     })
-    const at = (domain: string) => ages.registeredAt(domain, signal)
+    const at = (domain: string) => ages.registeredAt(domain)
     expect(await at('acme.io')).toBeUndefined()
     expect(problems).toHaveLength(1)
     await writeFile(path, 'acme.io 2026-11-01\n')
@@ -101,7 +100,7 @@ describe('an RDAP server', () => {
         },
       },
     })
-    return { clock, sent, ask: (domain: string) => ages.registeredAt(domain, signal) }
+    return { clock, sent, ask: (domain: string) => ages.registeredAt(domain) }
   }
   const known: Answer = { status: 200, body: JSON.stringify(events(registration('2026-11-01T10:00:00Z'))) }
 
@@ -115,6 +114,14 @@ describe('an RDAP server', () => {
     clock.now += 86_400_000
     await ask('acme.io')
     expect(sent).toHaveLength(2)
+  })
+
+  it('is asked once about a domain that many want to know of at once', async () => {
+    const { ask, sent } = setUp(() => known)
+    expect(new Set(await Promise.all(Array.from({ length: 100 }, () => ask('acme.io'))))).toEqual(
+      new Set([AT]),
+    )
+    expect(sent).toHaveLength(1)
   })
 
   it('may send on to the registry, over https alone and not for ever', async () => {
