@@ -31,7 +31,7 @@ export interface X402Authorization {
   /** `authorization.to`, `witness.to`. */
   readonly to: Found<string> | null
   readonly amount: Numeral | null
-  /** Permit2 only. */
+  /** Permit2, and a transaction that could be read. */
   readonly asset: Found<string> | null
   /** Permit2 only: the contract that may take the money. */
   readonly spender: Found<string> | null
@@ -42,6 +42,10 @@ export interface X402Authorization {
   readonly notBefore: Numeral | null
   /** Seconds. `validBefore`, `deadline`. */
   readonly expiresAt: Numeral | null
+  /** Of a transaction: whether what it moves could be read. */
+  readonly isSealed: boolean
+  /** Of a transaction that could be read: what rides along with the transfer, in words. */
+  readonly alongside: readonly string[]
 }
 
 export interface X402Offer {

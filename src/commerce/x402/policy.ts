@@ -52,7 +52,13 @@ function judge({ layer: { stage, document }, facts }: Stated<X402Facts>): Reason
         message: 'It says no version of x402 that is known: what it means is a guess.',
       }),
     )
-  if (stage === 'payment' && authorization?.kind === 'transaction')
+  for (const what of authorization?.alongside ?? [])
+    found.push(
+      reason('DUPLICATE_PAYMENT', authorization?.at ?? document.at, {
+        message: `The transaction that was signed is no single payment: it holds ${what}.`,
+      }),
+    )
+  if (stage === 'payment' && authorization?.isSealed === true)
     found.push(
       reason('POLICY_INPUT_MISSING', authorization.at, {
         message:

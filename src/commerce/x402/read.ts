@@ -1,6 +1,7 @@
 // x402: which field says what, for v1 and v2 over HTTP, MCP and A2A. detect.ts finds the document; this reads it.
 import { judgeCredential, readJws } from '../decode/jws.ts'
 import {
+  inside,
   isObject,
   pick,
   pickBoolean,
@@ -16,6 +17,7 @@ import type { Sighting, Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
 import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './facts.ts'
+import { findTokenAccount, readSolanaTransaction } from './solana.ts'
 import { readX402Shape, toCaip2, type X402Method, type X402Shape } from './shape.ts'
 
 /** Every field of the document that detection found; one that is not there or has the wrong type is null. */
@@ -44,7 +46,7 @@ export function readX402({ layer }: Sighting<unknown>, reading: Reading): X402Fa
     accepted,
     accepts,
     signature: judgeCredential(pick(payload, 'signature') ?? readSealed(payload, shape.method)),
-    authorization: stage === 'payment' ? readAuthorization(payload, shape.method) : null,
+    authorization: stage === 'payment' ? readAuthorization(payload, shape.method, accepted) : null,
     identifier: identifier && {
       at: identifier.at,
       id: pickText(identifier, 'info', 'id'),
@@ -94,6 +96,7 @@ export function readRequirement(from: Found<Json>, version: number | null | unde
 function readAuthorization(
   payload: Found<JsonObject> | null,
   method: X402Method | null,
+  accepted: X402Requirement | null,
 ): X402Authorization | null {
   const eip3009 = method === 'eip3009' || method === 'several' ? pickObject(payload, 'authorization') : null
   if (eip3009 !== null)
@@ -109,6 +112,8 @@ function readAuthorization(
       nonce: readNonce(eip3009),
       notBefore: pickNumeral(eip3009, 'validAfter'),
       expiresAt: pickNumeral(eip3009, 'validBefore'),
+      isSealed: false,
+      alongside: [],
     }
   const permit2 = method === 'permit2' ? pickObject(payload, 'permit2Authorization') : null
   if (permit2 !== null)
@@ -124,6 +129,8 @@ function readAuthorization(
       nonce: readNonce(permit2),
       notBefore: pickNumeral(permit2, 'witness', 'validAfter'),
       expiresAt: pickNumeral(permit2, 'deadline'),
+      isSealed: false,
+      alongside: [],
     }
   const sealed = readSealed(payload, method)
   if (sealed === null) return null
@@ -137,7 +144,39 @@ function readAuthorization(
     notBefore: null,
     expiresAt: null,
   }
-  return { kind: 'transaction', at: sealed.at, from: pickText(payload, 'delegator'), ...nothing }
+  const from = pickText(payload, 'delegator')
+  const opened = readSolana(sealed, accepted)
+  return { kind: 'transaction', at: sealed.at, from, ...nothing, isSealed: true, alongside: [], ...opened }
+}
+
+/** What a transaction of Solana moves, where it can be read. Who is paid is payTo where the account that is paid is theirs. */
+function readSolana(
+  { value, at }: Found<Json>,
+  accepted: X402Requirement | null,
+): Partial<X402Authorization> | undefined {
+  if (accepted?.caip2?.startsWith('solana:') !== true || typeof value !== 'string') return undefined
+  const transaction = readSolanaTransaction(value)
+  if (transaction === undefined) return undefined
+  const { transfers, doesMore } = transaction
+  const [transfer] = transfers
+  const feePayer = pickText(accepted.extra, 'feePayer')?.value ?? null
+  const place = inside(at)
+  const alongside = [
+    ...(transfers.length > 1 ? ['a second transfer'] : []),
+    ...(doesMore ? ['an instruction that is no transfer of a token'] : []),
+    ...(transfer?.authority === feePayer ? ['a transfer of the fee payer itself'] : []),
+  ]
+  if (transfer === undefined) return { isSealed: false, alongside: [...alongside, 'no transfer of a token'] }
+  const payTo = accepted.payTo?.value
+  const isPaid = payTo !== undefined && findTokenAccount(payTo, transfer) === transfer.destination
+  return {
+    from: { value: transfer.authority, at: place },
+    to: { value: isPaid ? payTo : transfer.destination, at: place },
+    amount: { value: String(transfer.amount), at: place, isInteger: true, isNumber: false },
+    asset: { value: transfer.mint, at: place },
+    isSealed: false,
+    alongside,
+  }
 }
 
 /** What was signed as a whole. A group of Algorand is told by its first transaction. */
