@@ -238,6 +238,8 @@ export const SIGNED_MEMBERS = {
   'x402-block': members({ block: 'sealed' }),
   /** The same on Algorand, whose transactions go in groups. */
   'x402-group': members({ paymentGroup: 'texts' }),
+  /** An offer that its server signed. */
+  'x402-offer': members({ signature: 'signature' }),
   ...MPP_MEMBERS,
   /** Every token of AP2 0.2 (docs/ap2/agent_authorization.md). */
   'sd-jwt': members({ signature: 'jws-signature', 'header.alg': 'algorithm' }),
@@ -255,6 +257,8 @@ export const SIGNED_MEMBERS = {
   }),
   'sd-jwt-mandate-checkout': members({ checkout_hash: 'text' }),
   'sd-jwt-mandate-disclosed': members({ checkout_jwt: 'jws' }),
+  /** The last token of a chain has to show what it allows. */
+  'sd-jwt-delegate': members({ vct: 'text' }),
   /** What a merchant signed for a mandate, and authorizations of AP2 0.1. */
   'merchant-jwt': members({ signature: 'jws-signature', 'header.alg': 'algorithm' }),
   /** `allowance` of ACP: what a delegated card may be used for (rfcs/rfc.delegate_payment.md, 3.5). */

@@ -58,7 +58,7 @@ function judge({ layer, facts }: Stated<Ap2Facts>): Reason[] {
 }
 
 /** What whoever takes a mandate has to verify, and what the message leaves out: somebody has to look. */
-function judgeUnseen({ sights, closed }: Ap2Facts): Reason[] {
+function judgeUnseen({ sights }: Ap2Facts): Reason[] {
   const unseen = (
     code: 'BINDING_HASH' | 'POLICY_INPUT_MISSING' | 'UNKNOWN_PROTOCOL',
     at: Place,
@@ -95,15 +95,6 @@ function judgeUnseen({ sights, closed }: Ap2Facts): Reason[] {
           : []),
       ]
     }),
-    ...(closed !== null && closed.mandate === null
-      ? [
-          unseen(
-            'POLICY_INPUT_MISSING',
-            closed.at,
-            'The last token of the chain does not disclose what it allows.',
-          ),
-        ]
-      : []),
     ...sights.mandates
       .flatMap(({ found }) => listAuthorizations(found))
       .filter((one) => !isReadable(one))

@@ -25,6 +25,9 @@ const listChain = ({ tokens }: Chain): SignedStatement[] =>
     const isNew = before?.token !== one.token
     return [
       ...(isNew ? listToken(one.token, before !== undefined) : []),
+      ...(one.mandate === null && index === tokens.length - 1
+        ? [{ kind: 'sd-jwt-delegate' as const, value: undefined, at: one.token.at }]
+        : []),
       ...listMandate(one).map((kind) => ({
         kind,
         value: claimsOf(one),

@@ -1,6 +1,6 @@
 // x402: which kinds of payment signed-members.ts is asked about.
-import { isObject, member, pick, pointer } from '../decode/value.ts'
-import type { Json } from '../ports.ts'
+import { isObject, member, pick, pickList, pointer } from '../decode/value.ts'
+import type { Found, Json, JsonObject } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
 import type { SignedKind, SignedStatement } from '../signed-members.ts'
 import type { X402Facts } from './facts.ts'
@@ -11,7 +11,9 @@ export function listSignedOfX402({
   layer: { stage, document },
   facts,
 }: Stated<X402Facts>): SignedStatement[] {
-  if (stage !== 'payment' || document === undefined) return []
+  if (document === undefined) return []
+  if (stage === 'challenge') return listOffers(document)
+  if (stage !== 'payment') return []
   const payload = pick(document, 'payload')
   const kind = kindOf({
     scheme: facts.accepted?.scheme?.value ?? 'exact',
@@ -23,6 +25,14 @@ export function listSignedOfX402({
     ? []
     : [{ kind, value: payload?.value, at: payload?.at ?? pointer(document.at, 'payload') }]
 }
+
+/** Offers that a server says it signed (specs/extensions/extension-offer-and-receipt.md): one without its signature binds nobody. */
+const listOffers = (document: Found<JsonObject>): SignedStatement[] =>
+  pickList(document, 'extensions', 'offer-receipt', 'info', 'offers').map(({ value, at }) => ({
+    kind: 'x402-offer',
+    value,
+    at,
+  }))
 
 interface Chosen {
   readonly scheme: string
