@@ -64,7 +64,8 @@ function readSights(message: Message): Ap2Sights {
   for (const mark of candidates.slice(0, MAX_CANDIDATES)) {
     const at = placeOf(mark)
     const chain = looksLikeSdJwt(mark.value) ? readChain(mark.value, at) : undefined
-    if (chain !== undefined) chains.push(chain)
+    if (chain === 'broken') undecodable.push(at)
+    else if (chain !== undefined) chains.push(chain)
     else if (isNamed(mark) || isBrokenChain(mark.value, at)) undecodable.push(at)
   }
   return {
@@ -124,14 +125,19 @@ function findMerchantAuthorization(marks: readonly Mark[]): Found<string> | null
   return detached === undefined ? null : { value: detached.value, at: placeOf(detached) }
 }
 
-/** A person, the agents in between and the last one: no delegation is longer, and every token of it is held against those before. */
-const MAX_CHAIN = 16
+/**
+ * A person, the agents in between and the last one: no delegation is longer, and no token delegates more mandates. Each is held
+ * against all before it, so that what is longer is taken for unreadable.
+ */
+const MAX_CHAIN = 8
 
-function readChain(text: string, at: Place): Chain | undefined {
+function readChain(text: string, at: Place): Chain | 'broken' | undefined {
   const read = readSdJwtChain(text, at)
   if (read === undefined || read.length > MAX_CHAIN) return undefined
+  let isTooMany = false
   const tokens = read.flatMap((token) => {
     const { others, ...resolution } = resolveMandate(token)
+    if (others.length >= MAX_CHAIN) isTooMany = true
     const digest = digestOnce(token.presented)
     const issuerDigest = digestOnce(token.issuerJwt)
     return [resolution.mandate, ...others].slice(0, MAX_CHAIN).map((mandate): ChainToken => {
@@ -147,6 +153,7 @@ function readChain(text: string, at: Place): Chain | undefined {
     })
   })
   if (!tokens.some(isMandate)) return undefined
+  if (isTooMany) return 'broken'
   return { at, tokens, rank: Math.min(...tokens.map(({ vct }) => rankOf(vct?.value))) }
 }
 

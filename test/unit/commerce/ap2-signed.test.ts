@@ -182,6 +182,16 @@ describe('a mandate of AP2', () => {
     })
   })
 
+  it('with more tokens or mandates than any delegation has is denied, so that none goes unseen', () => {
+    const many = (count: number) =>
+      `${jwt({ delegate_payload: Array.from({ length: count }, () => closed()) })}~`
+    const hops = Array.from({ length: 9 }, () => second(closed()))
+    for (const token of [many(9), chain(FIRST, ...hops)])
+      for (const name of ['payment_mandate_chain', 'credential'])
+        expect(look(send(token, name))).toMatchObject({ decision: 'deny', caps: ['UNDECODABLE'] })
+    expect(look(send(many(8)))).toMatchObject({ decision: 'allow' })
+  })
+
   it('whose open one did not come along is for somebody to look at', () => {
     expect(look(send(second(closed()), 'payment_mandate')).codes).toContain('BINDING_HASH review')
   })
