@@ -15,9 +15,7 @@ import {
   type CheckoutJwt,
   digestText,
   familyOf,
-  findCheckoutJwt,
   isOpen,
-  listCheckoutJwts,
   readCheckout,
 } from './detect.ts'
 import type { Ap2Constraint, Ap2Facts } from './facts.ts'
@@ -29,7 +27,7 @@ export function bindAp2({ facts, reading: { message } }: Stated<Ap2Facts>): Bind
   const { sights } = facts
   if (facts.version !== '0.2') return bindV01(sights)
   const grants = listGrants(sights)
-  const checkouts = listCheckoutJwts(sights)
+  const { checkouts } = sights
   return [
     ...grants.flatMap((grant) => bindTransaction(grant, checkouts)),
     ...sights.chains.flatMap((chain) => bindHashes(chain, grants)),
@@ -147,7 +145,7 @@ function bindGrant(grant: Grant, sights: Ap2Sights, checkouts: readonly Checkout
   const claims: Closed = {
     mandate: closed.mandate,
     issuedAt: readToken(closed).issuedAt,
-    checkout: own === undefined ? null : readCheckout(own),
+    checkout: readCheckout(own),
   }
   const place = closed.mandate?.at ?? closed.token.at
   return opens.flatMap((open) => {
@@ -289,8 +287,7 @@ function bindAudience({ closed }: Ap2Facts, message: Message): Binding[] {
 
 /** The checkout that the merchant signed is the one that the request completes. */
 function bindCheckout(sights: Ap2Sights, message: Message): Binding[] {
-  const checkout = findCheckoutJwt(sights)
-  const id = pickText(checkout === undefined ? null : readCheckout(checkout), 'id')
+  const id = pickText(readCheckout(sights.checkouts[0]), 'id')
   const segments = message.target.url?.pathname.split('/') ?? []
   const index = segments.indexOf('checkout-sessions')
   const named = index < 0 ? undefined : segments[index + 1]

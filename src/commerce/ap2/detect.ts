@@ -1,7 +1,7 @@
 // AP2 shows itself by SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
 // extension URI, and the `ap2` member of UCP.
 import { hash } from 'node:crypto'
-import { readJws } from '../decode/jws.ts'
+import { type Jws, readJws } from '../decode/jws.ts'
 import { isMandateName, type MandateKind, mandateOf } from '../decode/names.ts'
 import { placeOf as placeOfText } from '../decode/outline.ts'
 import {
@@ -38,6 +38,8 @@ export interface Chain {
 
 export interface Ap2Sights {
   readonly chains: readonly Chain[]
+  /** Every `checkout_jwt` of them, read once for all that ask. */
+  readonly checkouts: readonly CheckoutJwt[]
   /** Its name promises a mandate, and it cannot be decoded. */
   readonly undecodable: readonly Place[]
   /** 0.1: `ap2.mandates.<Kind>`. */
@@ -68,8 +70,10 @@ function readSights(message: Message): Ap2Sights {
     else if (chain !== undefined) chains.push(chain)
     else if (isNamed(mark) || isBrokenChain(mark.value, at)) undecodable.push(at)
   }
+  const sorted = chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1))
   return {
-    chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
+    chains: sorted,
+    checkouts: listCheckoutJwts(sorted),
     undecodable: undecodable.toSorted(),
     mandates: sortMarks(
       marks.flatMap((mark) => {
@@ -280,12 +284,13 @@ export const digestText = (algorithm: string, text: string): string => hash(algo
 /** `checkout_jwt` of a checkout mandate, and the mandate that it came in. */
 export interface CheckoutJwt extends Found<string> {
   readonly carrier: ChainToken
+  /** Undefined where it cannot be read. */
+  readonly jws: Jws | undefined
   /** @param algorithm as node:crypto calls it */
   digest(algorithm: string): string
 }
 
-/** Every `checkout_jwt` that came along. */
-export const listCheckoutJwts = ({ chains }: Ap2Sights): CheckoutJwt[] =>
+const listCheckoutJwts = (chains: readonly Chain[]): CheckoutJwt[] =>
   chains.flatMap(({ tokens }) =>
     tokens.flatMap((carrier) => {
       const { mandate, token } = carrier
@@ -294,13 +299,10 @@ export const listCheckoutJwts = ({ chains }: Ap2Sights): CheckoutJwt[] =>
       const at =
         token.disclosures.find(({ name }) => name === 'checkout_jwt')?.at ??
         pointer(mandate.at, 'checkout_jwt')
-      return [{ at, value, carrier, digest: digestOnce(value) }]
+      return [{ at, value, carrier, jws: readJws(value, at), digest: digestOnce(value) }]
     }),
   )
 
-/** The first of them. */
-export const findCheckoutJwt = (sights: Ap2Sights): CheckoutJwt | undefined => listCheckoutJwts(sights)[0]
-
 /** What the merchant signed; null where it cannot be read. */
-export const readCheckout = ({ value, at }: Found<string>): Found<JsonObject> | null =>
-  readJws(value, at)?.payload ?? null
+export const readCheckout = (jwt: CheckoutJwt | undefined): Found<JsonObject> | null =>
+  jwt?.jws?.payload ?? null

@@ -18,16 +18,7 @@ import type { Sighting, Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
 import { readConstraint } from './constraints.ts'
-import {
-  type Ap2Sights,
-  type ChainToken,
-  findCheckoutJwt,
-  isOpen,
-  isOpenVct,
-  leading,
-  listCheckoutJwts,
-  readCheckout,
-} from './detect.ts'
+import { type Ap2Sights, type ChainToken, isOpen, isOpenVct, leading, readCheckout } from './detect.ts'
 import { findOpens } from './grants.ts'
 import { findMerchant } from './party.ts'
 import { readV01Total } from './read-v01.ts'
@@ -52,9 +43,9 @@ export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading
   const open = opens[0] === undefined ? null : readToken(opens[0])
   const mandate = closed?.mandate ?? null
   const payee = pickObject(mandate, 'payee')
-  const own = listCheckoutJwts(sights).find(({ carrier }) => carrier === lead)
-  const checkoutJwt = own ?? findCheckoutJwt(sights)
-  const checkout = checkoutJwt === undefined ? null : readCheckout(checkoutJwt)
+  const own = sights.checkouts.find(({ carrier }) => carrier === lead)
+  const checkoutJwt = own ?? sights.checkouts[0]
+  const checkout = readCheckout(checkoutJwt)
   return {
     version: '0.2',
     kind,
@@ -66,7 +57,7 @@ export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading
     checkoutJwt: judgeCredential(checkoutJwt ?? null),
     payee:
       payee === null
-        ? findMerchant(own === undefined ? null : readCheckout(own))
+        ? findMerchant(readCheckout(own))
         : { id: pickText(payee, 'id'), name: pickText(payee, 'name'), website: pickText(payee, 'website') },
     amount: pickNumeral(mandate, 'payment_amount', 'amount') ?? readTotal(checkout),
     currency: pickText(mandate, 'payment_amount', 'currency') ?? pickText(checkout, 'currency'),

@@ -1,11 +1,11 @@
 // AP2: what was signed in a message, each with its kind in signed-members.ts.
-import { readJws } from '../decode/jws.ts'
+import { type Jws, readJws } from '../decode/jws.ts'
 import type { SdJwt } from '../decode/sd-jwt.ts'
 import { member } from '../decode/value.ts'
-import type { Found, Json, JsonObject } from '../ports.ts'
+import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
 import type { SignedKind, SignedStatement } from '../signed-members.ts'
-import { type Chain, type ChainToken, familyOf, isClosed, isOpen, listCheckoutJwts } from './detect.ts'
+import { type Chain, type ChainToken, familyOf, isClosed, isOpen } from './detect.ts'
 import type { Ap2Facts } from './facts.ts'
 import { listAuthorizations } from './read-v01.ts'
 
@@ -13,8 +13,8 @@ import { listAuthorizations } from './read-v01.ts'
 export function listSignedOfAp2({ facts: { sights } }: Stated<Ap2Facts>): SignedStatement[] {
   return [
     ...sights.chains.flatMap(listChain),
-    ...listCheckoutJwts(sights).flatMap((jwt) => listJws('merchant-jwt', jwt)),
-    ...(sights.merchantAuthorization === null ? [] : listJws('merchant-jwt', sights.merchantAuthorization)),
+    ...sights.checkouts.flatMap(({ jws, at }) => listJws('merchant-jwt', jws, at)),
+    ...listText('merchant-jwt', sights.merchantAuthorization),
     ...sights.mandates.flatMap(({ found }) => listAuthorizations(found).flatMap(listAuthorization)),
   ]
 }
@@ -80,19 +80,20 @@ function listMandate(one: ChainToken): SignedKind[] {
 }
 
 /** What is no JWS has been said to be none already. */
-function listJws(kind: SignedKind, { value, at }: Found<string>): SignedStatement[] {
-  const jws = readJws(value, at)
-  return jws === undefined
+const listJws = (kind: SignedKind, jws: Jws | undefined, at: Place): SignedStatement[] =>
+  jws === undefined
     ? []
-    : [{ kind, value: { header: jws.header.value, signature: jws.signature } satisfies Json, at: `${at}#` }]
-}
+    : [{ kind, value: { header: jws.header.value, signature: jws.signature }, at: `${at}#` }]
+
+const listText = (kind: SignedKind, found: Found<string> | null): SignedStatement[] =>
+  found === null ? [] : listJws(kind, readJws(found.value, found.at), found.at)
 
 /** Mandates of 0.1 are signed by a JWT, or by a credential and its key binding. */
 function listAuthorization({ value, at }: Found<string>): SignedStatement[] {
   const [first = '', ...rest] = value.split('~')
   const last = rest.at(-1)
   return [
-    ...listJws('merchant-jwt', { value: first, at }),
-    ...(last === undefined || last === '' ? [] : listJws('merchant-jwt', { value: last, at })),
+    ...listText('merchant-jwt', { value: first, at }),
+    ...(last === undefined || last === '' ? [] : listText('merchant-jwt', { value: last, at })),
   ]
 }
