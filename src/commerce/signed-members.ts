@@ -239,7 +239,7 @@ export const SIGNED_MEMBERS = {
   /** The same on Algorand, whose transactions go in groups. */
   'x402-group': members({ paymentGroup: 'texts' }),
   /** An offer that its server signed. */
-  'x402-offer': members({ signature: 'signature' }),
+  'x402-offer': members({ signature: 'proof' }),
   ...MPP_MEMBERS,
   /** Every token of AP2 0.2 (docs/ap2/agent_authorization.md). */
   'sd-jwt': members({ signature: 'jws-signature', 'header.alg': 'algorithm' }),
