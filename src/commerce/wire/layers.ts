@@ -1,5 +1,7 @@
 // Layers that are no protocol of commerce and come along with one: A2A around it, L402 beside it, Web Bot Auth for who sends it.
-import { headersNamed } from '../message.ts'
+import { readJws } from '../decode/jws.ts'
+import { member, pick, pickList, pickObject, pickText } from '../decode/value.ts'
+import { headersNamed, jsonBody } from '../message.ts'
 import type { Layer } from '../ports.ts'
 import type { Reading } from '../reading.ts'
 
@@ -10,9 +12,13 @@ const plainLayer = (
 
 /** @returns those that the message has, in this order */
 export const findOtherLayers = (reading: Reading): Layer[] =>
-  [findA2a(reading), findL402(reading), findWebBotAuth(reading), findAcceptPayment(reading)].filter(
-    (layer) => layer !== undefined,
-  )
+  [
+    findA2a(reading),
+    findL402(reading),
+    findWebBotAuth(reading),
+    findAcceptPayment(reading),
+    findAp2Answer(reading),
+  ].filter((layer) => layer !== undefined)
 
 function findA2a({ message, envelopes }: Reading): Layer | undefined {
   const a2a = envelopes.find((envelope) => envelope.isA2a)
@@ -71,6 +77,36 @@ function findAcceptPayment({ message }: Reading): Layer | undefined {
     })
   )
 }
+
+/**
+ * What comes back for a mandate, and the card of an agent that takes them (AP2, payment_mandate.md, checkout_mandate.md and A2A extension).
+ * A receipt is an object or a JWT of one.
+ */
+function findAp2Answer({ message }: Reading): Layer | undefined {
+  const body = jsonBody(message)
+  for (const name of ['payment_receipt', 'checkout_receipt']) {
+    const found = pick(body, name)
+    const text = pickText(found)
+    const receipt =
+      pickObject(found) ?? (text === null ? null : (readJws(text.value, text.at)?.payload ?? null))
+    if (receipt !== null && pickText(receipt, 'reference') !== null && pickText(receipt, 'status') !== null)
+      return ap2Layer('settlement', { mark: `member ${name}`, at: receipt.at })
+  }
+  const extension = pickList(body, 'capabilities', 'extensions').find(({ value }) =>
+    /^https:\/\/github\.com\/google-agentic-commerce\/ap2\//i.test(String(member(value, 'uri'))),
+  )
+  return extension && ap2Layer('discovery', { mark: 'extension of an agent card', at: extension.at })
+}
+
+const ap2Layer = (stage: string, evidence: Layer['evidence'][number]): Layer =>
+  plainLayer({
+    name: 'ap2',
+    version: null,
+    transport: 'rest',
+    stage,
+    confidence: 'medium',
+    evidence: [evidence],
+  })
 
 /** Identity tags of Web Bot Auth and of the card networks' profiles of it. */
 const BOT_TAGS = ['web-bot-auth', 'agent-browser-auth', 'agent-payer-auth']

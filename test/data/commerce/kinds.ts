@@ -175,6 +175,23 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: ['x402', null, 'a2a', 'settlement'],
     with: ['a2a'],
   },
+  'AP2 a receipt': {
+    source: post('/credentials', {
+      payment_receipt: { status: 'Error', iss: `https://${HOST}`, iat: 1790000000, reference: 'BSMS8Na4_HZlwm68U7Kb6iX7UK', payment_id: 'pay_9', error: 'declined' },
+    }),
+    is: ['unknown', null, null, null],
+    confidence: 'low',
+    with: ['ap2'],
+  },
+  'AP2 the card of an agent that takes mandates': {
+    source: {
+      ...get({}, '/.well-known/agent-card.json'),
+      body: { name: 'Tea', capabilities: { extensions: [{ uri: 'https://github.com/google-agentic-commerce/ap2/tree/v0.1' }] }, skills: [] },
+    },
+    is: ['unknown', null, null, null],
+    confidence: 'low',
+    with: ['ap2'],
+  },
   'MPP a client that says how it could pay': {
     source: get({ 'Accept-Payment': 'tempo/charge, stripe/charge;q=0.5' }),
     is: ['unknown', null, null, null],

@@ -111,6 +111,34 @@ describe('an event of an order', () => {
   })
 })
 
+describe('a total', () => {
+  const answer = (totals: readonly { type: string; amount: number }[]) =>
+    change(kind('UCP answer of a business'), [set('/body/totals', [...totals])])
+  const lines = [
+    { type: 'subtotal', amount: 3490 },
+    { type: 'fulfillment', amount: 490 },
+    { type: 'tax', amount: 636 },
+  ]
+  it('that is not the sum of its lines is for the buyer', () => {
+    expect(reasonsOf(answer([...lines, { type: 'total', amount: 4000 }]))).toEqual(['review BINDING_AMOUNT'])
+  })
+  it.each([
+    ['of all of its lines', [...lines, { type: 'total', amount: 4616 }]],
+    ['less a discount', [...lines, { type: 'discount', amount: -500 }, { type: 'total', amount: 4116 }]],
+    [
+      'less a discount without a sign',
+      [...lines, { type: 'discount', amount: 500 }, { type: 'total', amount: 4116 }],
+    ],
+    [
+      'whose items were discounted before',
+      [...lines, { type: 'items_discount', amount: 500 }, { type: 'total', amount: 4616 }],
+    ],
+    ['alone', [{ type: 'total', amount: 4616 }]],
+  ])('is fine as the sum %s', (_what, totals) => {
+    expect(reasonsOf(answer(totals))).toEqual([])
+  })
+})
+
 describe('what is said twice', () => {
   it('is the same session in the path and in the answer, or somebody looks', () => {
     const answer = kind(
