@@ -96,8 +96,16 @@ function isWhole(label: string, top: string): boolean {
 
 /** Two names of different owners that look the same. */
 function looksLike(host: string, target: string): boolean {
+  // What somebody registered has two labels at least: where these look different, nobody needs the list of endings.
+  if (toSkeleton(endOf(host)) !== toSkeleton(endOf(target))) return false
   const [one, other] = [nameOf(host), nameOf(target)]
   return one !== other && one !== '' && other !== '' && toSkeleton(one) === toSkeleton(other)
+}
+
+/** The last two labels, in Unicode. */
+function endOf(host: string): string {
+  const end = host.split('.').slice(-2).join('.')
+  return ASCII.test(end) && !/xn--/i.test(end) ? end : domainToUnicode(end) || end
 }
 
 /** What somebody registered; whole where nobody registers under that ending. In Unicode. */
