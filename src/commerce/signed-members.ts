@@ -247,6 +247,7 @@ export const SIGNED_MEMBERS = {
   'sd-jwt-binding': members({ ...BOUND, 'payload.sd_hash': 'text' }),
   'sd-jwt-binding-issuer': members({ ...BOUND, 'payload.issuer_jwt_hash': 'text' }),
   /** Mandates by code/sdk/schemas/ap2/. */
+  'sd-jwt-mandate': members({ vct: 'text' }),
   'sd-jwt-mandate-open': members({ cnf: 'confirmation' }),
   'sd-jwt-mandate-payment': members({
     transaction_id: 'text',

@@ -37,6 +37,8 @@ export interface Ap2Token {
   readonly alg: Found<string> | null
   /** Claim of the JWT's payload or member of the mandate. Seconds. */
   readonly issuedAt: Found<number> | null
+  /** The latest `nbf`, where there is one. */
+  readonly notBefore: Found<number> | null
   /** The earliest, where the token and the mandate in it say one each. */
   readonly expiresAt: Found<number> | null
   readonly aud: Found<string> | null

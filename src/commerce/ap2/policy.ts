@@ -1,5 +1,6 @@
 // AP2: what the policy has to know of it.
-import { pickText } from '../decode/value.ts'
+import { isInstant } from '../decode/jwt-forms.ts'
+import { pick, pickText } from '../decode/value.ts'
 import type { Place } from '../ports.ts'
 import { reason, type Reason } from '../policy/reasons.ts'
 import type { ProtocolPolicy, SpendIdentity, Stated } from '../protocol.ts'
@@ -50,12 +51,27 @@ function judge({ layer, facts }: Stated<Ap2Facts>): Reason[] {
           message: 'The token says that it is not signed.',
         }),
       )
-  found.push(...judgeUnseen(facts))
+  found.push(...judgeInstants(facts), ...judgeUnseen(facts))
   const unbounded = facts.version === '0.1' ? isIntentUnbounded(facts) : isOpenUnbounded(facts)
   if (unbounded !== undefined)
     found.push(reason('OPEN_MANDATE_UNBOUNDED', facts.open?.at ?? at, { message: unbounded }))
   return found
 }
+
+const INSTANTS = ['iat', 'nbf', 'exp'] as const
+
+/** A time that is none ends for one reader, and never for another (RFC 7519, 2: NumericDate). What is null is left out. */
+const judgeInstants = ({ sights }: Ap2Facts): Reason[] =>
+  sights.chains
+    .flatMap(({ tokens }) => tokens)
+    .flatMap(({ token, mandate }) => [token.payload, token.keyBinding, mandate])
+    .flatMap((from) => INSTANTS.flatMap((name) => pick(from, name) ?? []))
+    .filter(({ value }) => value !== null && !isInstant(value))
+    .map(({ at }) =>
+      reason('SIGNED_MEMBER_MALFORMED', at, {
+        message: 'A time of a mandate is a number: seconds since the epoch.',
+      }),
+    )
 
 /** What whoever takes a mandate has to verify, and what the message leaves out: somebody has to look. */
 function judgeUnseen({ sights }: Ap2Facts): Reason[] {
@@ -68,7 +84,7 @@ function judgeUnseen({ sights }: Ap2Facts): Reason[] {
     ...sights.chains
       .flatMap(({ tokens }) => tokens)
       .flatMap(({ vct }) =>
-        vct !== null && vct.value.startsWith('mandate.') && !KNOWN_VCTS.has(vct.value)
+        vct !== null && !KNOWN_VCTS.has(vct.value)
           ? unseen('UNKNOWN_PROTOCOL', vct.at, 'The mandate is of a type that AP2 0.2 does not define.')
           : [],
       ),

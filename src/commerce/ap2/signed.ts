@@ -70,7 +70,8 @@ const bindingKind = (claims: JsonObject): SignedKind =>
 /** A checkout that was not disclosed is not missing: somebody else may be shown it. */
 function listMandate(one: ChainToken): SignedKind[] {
   if (isOpen(one)) return ['sd-jwt-mandate-open']
-  if (!isClosed(one)) return []
+  // A token that says no type is held to nothing that its type demands.
+  if (!isClosed(one)) return one.mandate === null ? [] : ['sd-jwt-mandate']
   const family = familyOf(one)
   if (family === 'payment') return ['sd-jwt-mandate-payment']
   if (family !== 'checkout') return []

@@ -90,6 +90,33 @@ describe('a mandate of AP2', () => {
     }
   })
 
+  it('whose last token says no type of mandate is not allowed by the open one before it', () => {
+    const { vct: _vct, ...untyped } = closed({ payee: { id: 'somebody_else' } })
+    expect(look(send(chain(FIRST, second(untyped))))).toMatchObject({
+      decision: 'deny',
+      codes: expect.arrayContaining(['SIGNED_MEMBER_MISSING deny']),
+      score: 40,
+    })
+    const odd = look(send(chain(FIRST, second({ ...untyped, vct: 'payment' }))))
+    expect([odd.decision, odd.codes]).toEqual(['review', expect.arrayContaining(['UNKNOWN_PROTOCOL review'])])
+  })
+
+  it.each(['open', 'mandate'])('has times that are numbers, or none (%s)', (token) => {
+    for (const name of ['iat', 'nbf', 'exp'])
+      for (const value of ['1600000000', -1, [1_600_000_000], true])
+        expect(lookAt('ap2-payment', set(`${PAYMENT}/${token}/${name}`, value)).codes).toContain(
+          'SIGNED_MEMBER_MALFORMED deny',
+        )
+    expect(lookAt('ap2-payment', set(`${PAYMENT}/${token}/nbf`, null)).decision).toBe('allow')
+  })
+
+  it.each(['open', 'mandate'])('does not hold before its nbf (%s)', (token) => {
+    expect(lookAt('ap2-payment', set(`${PAYMENT}/${token}/nbf`, 1_790_000_060)).decision).toBe('allow')
+    expect(lookAt('ap2-payment', set(`${PAYMENT}/${token}/nbf`, 1_790_000_400)).codes).toContain(
+      'NOT_YET_VALID review',
+    )
+  })
+
   it('that a person signed needs no open one, no audience and no nonce', () => {
     const direct = look(send(`${jwt({ ...closed(), iat: 1_790_000_060 })}~`, 'payment_mandate'))
     expect([direct.decision, direct.codes.filter((code) => !code.endsWith('info'))]).toEqual(['allow', []])
