@@ -266,7 +266,7 @@ function readVersion(inBody: Found<string> | null, extension: string | undefined
 
 function stageOf(
   { message, envelopes }: Reading,
-  { path, tool, a2aKeys, envelope, answer }: UcpSights,
+  { path, tool, a2aKeys, envelope, answer, args, document }: UcpSights,
 ): string {
   if (tool !== undefined)
     return tool.operation === null ? tool.resource : `${tool.resource}.${tool.operation}`
@@ -282,7 +282,11 @@ function stageOf(
   }
   if (message.header('webhook-id') !== undefined) return 'webhook'
   if (answer !== undefined) return answer.is
-  if (path === undefined) return 'request'
+  // A server chooses the names of its tools and its paths: what says which instrument pays does pay, whatever it is called.
+  if (path === undefined)
+    return [document, args].some((from) => pickList(from, 'payment', 'instruments').length > 0)
+      ? 'checkout.complete'
+      : 'request'
   if (path.resource === 'discovery' || path.resource === 'catalog') return path.resource
   return path.operation === null ? path.resource : `${path.resource}.${path.operation}`
 }

@@ -61,6 +61,19 @@ describe('a key', () => {
   })
 })
 
+describe('a payment of UCP', () => {
+  it.each(['complete_checkout ', 'COMPLETE_CHECKOUT', 'shop__complete_checkout', 'pay'])(
+    'is one whatever its tool is called: %j',
+    (name) => {
+      expect(reasonsOf(sample('ucp-mcp', set('/body/params/name', name)))).toEqual(['review AMOUNT_MISSING'])
+    },
+  )
+  it('is none where a tool of another name is told no instrument', () => {
+    const asked = set('/body/params/arguments/checkout', { line_items: [{ item: { id: 'sencha' } }] })
+    expect(reasonsOf(sample('ucp-mcp', set('/body/params/name', 'quote'), asked))).toEqual([])
+  })
+})
+
 describe('what a delegated card may be used for', () => {
   it.each(['reason', 'max_amount', 'currency', 'checkout_session_id', 'merchant_id', 'expires_at'])(
     'says its %s',
