@@ -39,6 +39,9 @@ export function readMessage(input: TransactionInput, given?: Body): Message {
   }
 }
 
+/** Methods that change nothing (RFC 9110, 9.2.1). Any other token, known or not, may. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 /** All fields of a name, repeated ones apart. */
 export const headersNamed = (message: Message, name: string): readonly HeaderField[] =>
   message.headers.filter((field) => field.name === name)

@@ -1,8 +1,7 @@
 // This rule asks whether the transaction may be sent again after a lost answer.
+import { SAFE_METHODS } from '../message.ts'
 import { isAnswer, type Rule, type Subject } from './model.ts'
 import { reason } from './reasons.ts'
-
-const UNSAFE: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** Messages without a key that change something when they are sent twice. */
 export const judgeIdempotency: Rule = (subject) => {
@@ -28,5 +27,5 @@ function isRisky(subject: Subject): boolean {
   const known = primary?.protocol.policy.isRisky?.(primary)
   if (known !== undefined) return known
   if (stage !== null && /\.get$|^(?:discovery|catalog)$/.test(stage)) return false
-  return UNSAFE.has(message.method)
+  return !SAFE_METHODS.has(message.method)
 }

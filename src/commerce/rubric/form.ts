@@ -1,4 +1,5 @@
 // These checks ask whether a value has the form that its job needs; nothing here verifies a signature or knows a key.
+import { SAFE_METHODS } from '../message.ts'
 import type { Binding, Found, Place } from '../ports.ts'
 import type { Credential } from '../decode/jws.ts'
 import type { Numeral } from '../decode/value.ts'
@@ -35,7 +36,6 @@ export const isRandomWord = (text: string): boolean =>
 /** A uint256 in decimal. */
 export const isUint256 = (text: string): boolean => /^\d{1,78}$/.test(text)
 
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Whether the HTTP method changes nothing (RFC 9110, 9.2.1). */
 export const isSafeMethod = ({ message }: Sample): boolean => SAFE_METHODS.has(message.method)
 

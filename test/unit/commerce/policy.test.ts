@@ -777,6 +777,13 @@ const CASES: readonly Case[] = [
   },
   {
     code: 'UNSAFE_WITHOUT_IDEMPOTENCY',
+    when: 'a method that nobody has heard of',
+    met: sample('acp-delegate', remove('/headers/Idempotency-Key'), set('/method', 'FOO')),
+    notMet: sample('acp-get', set('/method', 'HEAD')),
+    severity: 'review',
+  },
+  {
+    code: 'UNSAFE_WITHOUT_IDEMPOTENCY',
     when: 'the policy demands it',
     met: sample('x402-bare'),
     notMet: X402,
