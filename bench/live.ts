@@ -10,7 +10,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { cookieName } from '../src/doors/console/cookie.ts'
 import { newId } from '../src/lib/ids.ts'
 import { newToken } from '../src/lib/tokens.ts'
-import { median, openLoop, percentile, printTable, type ServerProcess, START_FLAGS, startServer } from './support.ts'
+import {
+  median,
+  openLoop,
+  percentile,
+  printTable,
+  type ServerProcess,
+  START_FLAGS,
+  startServer,
+} from './support.ts'
 
 const PER_SECOND = 1000
 const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 5000)
