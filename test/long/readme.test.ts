@@ -1,10 +1,11 @@
 // The README and the guides, literally: their commands are taken from the pages and run against the built gateway, the answers of
 // outcomes are compared, and the snippets for assistants parse and name addresses that answer. Programs are run by examples.test.ts.
 import { globSync, readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { createTestCa } from '../support/ca.ts'
 import { type Started, start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
@@ -90,9 +91,9 @@ it('names every command that `--help` lists', async () => {
   const [, listed] = /lists\s+the\s+rest: ([^.]*)\./.exec(pages.get('docs/operating.md')!)!
   const help = start(process.execPath, [launcher, '--help'], { env: environment() })
   await help.ended
-  const commands = [...help.stdout().matchAll(/^ {2}([a-z-]+)(?: \[options\])?(?: <\w+>)? {2,}/gm)].map(
-    ([, name]) => name,
-  )
+  const commands = [
+    ...help.stdout().matchAll(/^ {2}([a-z-]+)(?: \[options\])?(?: [<[][\w.]+[>\]])? {2,}/gm),
+  ].map(([, name]) => name)
   const before = ['serve', 'stdio', 'doctor']
   expect(listed!.split(/,\s+/).toSorted()).toEqual(
     commands.filter((name) => !before.includes(name!)).toSorted(),
@@ -245,6 +246,34 @@ describe('the first page', () => {
     expect(inspected).toMatchObject({ protocol: 'acp', policy: { decision: 'deny' } })
     // A policy that cannot be read is logged, and the last good one holds.
     expect(server.stderr()).not.toContain('transaction-policy.json is not valid')
+  })
+
+  it('counts what is paid on the windows of that policy', async () => {
+    const KEY = (await readFile(join(directory, 'data', 'operator.key'), 'utf8')).trim()
+    const command = shell(`curl -s ${ADDRESS}/v1/inspect -H "Authorization`).replace('$KEY', KEY)
+    expect(JSON.parse(await run(command))).toMatchObject({
+      protocol: 'acp',
+      spend: { windows: expect.any(Array) },
+    })
+  })
+
+  it('scores a folder of samples, and gives a badge for one', async () => {
+    await mkdir(join(directory, 'samples'), { recursive: true })
+    const [sample = ''] = /\{"target"[^]*?\}(?=')/.exec(shell(`curl -s ${ADDRESS}/v1/inspect`)) ?? []
+    await writeFile(join(directory, 'samples', 'checkout.json'), sample)
+    const [once = ''] = shell('npx agent-gateway test samples/').split('\n')
+    expect(await run(once.replace('--min-score 75', '--min-score 0'), {}, directory)).toContain(
+      'checkout.json',
+    )
+    const asked = shell(`curl -s ${ADDRESS}/v1/test`).replace(' | jq .badge', '')
+    expect(JSON.parse(await run(asked))).toMatchObject({
+      badge: { url: expect.stringContaining('/badges/') },
+    })
+  })
+
+  it('says what a mail address for notifications needs', async () => {
+    const command = shell('echo mailto:anna@example.com')
+    await expect(run(command)).rejects.toThrow(/GATEWAY_SMTP_URL/)
   })
 
   it('stores a credential with one line for the shell', async () => {
@@ -409,8 +438,20 @@ describe('the commands of all pages', () => {
   })
 
   it('are in blocks of a language that a test looks at', () => {
-    const known = ['sh', 'ts', 'python', 'json', 'jsonc', 'toml', 'text']
+    const known = ['sh', 'ts', 'python', 'json', 'jsonc', 'toml', 'text', 'yaml']
     expect(blocks.filter(({ language }) => !known.includes(language!))).toEqual([])
+  })
+
+  it('give the action of continuous integration what it takes', async () => {
+    const action = parse(await readFile(new URL('action.yml', root), 'utf8')) as { inputs: object }
+    const flows = blocks.filter(({ language }) => language === 'yaml')
+    expect(flows).toHaveLength(1)
+    for (const { text } of flows) {
+      const { jobs } = parse(text) as { jobs: { payments: { steps: { uses: string; with?: object }[] } } }
+      const given = jobs.payments.steps.find(({ uses }) => uses.includes('agent-gateway'))?.with ?? {}
+      expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(given)))
+      expect(given).toHaveProperty('files')
+    }
   })
 })
 
