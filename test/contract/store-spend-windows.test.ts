@@ -205,6 +205,29 @@ describe.each(ENGINES)('spend windows in %s', (engine) => {
     expect(await count('101', upTo('101'))).toMatchObject({ outcome: 'over', windows: [{ spent: '70' }] })
   })
 
+  it('keep few rows of a stream that grows with every call, and let no more of it through', async () => {
+    const { accountId, count, judge } = account('1000')
+    const at = (ms: number, whole: number): Given => ({
+      now: NOW + ms,
+      payment: { id: `${accountId} channel`, upTo: String(whole) },
+    })
+    // Five calls a second for a minute.
+    for (let i = 1; i <= 300; i++) expect((await count('1', at(i * 200, i))).outcome).toBe('counted')
+    const rows = await place.query(`SELECT total FROM spend_totals WHERE scope = '${accountId} all'`)
+    expect(rows.length).toBeLessThanOrEqual(7)
+    const spentAt = async (ms: number) => Number(spentOf(await judge('0', { now: NOW + ms }))[0])
+    expect(await spentAt(60_000)).toBe(300)
+    // Each amount leaves when it is an hour old or at most ten seconds later, never before.
+    for (const later of [1000, 15_000, 30_100, 59_900]) {
+      const young = 300 - Math.floor(later / 200)
+      expect(await spentAt(HOUR + later)).toBeGreaterThanOrEqual(young)
+      expect(await spentAt(HOUR + later)).toBeLessThanOrEqual(Math.min(300, young + 50))
+    }
+    expect(await spentAt(HOUR + 60_000)).toBe(0)
+    expect(await count('700', { now: NOW + 60_000 })).toMatchObject({ outcome: 'counted' })
+    expect(await count('1', { now: NOW + 60_000 })).toMatchObject({ outcome: 'over' })
+  })
+
   it('keep so many payments of an account: older ones than a day give way, younger ones do not', async () => {
     const { accountId, count } = account('1000')
     const few = (now: number): Given => ({ now, maxCounted: 3 })

@@ -18,12 +18,14 @@ const toTotal = (value: bigint) => String(value).padStart(WIDTH, '0')
 const LOCK = `INSERT INTO spend_accounts (account_id, counted) VALUES ($1, 0)
   ON CONFLICT (account_id) DO UPDATE SET counted = spend_accounts.counted RETURNING counted`
 const FIND = `SELECT content, amount, counted_at AS "countedAt" FROM spend_counted WHERE payment = $1`
-const NEWEST = `SELECT total, counted_at AS "countedAt" FROM spend_totals WHERE scope = $1 ORDER BY total DESC LIMIT 1`
+const NEWEST = `SELECT total, amount, counted_at AS "countedAt" FROM spend_totals WHERE scope = $1 ORDER BY total DESC LIMIT 1`
 const FIRST_SINCE = `SELECT total, amount, counted_at AS "countedAt" FROM spend_totals
   WHERE scope = $1 AND counted_at > $2 ORDER BY counted_at, total LIMIT 1`
 const FIRST_FROM = `SELECT counted_at AS "countedAt" FROM spend_totals
   WHERE scope = $1 AND total >= $2 ORDER BY total LIMIT 1`
 const ADD = `INSERT INTO spend_totals (scope, total, amount, counted_at) VALUES ($1, $2, $3, $4)`
+const GROW =
+  'UPDATE spend_totals SET total = $3, amount = $4, counted_at = $5 WHERE scope = $1 AND total = $2'
 const KEEP = `INSERT INTO spend_counted (payment, account_id, content, amount, counted_at) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (payment) DO UPDATE SET content = excluded.content, amount = excluded.amount, counted_at = excluded.counted_at`
 const RECOUNT = 'UPDATE spend_accounts SET counted = counted + $1 WHERE account_id = $2'
@@ -35,6 +37,7 @@ interface Counted {
 }
 interface Newest {
   readonly total: string
+  readonly amount: string
   readonly countedAt: Millis
 }
 
@@ -74,7 +77,7 @@ function* judgeWindow(window: SpendWindow, amount: bigint, now: Millis): Command
   const lengthMs = SPEND_PERIOD_MS[period]
   const newest = yield* first<Newest>(NEWEST, scope)
   // A row leaves when it is as old as the window is long.
-  const oldest = newest && (yield* first<Newest & { amount: string }>(FIRST_SINCE, scope, now - lengthMs))
+  const oldest = newest && (yield* first<Newest>(FIRST_SINCE, scope, now - lengthMs))
   const spent = newest && oldest ? BigInt(newest.total) - BigInt(oldest.total) + BigInt(oldest.amount) : 0n
   const isOver = spent + amount > max
   const standing = { ...window, spent: String(spent), isOver }
@@ -128,15 +131,7 @@ export const countSpend = command({ kind: 'transaction', touches: 'records' })(f
   for (const [scope, amount] of known.amounts) {
     if (amount === 0n) continue
     whole = amount > whole ? amount : whole
-    const newest = yield* first<Newest>(NEWEST, scope)
-    // A replica whose clock is behind adds its row behind the newest: the rows of a scope are in order of time and of total.
-    yield* all(
-      ADD,
-      scope,
-      toTotal(BigInt(newest?.total ?? 0) + amount),
-      String(amount),
-      Math.max(now, newest?.countedAt ?? now),
-    )
+    yield* add(scope, amount, now, payment.upTo !== undefined)
   }
   yield* all(KEEP, payment.id, accountId, payment.content, payment.upTo ?? String(whole), now)
   if (!known.before) yield* all(RECOUNT, 1, accountId)
@@ -144,6 +139,23 @@ export const countSpend = command({ kind: 'transaction', touches: 'records' })(f
   for (const window of input.windows) standings.push(yield* judgeWindow(window, 0n, now))
   return { outcome: 'counted', countedAt: now, windows: standings }
 })
+
+/**
+ * A stream grows with every call, thousands of times a minute: what it adds within ten seconds shares one row, which is as old as the
+ * last of it. So an amount leaves a window at most ten seconds late, and never early.
+ */
+const STREAM_STEP_MS = 10_000
+
+function* add(scope: string, amount: bigint, now: Millis, isStream: boolean): Command<void> {
+  const newest = yield* first<Newest>(NEWEST, scope)
+  const total = toTotal(BigInt(newest?.total ?? 0) + amount)
+  // A replica whose clock is behind adds its row behind the newest: the rows of a scope are in order of time and of total.
+  const at = Math.max(now, newest?.countedAt ?? now)
+  const stepOf = (ms: Millis) => Math.floor(ms / STREAM_STEP_MS)
+  if (isStream && newest && stepOf(newest.countedAt) === stepOf(at))
+    yield* all(GROW, scope, newest.total, total, String(BigInt(newest.amount) + amount), at)
+  else yield* all(ADD, scope, total, String(amount), at)
+}
 
 /** Payments that give way at once where an account has as many as it may. */
 const GIVE_WAY = 100
