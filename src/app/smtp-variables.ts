@@ -25,6 +25,8 @@ export function readSmtp(e: SmtpVariables): { smtp: SmtpConfig | undefined; prob
     problems.push('GATEWAY_SMTP_URL must be smtp://host:port or smtps://host:port')
   if ((url.username === '') !== (e.GATEWAY_SMTP_PASSWORD_FILE === undefined))
     problems.push('GATEWAY_SMTP_URL: a user name and GATEWAY_SMTP_PASSWORD_FILE go together')
+  const user = decodeUser(url.username)
+  if (user === undefined) problems.push('GATEWAY_SMTP_URL: write a percent sign of the user name as %25')
   const from = readMailAddress(e.GATEWAY_SMTP_FROM ?? '')
   if (!from) problems.push('GATEWAY_SMTP_FROM must be an address such as gateway@example.com')
   const recipients = e.GATEWAY_SMTP_RECIPIENTS.map((each) => each.toLowerCase())
@@ -38,11 +40,19 @@ export function readSmtp(e: SmtpVariables): { smtp: SmtpConfig | undefined; prob
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port === '' ? (isImplicitTls ? 465 : 587) : Number(url.port),
       isImplicitTls,
-      user: url.username === '' ? undefined : decodeURIComponent(url.username),
+      user: user === '' ? undefined : user,
       passwordFile: e.GATEWAY_SMTP_PASSWORD_FILE,
       from: from.address,
       recipients: recipients.length > 0 ? recipients : [from.domain],
     },
     problems,
+  }
+}
+
+function decodeUser(username: string): string | undefined {
+  try {
+    return decodeURIComponent(username)
+  } catch {
+    return undefined
   }
 }

@@ -71,23 +71,22 @@ export function createMailer(smtp: SmtpConfig, extraCa: readonly string[] | unde
       const leave = await places.acquire(TIMEOUT_MS)
       if (!leave) return 'smtp_busy'
       const { signal } = mail
+      const over = Promise.withResolvers<string>()
+      const close = () => over.resolve('closing')
+      signal.addEventListener('abort', close)
+      if (signal.aborted) close()
       try {
         // A server that says nothing holds up nobody who closes.
-        return await Promise.race([deliver(mail), ended(signal)])
+        return await Promise.race([deliver(mail), over.promise])
       } catch (thrown) {
         return reasonOf(thrown)
       } finally {
+        signal.removeEventListener('abort', close)
         leave()
       }
     },
   }
 }
-
-const ended = (signal: AbortSignal) =>
-  new Promise<string>((resolve) => {
-    if (signal.aborted) resolve('closing')
-    else signal.addEventListener('abort', () => resolve('closing'), { once: true })
-  })
 
 /** What a server says may quote the address, or more: only the kind of failure goes on. */
 function reasonOf(thrown: unknown): string {

@@ -1,6 +1,8 @@
 // Mail of notifications: whom it may go to, how often, what it says, and how its server is named.
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { readSmtp } from '../../../src/app/smtp-variables.ts'
+import { createMailer } from '../../../src/notifications/adapters/smtp.ts'
 import { isAllowed, readMailto } from '../../../src/notifications/mail-address.ts'
 import { createMailLimit, MAILS_PER_HOUR } from '../../../src/notifications/mail-limit.ts'
 import { writeMail } from '../../../src/notifications/mail.ts'
@@ -109,6 +111,10 @@ describe('the mail server', () => {
     ['a password without a user', { GATEWAY_SMTP_PASSWORD_FILE: '/x' }],
     ['no sender', { GATEWAY_SMTP_FROM: undefined }],
     ['a sender with a name', { GATEWAY_SMTP_FROM: 'Gateway <a@example.com>' }],
+    [
+      'a user that is no URL encoding',
+      { GATEWAY_SMTP_URL: 'smtp://a%zz@mail.example.com', GATEWAY_SMTP_PASSWORD_FILE: '/x' },
+    ],
     ['a path', { GATEWAY_SMTP_URL: 'smtp://mail.example.com/x' }],
     ['no server', { GATEWAY_SMTP_URL: undefined }],
     ['everybody', { GATEWAY_SMTP_RECIPIENTS: ['*'] }],
@@ -120,5 +126,27 @@ describe('the mail server', () => {
     })
     expect([smtp, problems.length]).toEqual([undefined, 1])
     expect(problems.join()).not.toContain('secret')
+  })
+})
+
+describe('a mailer', () => {
+  it('leaves nothing behind on the signal that outlives its mails', async () => {
+    const mailer = createMailer(
+      {
+        host: 'localhost',
+        port: 1,
+        isImplicitTls: false,
+        user: 'a',
+        passwordFile: '/nowhere/at/all',
+        from: 'a@example.com',
+        recipients: ['example.com'],
+      },
+      undefined,
+    )
+    const { signal } = new AbortController()
+    const mail = { to: 'b@example.com', subject: 's', text: 't', signal }
+    for (const id of ['1', '2', '3'])
+      expect(await mailer.send({ id, ...mail })).toBe('smtp_password_unreadable')
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 })
