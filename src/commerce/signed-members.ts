@@ -371,7 +371,8 @@ const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
   uint256: (value) => isUint(value) || (typeof value === 'string' && /^0x[\da-f]{1,64}$/i.test(value)),
   texts: (value) => Array.isArray(value) && value.length > 0 && value.every(isNonEmptyText),
   text: (value) => typeof value === 'string',
-  proof: (value) => typeof value === 'string' && value.length >= 8,
+  // Hex, base64, base58 or a token: every encoding of one is printable and in one piece.
+  proof: (value) => typeof value === 'string' && /^[!-~]{8,}$/.test(value),
   name: (value) => typeof value === 'string' && /^[^\sA-Z]+$/.test(value),
   evidence: (value) => typeof value === 'string',
   address_or_none: (value) => isHex(value, 20),

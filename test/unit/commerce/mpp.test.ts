@@ -65,6 +65,19 @@ const charge = (name: string, ...changes: Change[]) => change(named(CHARGES, nam
 const ALL = Object.entries({ ...SESSIONS, ...CHARGES })
 const HUGE = '99999999999999'
 
+describe('what proves a payment', () => {
+  it.each(['０x5e71c0a49b3fd286', '0x5e71c0a49b3fd286\u200b', ' 0x5e71c0a49b3fd286', 'signed by me'])(
+    'is printable, in one piece: not %j',
+    (proof) => {
+      for (const source of [
+        session('tempo voucher', set(`${PAYLOAD}/signature`, proof)),
+        session('tempo open', set(`${PAYLOAD}/transaction`, proof)),
+      ])
+        expect(inspect(source).policy.reasons.map(({ code }) => code)).toContain('SIGNED_MEMBER_MALFORMED')
+    },
+  )
+})
+
 describe('what is whole and ordinary', () => {
   // A cap is for currencies of three letters, and the gateway names its own.
   const LOOKED_AT = new Set(['usdc transfer'])
