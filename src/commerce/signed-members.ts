@@ -361,8 +361,11 @@ const isBelow =
     isUint(value) && BigInt(String(value)) < limit
 
 const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
+  // Neither half of a signature of an EVM can be zero.
   signature: (value) =>
-    typeof value === 'string' && /^0x(?:[\da-f]{2}){64,}$/i.test(value) && !/^0x0+$/.test(value),
+    typeof value === 'string' &&
+    /^0x(?:[\da-f]{2}){64,}$/i.test(value) &&
+    !/^0x(?:0{64}|[\da-f]{64}0{64})/i.test(value),
   sealed: (value) => typeof value === 'string' && value.length >= 16 && /^[\w+/-]+={0,2}$/.test(value),
   address: (value) => isHex(value, 20) && !/^0x0+$/.test(value),
   uint: isUint,

@@ -6,6 +6,9 @@ import { judgeAcp } from './judge.ts'
 /** Header fields that ACP demands or recommends: where none is there, a body was shown without them. */
 const FIELDS = ['api-version', 'authorization', 'idempotency-key', 'request-id', 'signature', 'timestamp']
 
+/** Whatever else it is called, what pays or changes a checkout is a POST to ACP. An update of a cart is a PUT, of which nothing is demanded. */
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])
+
 export const policy: ProtocolPolicy<AcpFacts> = {
   pricedStages: new Set(['delegate', 'checkout.complete', 'authentication.create']),
   credentialKind: 'payment_token',
@@ -41,7 +44,7 @@ export const policy: ProtocolPolicy<AcpFacts> = {
   },
   demandsKey: ({ layer, facts: { resource, operation }, reading: { message } }) => {
     // Its binding to MCP recommends the key, and that of authentication; of feeds nothing is said.
-    if (layer.transport !== 'rest' || operation === 'get' || message.method !== 'POST') return undefined
+    if (layer.transport !== 'rest' || operation === 'get' || READS.has(message.method)) return undefined
     if (resource !== 'checkout' && resource !== 'payment' && resource !== 'cart') return undefined
     return FIELDS.some((name) => message.header(name) !== undefined)
       ? 'ACP demands an Idempotency-Key on every POST, and there is none.'

@@ -81,7 +81,9 @@ function findConflicts({ http }: Reading, sights: readonly MppSight[]): Conflict
 }
 
 function sightHeader(field: HeaderField, { http }: Reading): MppSight[] {
-  const { name, at } = field
+  const { at } = field
+  // Many servers read an underscore as a hyphen.
+  const name = field.name.replaceAll('_', '-')
   if (name === 'authorization' || name === 'payment-authorization') return sightCredentials(field)
   if (name === 'www-authenticate') {
     const challenges = http.challenges.find((one) => one.field === field)?.challenges ?? []

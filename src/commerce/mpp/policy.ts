@@ -107,6 +107,13 @@ function judgeIntent({ challenge, payload }: MppFacts): Reason[] {
 /** Without its descriptor nobody can tell from a channel who is paid by it, and in which token: the draft's own examples leave it out. */
 function judgeDescriptor({ challenge, payload }: MppFacts): Reason[] {
   if (challenge === null || payload === null || challenge.intent?.value !== 'session') return []
+  const unsaid = challenge.method?.value === 'tempo' ? listUnsaid(challenge) : []
+  if (unsaid.length > 0)
+    return [
+      reason('POLICY_INPUT_MISSING', challenge.at, {
+        message: `The challenge of the session does not say ${unsaid.join(' and ')}: who may take what is in the channel is not told.`,
+      }),
+    ]
   if (!isOfV2(challenge) || pick(payload.object, 'descriptor') !== null) return []
   return [
     reason('POLICY_INPUT_MISSING', payload.at, {
@@ -114,6 +121,12 @@ function judgeDescriptor({ challenge, payload }: MppFacts): Reason[] {
     }),
   ]
 }
+
+/** Members of a session that its draft requires (draft-tempo-session-00, "Request Schema"). */
+const listUnsaid = ({ recipient, request }: MppChallenge): string[] => [
+  ...(recipient === null ? ['its recipient'] : []),
+  ...(pickText(request, 'methodDetails', 'escrowContract') === null ? ['its escrowContract'] : []),
+]
 
 /** A subscription without an end may be charged again and again. */
 function judgeRenewal({ challenge, payloadAt }: MppFacts): Reason[] {

@@ -53,7 +53,8 @@ const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, chall
 export function detectX402({ message, envelopes }: Reading): Sighting<undefined> | undefined {
   const sights: Sight[] = []
   for (const field of message.headers) {
-    const named = HEADERS.get(field.name)
+    // Many servers read an underscore as a hyphen.
+    const named = HEADERS.get(field.name.replaceAll('_', '-'))
     if (named !== undefined) sights.push(sightHeader(field, named))
   }
   for (const envelope of envelopes) sights.push(...sightEnvelope(envelope))

@@ -99,6 +99,20 @@ describe('detection', () => {
       '/body/params/arguments/_meta/x402~1payment',
     ],
     [
+      'another payment under a name that some servers read alike',
+      'x402-bare',
+      [{ op: 'set', at: '/headers/PAYMENT_SIGNATURE', value: base64({ x402Version: 2 }) }],
+      'DUPLICATE_PAYMENT',
+      '/headers/PAYMENT_SIGNATURE',
+    ],
+    [
+      'another MPP credential under such a name',
+      'mpp-get',
+      [{ op: 'set', at: '/headers/Payment_Authorization', value: { $payment: { id: 'x', payload: {} } } }],
+      'DUPLICATE_PAYMENT',
+      '/headers/Payment_Authorization',
+    ],
+    [
       'two MPP credentials',
       'mpp-get',
       [{ op: 'set', at: '/headers/Payment-Authorization', value: { $payment: { id: 'x', payload: {} } } }],

@@ -721,3 +721,15 @@ describe('the keys that a card is encrypted to', () => {
     ).not.toContain('BINDING_HOST')
   })
 })
+
+describe('a session of tempo', () => {
+  it.each(['recipient', 'methodDetails/escrowContract'])(
+    'whose challenge does not say its %s is looked at',
+    (name) => {
+      for (const one of ['tempo voucher', 'tempo voucher of v1'])
+        expect(codesOf(session(one, remove(`${REQUEST}/${name}`)))).toContainEqual(
+          expect.objectContaining({ code: 'POLICY_INPUT_MISSING', severity: 'review' }),
+        )
+    },
+  )
+})

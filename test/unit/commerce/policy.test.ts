@@ -156,6 +156,15 @@ const CASES: readonly Case[] = [
   },
   {
     code: 'SIGNED_MEMBER_MALFORMED',
+    when: 'half of the signature is zero',
+    met: sample(
+      'x402-http',
+      set(`${PAID}/payload/signature`, `0x${'00'.repeat(32)}${'5e71c0a4'.repeat(8)}1b`),
+    ),
+    notMet: X402,
+  },
+  {
+    code: 'SIGNED_MEMBER_MALFORMED',
     when: 'the payer is nobody',
     met: sample('x402-http', set(`${SIGNED}/from`, `0x${'0'.repeat(40)}`)),
     notMet: X402,
@@ -780,7 +789,7 @@ const CASES: readonly Case[] = [
     when: 'a method that nobody has heard of',
     met: sample('acp-delegate', remove('/headers/Idempotency-Key'), set('/method', 'FOO')),
     notMet: sample('acp-get', set('/method', 'HEAD')),
-    severity: 'review',
+    severity: 'deny',
   },
   {
     code: 'UNSAFE_WITHOUT_IDEMPOTENCY',
