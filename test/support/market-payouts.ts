@@ -1,5 +1,6 @@
 // Sellers who are owed something, in the store of a gateway that is not running yet.
 import { loadConfig } from '../../src/app/config.ts'
+import { createSemaphore } from '../../src/lib/semaphore.ts'
 import { hashToken, newToken } from '../../src/lib/tokens.ts'
 import { openStore } from '../../src/store/index.ts'
 import { saleOf, sell } from './market-money.ts'
@@ -24,20 +25,21 @@ export async function seedSellers(world: World, sellers: readonly OwedSeller[]) 
   const config = loadConfig(world.env)
   const bootId = 'boot_seed'
   const store = await openStore({ config, log, bootId })
+  // A thousand at once would wait for sixteen connections longer than a call may wait for one.
+  const places = createSemaphore(32)
   try {
     const at = Date.now() - 60_000
-    return await Promise.all(
-      sellers.map(async ({ id, payoutAddress, sales }) => {
-        const key = newToken('sk')
-        const seller = { ...newSeller(id, { payoutAddress }), createdAt: at, updatedAt: at }
-        const made = await store.createSeller(registration(seller, hashToken(key), { from: null }))
-        if (!made.ok) throw new Error(made.reason)
-        const over = { network: BASE, asset: BASE_USDC, at, createdAt: at }
-        const claims: string[] = []
-        for (let i = 0; i < sales; i++) claims.push((await sell(store, bootId, saleOf(id), over)).id)
-        return { key, claims }
-      }),
-    )
+    const seed = async ({ id, payoutAddress, sales }: OwedSeller) => {
+      const key = newToken('sk')
+      const seller = { ...newSeller(id, { payoutAddress }), createdAt: at, updatedAt: at }
+      const made = await store.createSeller(registration(seller, hashToken(key), { from: null }))
+      if (!made.ok) throw new Error(made.reason)
+      const over = { network: BASE, asset: BASE_USDC, at, createdAt: at }
+      const claims: string[] = []
+      for (let i = 0; i < sales; i++) claims.push((await sell(store, bootId, saleOf(id), over)).id)
+      return { key, claims }
+    }
+    return await Promise.all(sellers.map((seller) => places.run(() => seed(seller))))
   } finally {
     await store.close()
   }
