@@ -16,7 +16,7 @@ export const createChooseCapability =
   async (held, { url, method }) => {
     const { credentialId } = held
     if (credentialId !== null) return { ...held, credentialId }
-    const parts = await findParts(held.id)
+    const parts = held.parts ?? (await findParts(held.id))
     const [first] = parts
     const target = URL.parse(url)
     if (first === undefined) throw nothingCovers(held)
@@ -44,7 +44,7 @@ export async function choosePart(
   held: HeldCapability,
   wanted: WantedScope,
 ): Promise<CredentialCapability> {
-  const parts = await findParts(held.id)
+  const parts = held.parts ?? (await findParts(held.id))
   const fitting = parts.filter(({ scope }) => checkSubset({ ...scope, ...definedOf(wanted) }, scope).ok)
   const [first, second] = fitting
   if (first === undefined) throw nothingCovers(held)

@@ -84,6 +84,25 @@ describe.each(ENGINES)('connections in %s', (engine) => {
     expect(await store.getConnection(connection.id, 'acct_other')).toBeUndefined()
   })
 
+  it('carries its parts with the token, as they are at this moment', async () => {
+    const { accountId, connection, credentials, tokenHash } = await connect({
+      maxUses: 7,
+      showsBalance: true,
+    })
+    const carried = async () => (await store.findAccessToken(tokenHash))?.capability.parts
+    const parts = await partsOf(connection)
+    expect(parts).toHaveLength(2)
+    expect(await carried()).toEqual(parts)
+    // What an assistant cut for somebody else is no part.
+    const cutFrom = { parentId: parts[0]!.id, rootId: connection.capabilityId }
+    await addCapability(store, { id: parts[0]!.credentialId, accountId }, cutFrom)
+    expect(await carried()).toEqual(parts)
+    await store.revokeCredential({ id: credentials[0].id, accountId, now: NOW })
+    expect(await carried()).toEqual(parts.filter(({ credentialId }) => credentialId === credentials[1].id))
+    await store.revokeCredential({ id: credentials[1].id, accountId, now: NOW })
+    expect(await carried()).toEqual([])
+  })
+
   it('is written whole or not at all', async () => {
     const { accountId, personId } = await connect()
     const foreign = await addCredential(store, await addAccount(store, 0))

@@ -151,7 +151,8 @@ export const insertCapability = command({ kind: 'transaction', touches: 'access'
     )
 })
 
-export const ISSUED = columns([...capabilityFields.filter((field) => field !== 'uses'), ...flags])
+export const ISSUED_FIELDS = [...capabilityFields.filter((field) => field !== 'uses'), ...flags]
+export const ISSUED = columns(ISSUED_FIELDS)
 const FIND_CAPABILITY = `SELECT ${ISSUED} FROM capabilities WHERE token_hash = $1`
 /** Returns revoked and expired ones too: the caller says which it was. */
 export const findCapability = command({ kind: 'lookup', cached: true })(function* (

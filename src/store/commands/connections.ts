@@ -7,9 +7,41 @@ import type { Connection, FoundAccess, HeldConnection } from '../ports/identity.
 import type { CredentialCapability, HeldCapability } from '../ports/credentials.ts'
 import { type CapabilityRow, ISSUED, toHeld } from './capabilities.ts'
 
-type AccessRow = Omit<
+/** What an access token leads to, member by member, and where each stands. */
+export const ACCESS_COLUMNS = {
+  endsAt: 't.expires_at',
+  connectionId: 'c.id',
+  clientId: 'c.client_id',
+  clientName: 'c.client_name',
+  personId: 'c.person_id',
+  mayPay: 'c.may_pay',
+  mayOperate: 'c.may_operate',
+  role: 'm.role',
+  admin: 'm.admin',
+  disabledAt: 'p.disabled_at',
+  capabilityId: 'k.id',
+  accountId: 'k.account_id',
+  rootId: 'k.root_id',
+  label: 'k.label',
+  scope: 'k.scope',
+  maxUses: 'k.max_uses',
+  budgeted: 'k.budgeted',
+  showsBalance: 'k.shows_balance',
+  createdAt: 'k.created_at',
+  expiresAt: 'k.expires_at',
+  revokedAt: 'k.revoked_at',
+} as const
+export const ACCESS_FROM = `FROM access_tokens t JOIN connections c ON c.id = t.connection_id JOIN capabilities k ON k.id = c.capability_id
+  JOIN people p ON p.id = c.person_id
+  LEFT JOIN memberships m ON m.account_id = c.account_id AND m.person_id = c.person_id
+  WHERE t.token_hash = $1`
+const FIND_ACCESS = `SELECT ${Object.entries(ACCESS_COLUMNS)
+  .map(([name, column]) => `${column} AS "${name}"`)
+  .join(', ')} ${ACCESS_FROM}`
+
+export type AccessRow = Omit<
   HeldCapability,
-  'scope' | 'isBudgeted' | 'showsBalance' | 'id' | 'credentialId' | 'parentId'
+  'scope' | 'isBudgeted' | 'showsBalance' | 'id' | 'credentialId' | 'parentId' | 'parts'
 > & {
   capabilityId: string
   scope: string
@@ -27,16 +59,12 @@ type AccessRow = Omit<
   endsAt: number
 }
 
-const FIND_ACCESS = `SELECT t.expires_at AS "endsAt", c.id AS "connectionId", c.client_id AS "clientId", c.client_name AS "clientName",
-    c.person_id AS "personId", c.may_pay AS "mayPay", c.may_operate AS "mayOperate", m.role, m.admin,
-    p.disabled_at AS "disabledAt",
-    k.id AS "capabilityId", k.account_id AS "accountId", k.root_id AS "rootId", k.label, k.scope, k.max_uses AS "maxUses",
-    k.budgeted, k.shows_balance AS "showsBalance", k.created_at AS "createdAt", k.expires_at AS "expiresAt",
-    k.revoked_at AS "revokedAt"
-  FROM access_tokens t JOIN connections c ON c.id = t.connection_id JOIN capabilities k ON k.id = c.capability_id
-  JOIN people p ON p.id = c.person_id
-  LEFT JOIN memberships m ON m.account_id = c.account_id AND m.person_id = c.person_id
-  WHERE t.token_hash = $1`
+/** The columns of a part, without those that are the root's. */
+export type PartRow = Omit<CapabilityRow, 'uses'> & { credentialId: string }
+/** The live capabilities right below the one that `root` says, one for each credential; that of the oldest credential first. */
+export const partsOf = (root: string) => `FROM capabilities WHERE parent_id = ${root} AND revoked_at IS NULL
+  AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = ${root})`
+const PARTS = `SELECT ${ISSUED} ${partsOf('$1')} ORDER BY credential_id`
 
 /** The roles whose word lets an assistant act: whoever has another one, or none any more, stands behind nothing. */
 export const MAY_CONNECT: readonly (string | null)[] = ['owner', 'operator']
@@ -49,7 +77,10 @@ export const findAccessToken = command({ kind: 'lookup', cached: true })(functio
   tokenHash: Buffer,
 ): Command<FoundAccess | undefined> {
   const row = yield* first<AccessRow>(FIND_ACCESS, tokenHash)
-  if (!row) return undefined
+  return row && toFoundAccess(row, yield* all<PartRow>(PARTS, row.capabilityId))
+})
+
+export function toFoundAccess(row: AccessRow, parts: readonly PartRow[]): FoundAccess {
   const isStanding = MAY_CONNECT.includes(row.role) && row.disabledAt === null
   return {
     expiresAt: row.endsAt,
@@ -77,9 +108,10 @@ export const findAccessToken = command({ kind: 'lookup', cached: true })(functio
       createdAt: row.createdAt,
       expiresAt: row.expiresAt,
       revokedAt: row.revokedAt ?? (isStanding ? null : row.createdAt),
+      parts: parts.map(toHeld),
     },
   }
-})
+}
 
 /** Writes down a token that leads to the connection. */
 export const addAccessToken = command({ kind: 'statement', touches: 'records' })(function* (input: {
@@ -174,14 +206,11 @@ export const touchConnection = command({ kind: 'statement', touches: 'records' }
   yield* all('UPDATE connections SET used_at = $1 WHERE id = $2', input.now, input.id)
 })
 
-const PARTS = `SELECT ${ISSUED} FROM capabilities WHERE parent_id = $1 AND revoked_at IS NULL
-  AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $1) ORDER BY credential_id`
-/** The live capabilities right below the root of a connection, one for each credential; that of the oldest credential first. */
+/** As an access token finds them, for who has none: the person who looks at the connection. */
 export const findParts = command({ kind: 'lookup', cached: true })(function* (
   rootId: string,
 ): Command<readonly CredentialCapability[]> {
-  const rows = yield* all<Omit<CapabilityRow, 'uses'> & { credentialId: string }>(PARTS, rootId)
-  return rows.map(toHeld)
+  return (yield* all<PartRow>(PARTS, rootId)).map(toHeld)
 })
 
 /** Whether the capability is the other one, or was cut from it. */

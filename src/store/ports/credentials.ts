@@ -70,10 +70,15 @@ export interface Capability {
 export type NewCapability = Omit<Capability, 'rootId' | 'isBudgeted'>
 
 /** A capability as issued, without the counter that every attempt moves. */
-export type HeldCapability = Omit<Capability, 'uses'>
+export interface HeldCapability extends Omit<Capability, 'uses'> {
+  /** At the root of a connection, as its access token found it: the live ones right below, that of the oldest credential first. */
+  readonly parts?: readonly CredentialCapability[]
+}
 
 /** A capability that a request may go out on. */
-export type CredentialCapability = HeldCapability & { readonly credentialId: string }
+export interface CredentialCapability extends HeldCapability {
+  readonly credentialId: string
+}
 
 /** Reason of the refusal of a record that has to be sealed again: its wrapping key was retired while it was being stored. */
 export const RETIRED_KEY = 'wrapping_key_retired'

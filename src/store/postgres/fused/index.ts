@@ -2,6 +2,7 @@
 // holds for one round trip. Each behaves as the command that it stands for; the contract suite holds both to it.
 import type { Command } from '../../command.ts'
 import type { Commands, PerEngineName } from '../../commands/index.ts'
+import { findAccessToken } from './access.ts'
 import { reserveAction, reserveEdgeCall } from './actions.ts'
 import { finishAttempt, reserveAttempt } from './attempts.ts'
 import { settleClaim, submitClaim } from './claims.ts'
@@ -21,4 +22,5 @@ export const fused: Fused = {
   finishAttempt,
   submitClaim,
   settleClaim,
+  findAccessToken,
 }
