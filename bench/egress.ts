@@ -2,12 +2,8 @@
 // undici forward in node:http: same TLS upstream, same keep-alive, same client, and the same logging: a line per call on
 // both sides, which is how a gateway runs unless told otherwise, and no line on either. `node bench/egress.ts`
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTestCa } from '../test/support/ca.ts'
 import { newToken } from '../src/lib/tokens.ts'
-import { startDnsServer } from '../test/support/dns-server.ts'
 import { preload } from './preload.ts'
 import {
   closedLoop,
@@ -22,6 +18,7 @@ import {
   type Shot,
   startServer,
 } from './support.ts'
+import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
 const here = (path: string) => new URL(path, import.meta.url).pathname
@@ -29,20 +26,12 @@ const ROUNDS = 5
 const BUSY_ROUNDS = 15
 const operatorKey = newToken('sk')
 
-const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const ca = await createTestCa()
-const leaf = await ca.leaf(HOST, '127.0.0.1')
-const caFile = await ca.write(directory)
-await writeFile(join(directory, 'leaf.key'), leaf.key)
-await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
+const behind = await prepareTlsUpstream(HOST)
+const { directory, caFile, dns } = behind
 const servers: ServerProcess[] = []
 
 try {
-  const upstream = await start('./peers/upstream.ts', {
-    TLS_KEY: join(directory, 'leaf.key'),
-    TLS_CERT: join(directory, 'leaf.pem'),
-  })
+  const upstream = await start('./peers/upstream.ts', behind.env)
   const port = new URL(upstream.url).port
   const target = `https://${HOST}:${port}/v1/items`
   const startBare = (level: string) =>
@@ -143,8 +132,7 @@ try {
   console.log(`\nresident memory of the gateway afterwards: ${residentMb(silent[1][1].pid).toFixed(0)} MB`)
 } finally {
   await Promise.all(servers.map((server) => server.stop()))
-  await dns.close()
-  await rm(directory, { recursive: true, force: true })
+  await behind.close()
 }
 
 async function start(

@@ -2,12 +2,8 @@
 // and to another client. Storm, upstream and gateway are processes of their own. `node bench/leaks.ts`
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newToken } from '../src/lib/tokens.ts'
-import { createTestCa } from '../test/support/ca.ts'
-import { startDnsServer } from '../test/support/dns-server.ts'
 import { adversarialBodies } from '../test/support/adversarial-bodies.ts'
 import { createClient } from '../test/support/gateway.ts'
 import {
@@ -21,6 +17,7 @@ import {
   START_FLAGS,
   startServer,
 } from './support.ts'
+import { prepareTlsUpstream } from './tls-upstream.ts'
 import type { Turns } from './turns.ts'
 
 const HOST = 'api.example.com'
@@ -30,14 +27,9 @@ const MEASURED = { connections: 4, requests: 600, seconds: 1.3 }
 const SETTLED_MS = 400
 const here = (path: string) => new URL(path, import.meta.url).pathname
 const operatorKey = newToken('sk')
-const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
+const behind = await prepareTlsUpstream(HOST)
+const { directory, caFile, dns } = behind
 const turnsFile = join(directory, 'turns')
-const ca = await createTestCa()
-const leaf = await ca.leaf(HOST, '127.0.0.1')
-const caFile = await ca.write(directory)
-await writeFile(join(directory, 'leaf.key'), leaf.key)
-await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
 const servers: ServerProcess[] = []
 const storm = fork(here('./peers/storm.ts'))
 
@@ -89,11 +81,7 @@ async function settle(gateway: ServerProcess): Promise<void> {
 }
 
 try {
-  const upstream = await start('./peers/hostile-upstream.ts', {
-    TLS_KEY: join(directory, 'leaf.key'),
-    TLS_CERT: join(directory, 'leaf.pem'),
-    SECRET,
-  })
+  const upstream = await start('./peers/hostile-upstream.ts', { ...behind.env, SECRET })
   const { port } = new URL(upstream.url)
   const gateway = await start(
     '../test/support/loopback-gateway.ts',
@@ -218,6 +206,5 @@ try {
 } finally {
   storm.disconnect()
   await Promise.all(servers.map((server) => server.stop()))
-  await dns.close()
-  await rm(directory, { recursive: true, force: true })
+  await behind.close()
 }

@@ -1,18 +1,15 @@
 // A paid call of a seller's service, against a paid web fetch of the same page: both requests of each (402, then payment, claim,
 // request, judgement, settlement, receipt), in turn, by the CPU of the gateway's process; what the buyer signs is not counted. The service
 // has schemas for its query and its answer; once without and once with a credential. `node bench/market.ts`
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'undici'
 import type { PaymentRequired } from '../schemas/x402.ts'
-import { createTestCa } from '../test/support/ca.ts'
 import { signPayment, startTestChain, toHeader } from '../test/support/chain.ts'
-import { startDnsServer } from '../test/support/dns-server.ts'
 import { createClient } from '../test/support/gateway.ts'
 import { routeOf, seedMarket, SELLER } from '../test/support/market-seller.ts'
 import { newToken } from '../src/lib/tokens.ts'
 import { cpuSeconds, median, printTable, START_FLAGS, type ServerProcess, startServer } from './support.ts'
+import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
 const ROUNDS = 9
@@ -21,22 +18,14 @@ const WARM_UP = 200
 const TARGET = 1.2
 const here = (path: string) => new URL(path, import.meta.url).pathname
 
-const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const ca = await createTestCa()
-const leaf = await ca.leaf(HOST, '127.0.0.1')
-const caFile = await ca.write(directory)
-await writeFile(join(directory, 'leaf.key'), leaf.key)
-await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
+const behind = await prepareTlsUpstream(HOST)
+const { directory, caFile, dns } = behind
 const chain = await startTestChain(8453)
 const servers: ServerProcess[] = []
 let buyer: Client | undefined
 
 try {
-  const upstream = await start('./peers/upstream.ts', {
-    TLS_KEY: join(directory, 'leaf.key'),
-    TLS_CERT: join(directory, 'leaf.pem'),
-  })
+  const upstream = await start('./peers/upstream.ts', behind.env)
   const { port } = new URL(upstream.url)
   const operatorKey = newToken('sk')
   const env = {
@@ -139,8 +128,7 @@ try {
   await buyer?.destroy()
   await Promise.all(servers.map((server) => server.stop()))
   await chain.close()
-  await dns.close()
-  await rm(directory, { recursive: true, force: true })
+  await behind.close()
 }
 
 async function start(

@@ -1,13 +1,9 @@
 // What a permit and the edge cost beside an egress fetch of the same request: the same gateway, the same TLS upstream, every
 // attempt durable and receipted. Then the edge beside calling the merchant directly, and permits with a million used ones in
 // the store. `node bench/permits.ts`
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { newToken } from '../src/lib/tokens.ts'
-import { createTestCa } from '../test/support/ca.ts'
-import { startDnsServer } from '../test/support/dns-server.ts'
 import { preloadPermits } from './preload.ts'
 import {
   closedLoop,
@@ -20,6 +16,7 @@ import {
   START_FLAGS,
   startServer,
 } from './support.ts'
+import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'shop.example.com'
 const here = (path: string) => new URL(path, import.meta.url).pathname
@@ -34,14 +31,9 @@ const SCOPE = { hosts: [HOST], path_prefixes: ['/v1'], methods: ['POST'] }
 const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ item: 'tea', quantity: 2, note: 'x'.repeat(100) })
 
-const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const ca = await createTestCa()
-const leaf = await ca.leaf(HOST, '127.0.0.1')
-const caFile = await ca.write(directory)
-const caPem = await readFile(caFile, 'utf8')
-await writeFile(join(directory, 'leaf.key'), leaf.key)
-await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 3600 } })
+const behind = await prepareTlsUpstream(HOST, 3600)
+const { directory, caFile, dns } = behind
+const caPem = behind.ca.pem
 const servers: ServerProcess[] = []
 
 interface Client {
@@ -51,10 +43,7 @@ interface Client {
 }
 
 try {
-  const upstream = await start('./peers/upstream.ts', {
-    TLS_KEY: join(directory, 'leaf.key'),
-    TLS_CERT: join(directory, 'leaf.pem'),
-  })
+  const upstream = await start('./peers/upstream.ts', behind.env)
   const port = new URL(upstream.url).port
   const url = `https://${HOST}:${port}/v1/orders`
   const startGateway = (data: string) =>
@@ -141,8 +130,7 @@ try {
   report('1 connection, permits ever issued (target: the same)', stored)
 } finally {
   await Promise.all(servers.map((server) => server.stop()))
-  await dns.close()
-  await rm(directory, { recursive: true, force: true })
+  await behind.close()
 }
 
 async function start(

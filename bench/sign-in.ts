@@ -1,8 +1,6 @@
 // Who calls, by the token of a connection (OAuth) against a capability that an operator issued: the look-up in the store alone, the cheapest
 // call that needs one, and an egress fetch, in turn, on both engines. `node bench/sign-in.ts`
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../src/app/config.ts'
 import { createLogger } from '../src/lib/log.ts'
@@ -10,8 +8,6 @@ import { newToken } from '../src/lib/tokens.ts'
 import { openStore } from '../src/store/index.ts'
 import type { Store } from '../src/store/ports.ts'
 import { addMember, newConnection, termsOn } from '../test/support/connections.ts'
-import { createTestCa } from '../test/support/ca.ts'
-import { startDnsServer } from '../test/support/dns-server.ts'
 import { createClient } from '../test/support/gateway.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import {
@@ -23,6 +19,7 @@ import {
   type ServerProcess,
   startServer,
 } from './support.ts'
+import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
 const ROUNDS = 11
@@ -33,13 +30,8 @@ const DAY = 24 * 3_600_000
 const TARGET = 1.05
 const here = (path: string) => new URL(path, import.meta.url).pathname
 
-const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const ca = await createTestCa()
-const leaf = await ca.leaf(HOST, '127.0.0.1')
-const caFile = await ca.write(directory)
-await writeFile(join(directory, 'leaf.key'), leaf.key)
-await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
+const behind = await prepareTlsUpstream(HOST)
+const { directory, caFile, dns } = behind
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
 interface Setting {
@@ -159,10 +151,7 @@ const load = (gateway: ServerProcess, shot: Shot) =>
 let upstream: ServerProcess | undefined
 let isMet = true
 try {
-  upstream = await startServer(here('./peers/upstream.ts'), {
-    TLS_KEY: join(directory, 'leaf.key'),
-    TLS_CERT: join(directory, 'leaf.pem'),
-  })
+  upstream = await startServer(here('./peers/upstream.ts'), behind.env)
   const { port } = new URL(upstream.url)
   const origin = `https://${HOST}:${port}`
   const envOf = (engine: string, more: Record<string, string> = {}) => ({
@@ -187,7 +176,6 @@ try {
   }
 } finally {
   await upstream?.stop()
-  await dns.close()
-  await rm(directory, { recursive: true, force: true })
+  await behind.close()
 }
 process.exit(isMet ? 0 : 1)

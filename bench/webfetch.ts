@@ -3,8 +3,6 @@
 // over a kept connection. Settled are equal payments: by the protocol's own facilitator and by our in-process one, both
 // without any record of it, and by this gateway's POST /settle, which keeps one as the paid call does. The chain mines at
 // once. `node bench/webfetch.ts`
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'undici'
 import type { PaymentRequired, PaymentRequirements } from '../schemas/x402.ts'
@@ -12,11 +10,10 @@ import { noFault } from '../src/lib/fault-points.ts'
 import { createLocalUpstream } from '../src/payments/adapters/local-upstream.ts'
 import { decodePayment } from '../src/payments/wire.ts'
 import { Secret } from '../src/lib/secret.ts'
-import { createTestCa } from '../test/support/ca.ts'
 import { requirementsOf, signPayment, startTestChain, toHeader } from '../test/support/chain.ts'
-import { startDnsServer } from '../test/support/dns-server.ts'
 import { createReferenceSettler } from './peers/settle-sdk.ts'
 import { percentile, printTable, START_FLAGS, type ServerProcess, startServer } from './support.ts'
+import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
 const CHAIN_ID = 8453
@@ -26,13 +23,8 @@ const TARGET = 1.3
 const PATH = '/v1/tools/web.fetch'
 const here = (path: string) => new URL(path, import.meta.url).pathname
 
-const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const ca = await createTestCa()
-const leaf = await ca.leaf(HOST, '127.0.0.1')
-const caFile = await ca.write(directory)
-await writeFile(join(directory, 'leaf.key'), leaf.key)
-await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
+const behind = await prepareTlsUpstream(HOST)
+const { directory, caFile, dns } = behind
 const chain = await startTestChain(CHAIN_ID)
 const servers: ServerProcess[] = []
 // Another account than the gateway's, so that neither waits for the other's transactions.
@@ -50,10 +42,7 @@ const settleByReference = createReferenceSettler({
 const clients: Client[] = []
 
 try {
-  const upstream = await start('./peers/upstream.ts', {
-    TLS_KEY: join(directory, 'leaf.key'),
-    TLS_CERT: join(directory, 'leaf.pem'),
-  })
+  const upstream = await start('./peers/upstream.ts', behind.env)
   const port = new URL(upstream.url).port
   const gateway = await start(
     '../test/support/loopback-gateway.ts',
@@ -178,8 +167,7 @@ try {
   await Promise.all(servers.map((server) => server.stop()))
   await settler.close()
   await chain.close()
-  await dns.close()
-  await rm(directory, { recursive: true, force: true })
+  await behind.close()
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
@@ -189,7 +177,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
 }
 
 function open(url: string): Client {
-  const client = new Client(url, { pipelining: 1, connect: { ca: ca.pem, servername: HOST } })
+  const client = new Client(url, { pipelining: 1, connect: { ca: behind.ca.pem, servername: HOST } })
   clients.push(client)
   return client
 }
