@@ -30,10 +30,10 @@ const FEW = 10
 export const advertise = (schema: z.ZodType): JsonSchema => advertised(toJson(schema, 'input'), 'input')
 
 /** The same, and its short form for lists of tools. */
-export function advertiseTwice(schema: z.ZodType): Record<'inputSchema' | 'listedSchema', JsonSchema> {
+export const advertiseTwice = oncePerSchema((schema) => {
   const whole = toJson(schema, 'input')
   return { inputSchema: advertised(whole, 'input'), listedSchema: advertised(whole, 'list') }
-}
+})
 
 function advertised(whole: JsonSchema, use: PublishedFor): JsonSchema {
   const { additionalProperties: others, ...words } = published(whole, use)
@@ -43,8 +43,19 @@ function advertised(whole: JsonSchema, use: PublishedFor): JsonSchema {
 }
 
 /** The schema of an answer: no model API takes one, so nothing is left out. */
-export function describeOutput(schema: z.ZodType): JsonSchema {
-  return withoutMarks(toJson(schema, 'output')) as JsonSchema
+export const describeOutput = oncePerSchema((schema) => withoutMarks(toJson(schema, 'output')) as JsonSchema)
+
+/**
+ * A schema never changes, and a process may open several registries with the same tools. Whoever gets the result must not change it.
+ * A declaration, because it is called above.
+ */
+function oncePerSchema<T extends object>(make: (schema: z.ZodType) => T): (schema: z.ZodType) => T {
+  const made = new WeakMap<z.ZodType, T>()
+  return (schema) => {
+    const known = made.get(schema) ?? make(schema)
+    made.set(schema, known)
+    return known
+  }
 }
 
 function toJson(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {

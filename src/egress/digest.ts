@@ -63,6 +63,9 @@ export function digestResponse(response: {
   })
 }
 
-/** Repeated names stay in the order in which they came. */
+/** Repeated names stay in the order in which they came. Those of a request were sorted when they were picked. */
 const sortByName = (pairs: HeaderPairs): HeaderPairs =>
-  pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  areSorted(pairs) ? pairs : pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+
+const areSorted = (pairs: HeaderPairs) =>
+  pairs.every(([name], i) => i === 0 || (pairs[i - 1]?.[0] ?? '') <= name)

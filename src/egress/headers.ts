@@ -60,6 +60,10 @@ const VALUE = /^[\t -~\u00a0-\u00ff]*$/
 
 export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 
+const NONE: Readonly<Record<string, string>> = {}
+/** What a request without headers of its own sends, by the defaults of its provider: most reads are such. */
+const ofBareRequest = new WeakMap<Readonly<Record<string, string>>, HeaderPairs>()
+
 /**
  * The headers to send, lower-case names sorted, with the gateway's own defaults added.
  * @param defaults version headers of the provider, sent where the caller gives none
@@ -68,9 +72,12 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[]
  */
 export function pickRequestHeaders(
   given: Readonly<Record<string, string>>,
-  defaults: Readonly<Record<string, string>> = {},
+  defaults: Readonly<Record<string, string>> = NONE,
   listed: readonly string[] = [],
 ): HeaderPairs {
+  const isBare = Object.keys(given).length === 0
+  const known = isBare ? ofBareRequest.get(defaults) : undefined
+  if (known) return known
   const forbidden = (name: string, why: string) => forbiddenHeader(name, why, listed)
   const picked = new Map<string, string>()
   let bytes = 0
@@ -91,7 +98,9 @@ export function pickRequestHeaders(
   for (const [name, value] of Object.entries(added)) if (!picked.has(name)) picked.set(name, value)
   // It is on no list of what a caller or a provider may set.
   picked.set('accept-encoding', 'identity')
-  return [...picked].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = [...picked].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  if (isBare) ofBareRequest.set(defaults, sorted)
+  return sorted
 }
 
 function forbiddenHeader(name: string, why: string, listed: readonly string[]): GatewayError {

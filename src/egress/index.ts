@@ -130,7 +130,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,
     async maxRequestBytes(held) {
-      const parts = held.credentialId === null ? await store.findParts(held.id) : [held]
+      const parts = held.credentialId === null ? (held.parts ?? (await store.findParts(held.id))) : [held]
       const bytes = await Promise.all(
         parts.map(async ({ credentialId }) => {
           const credential = credentialId && (await store.getCredential(credentialId, held.accountId))

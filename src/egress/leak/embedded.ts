@@ -17,6 +17,10 @@ interface Marked {
   readonly isMarkEscaped: boolean
 }
 
+/** Whether there is anything that `openEmbedded` would look at: of most texts there is not. */
+export const mayEmbed = ({ bytes, runs, isText, isMarkEscaped }: Marked): boolean =>
+  !isText || isMarkEscaped || runs.length > 0 || beginsAsMultipart(viewOf(bytes))
+
 /**
  * What is compressed within the bytes, wherever it begins. Each trial is paid for, so that a text of nothing but marks is refused.
  * @throws {OverBudget}

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Budget } from './budget.ts'
 import { type Content, decodeRuns, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines } from './escapes.ts'
-import { holdsMark, openEmbedded } from './embedded.ts'
+import { holdsMark, mayEmbed, openEmbedded } from './embedded.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
 import { createMemory, type Memory } from './memory.ts'
 import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
@@ -108,9 +108,11 @@ function* contentsOf(
   if (literal) yield { name: 'escaped', bytes: literal }
   const css = hasCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
   if (css) yield { name: 'css', bytes: css }
-  yield* decodeRuns(bytes, runs, budget)
+  // A generator that gives nothing costs as much as a pass over a short text, and of most texts there are two.
+  if (runs.length > 0) yield* decodeRuns(bytes, runs, budget)
   if (hasDump) yield readDump(bytes, budget)
-  yield* openEmbedded({ bytes, runs, isText, isMarkEscaped }, budget)
+  const marked = { bytes, runs, isText, isMarkEscaped }
+  if (mayEmbed(marked)) yield* openEmbedded(marked, budget)
 }
 
 function scan(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Budget): string | undefined {

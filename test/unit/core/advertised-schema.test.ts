@@ -173,3 +173,10 @@ it('describes an answer as it is, without the marks of an input', () => {
     n: { type: 'number', const: 6 },
   })
 })
+
+it('is worked out once for a schema, however many registries have its tool', () => {
+  const schema = z.strictObject({ a: z.string() })
+  expect(describeOutput(schema)).toBe(describeOutput(schema))
+  expect(advertiseTwice(schema)).toBe(advertiseTwice(schema))
+  expect(describeOutput(z.strictObject({ b: z.string() }))).not.toBe(describeOutput(schema))
+})

@@ -27,6 +27,18 @@ test(
   },
 )
 
+test('what a bare request sends is by its own provider, and nothing of it is left on the next', () => {
+  const [one, other] = [{ 'notion-version': '2022-06-28' }, { accept: 'text/plain' }]
+  const bare = pickRequestHeaders({}, one)
+  expect(pickRequestHeaders({}, other)).toContainEqual(['accept', 'text/plain'])
+  expect(pickRequestHeaders({ 'notion-version': '2025-09-03' }, one)).toContainEqual([
+    'notion-version',
+    '2025-09-03',
+  ])
+  expect(pickRequestHeaders({}, one)).toEqual(bare)
+  expect(bare).toContainEqual(['notion-version', '2022-06-28'])
+})
+
 const MAY_BE_SENT =
   'accept accept-language content-language content-type if-match if-modified-since if-none-match if-unmodified-since prefer ' +
   'user-agent anthropic-beta anthropic-version notion-version openai-beta stripe-version ' +

@@ -29,6 +29,13 @@ describe('JSON in pieces', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(PIECE_CHARS * 6)
   })
 
+  it('looks for a long text three levels deep', () => {
+    const text = 'a'.repeat(PIECE_CHARS + 1)
+    const value = { a: { b: { c: text } } }
+    expect(written(value) === JSON.stringify(value)).toBe(true)
+    expect(longJson({ above: value })).toBeUndefined()
+  })
+
   it('leaves a value without a long text alone, as it is', () => {
     const value = Object.freeze({ a: 'a'.repeat(PIECE_CHARS), b: Object.freeze({ c: [1, 'x'] }) })
     expect(longJson(value)).toBeUndefined()
