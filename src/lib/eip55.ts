@@ -1,5 +1,5 @@
 // The checksum of an address of an EVM (EIP-55).
-import { keccak256 as plainKeccak256 } from './keccak.ts'
+import { keccak_256 } from '@noble/hashes/sha3'
 
 /**
  * Whether the capitals of an address are its checksum. An address in one case makes no claim, and passes.
@@ -7,7 +7,7 @@ import { keccak256 as plainKeccak256 } from './keccak.ts'
  */
 export function hasGoodChecksum(
   address: string,
-  keccak256: (bytes: Uint8Array) => Uint8Array = plainKeccak256,
+  keccak256: (bytes: Uint8Array) => Uint8Array = keccak_256,
 ): boolean {
   const digits = address.slice(2)
   const lower = digits.toLowerCase()
