@@ -1,5 +1,6 @@
 // `npm run test:long`: processes killed at every step, waits of real length, and thousands of inputs. `.ci/run` runs both.
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './support/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -12,6 +13,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // More than there are cores: a quarter of the time they wait for processes that start or end.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
   },
 })
