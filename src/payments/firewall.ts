@@ -12,6 +12,7 @@ import {
   type X402Transfer,
 } from '../commerce/x402/bind-rules.ts'
 import { findWindowProblems } from '../commerce/window.ts'
+import { isOfForm } from '../commerce/signed-members.ts'
 import { ADDRESS } from '../commerce/x402/shape.ts'
 import { hasGoodChecksum } from '../lib/eip55.ts'
 import type { Check, Payment } from './ports.ts'
@@ -279,6 +280,7 @@ export const checkSignatureForm: CheckOf = ({ payment }) => {
       refuse('signature_form', 'invalid_exact_evm_failed_to_parse_signature', message)
     const length = (signature.length - 2) / 2
     if (length < 65) return malformed(`The signature has ${length} bytes; 65 (r, s, v) are needed.`)
+    if (!isOfForm(signature, 'signature')) return malformed('Neither half of a signature (r, s) can be zero.')
     // A longer signature is for the payer's contract to judge (ERC-1271).
     if (length > 65) return PASSED
     if (BigInt(`0x${signature.slice(66, 130)}`) > HALF_ORDER)

@@ -8,50 +8,20 @@ import {
   PaymentRequirements,
   PaymentRequirementsV1,
 } from '../../schemas/x402.ts'
-import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/x402/shape.ts'
+import { readX402Shape, type X402Shape } from '../commerce/x402/shape.ts'
 import { isObject } from '../lib/json.ts'
 import { must } from '../lib/must.ts'
 import { Secret } from '../lib/secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
 import { findV1Network } from '../core/networks.ts'
 import type { Eip3009Authorization } from './chain-ports.ts'
+import { readSigned } from './signed-payload.ts'
 import type { Payment } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { PresentedPayment } from '../core/charging.ts'
 
-const MAX_UINT256 = (1n << 256n) - 1n
 /** A Date holds no later second; anything later means "never", which the firewall refuses anyway. */
 const LAST_SECOND = 8_640_000_000_000n
-/** Longest signature that a contract wallet may need. */
-const MAX_SIGNATURE_BYTES = 2048
-
-const Address = z.string().regex(ADDRESS, 'must be an address: 0x and 40 hex digits').toLowerCase()
-const Bytes32 = z.string().regex(WORD, 'must be 32 bytes: 0x and 64 hex digits').toLowerCase()
-const Uint = z
-  .string('must be a string of decimal digits')
-  .regex(/^(?:0|[1-9]\d{0,77})$/, {
-    error: 'must be a string of decimal digits, without sign, point or leading zero',
-    abort: true,
-  })
-  .refine((digits) => BigInt(digits) <= MAX_UINT256, 'does not fit into 256 bits')
-const Signature = z
-  .string()
-  .max(2 + 2 * MAX_SIGNATURE_BYTES, `must have at most ${MAX_SIGNATURE_BYTES} bytes`)
-  .regex(/^0x(?:[0-9a-fA-F]{2})+$/, 'must be 0x and pairs of hex digits')
-  .toLowerCase()
-
-const Eip3009Payload = z.object({
-  signature: Signature,
-  authorization: z.object({
-    from: Address,
-    to: Address,
-    value: Uint,
-    validAfter: Uint,
-    validBefore: Uint,
-    nonce: Bytes32,
-  }),
-})
-
 /** An object that is passed on as it is: its members were looked at before, and a copy of each is not free. */
 const Members = z.custom<Record<string, unknown>>(isObject, 'must be an object')
 const Requirements = PaymentRequirements.extend({ extra: Members.optional() })
@@ -202,13 +172,14 @@ function readContent(
   at: string,
 ): Content {
   if (scheme !== 'exact' || !network.startsWith('eip155:')) return readForeign(network, payload)
-  if (method === 'eip3009') return readEip3009(parseShape(Eip3009Payload, payload, at))
+  if (method === 'eip3009') return readEip3009(payload, at)
   // It is read as far as it takes to name it, so that the firewall can say what to sign instead.
   if (method === 'permit2') return readForeign(network, payload)
   throw paymentInvalid(at, 'must hold authorization (EIP-3009), and no other permission beside it.')
 }
 
-function readEip3009(payload: z.infer<typeof Eip3009Payload>): Content {
+function readEip3009(came: Record<string, unknown>, at: string): Content {
+  const payload = readSigned(came, at)
   const { signature, authorization: wire } = payload
   const authorization: Eip3009Authorization = {
     from: wire.from,
@@ -225,7 +196,7 @@ function readEip3009(payload: z.infer<typeof Eip3009Payload>): Content {
       nonce: wire.nonce,
       validBefore: toMillis(authorization.validBefore),
     },
-    payload,
+    payload: { ...payload },
   }
 }
 

@@ -32,7 +32,6 @@ const STRICTER: Readonly<Record<string, string>> = {
   'accepted invalid_payment_requirements': 'what the buyer accepted is not what is required',
   'window invalid_exact_evm_payload_authorization_valid_before': 'a window that is open for years',
   'timeout invalid_payment_requirements': 'a timeout in which nothing settles',
-  'amount invalid_payment_requirements': 'an amount of zero',
   'pay_to invalid_payment_requirements': 'a payer that pays itself',
 }
 

@@ -365,6 +365,14 @@ describe('the firewall, as far as it needs nobody', () => {
       {},
     ],
     [
+      'half a signature',
+      'signature_form',
+      'invalid_exact_evm_failed_to_parse_signature',
+      { signature: `0x${'11'.repeat(32)}${'00'.repeat(32)}1b` },
+      // ABI encoding of a smart wallet's signature: offset, then the index of the owner, which is 0 for the first one.
+      { signature: `0x${'20'.padStart(64, '0')}${'00'.repeat(32)}${'11'.repeat(64)}` },
+    ],
+    [
       'a wallet that is not deployed',
       'signature_form',
       'eip6492_factory_not_allowed',
@@ -433,6 +441,7 @@ describe('the firewall, as far as it needs nobody', () => {
       v of 0: The last byte of the signature (v) must be 27 or 28.
       v of 29: The last byte of the signature (v) must be 27 or 28.
       a compact signature: The signature has 64 bytes; 65 (r, s, v) are needed.
+      half a signature: Neither half of a signature (r, s) can be zero.
       a wallet that is not deployed: Wallets that are not deployed yet (ERC-6492) are not accepted. Deploy the wallet, then sign again."
     `)
   })

@@ -333,7 +333,7 @@ describe('decoding a payment', () => {
   })
 
   it.each(SIGNED_MEMBERS.eip3009.map(({ path }) => path.join('.')))(
-    'demands what inspection demands of a payment: %s',
+    'demands each member of the list that inspection reads: %s',
     (member) => {
       const without = structuredClone(v2) as Record<string, unknown>
       const path = `payload.${member}`.split('.')
@@ -343,6 +343,22 @@ describe('decoding a payment', () => {
       expect(refusalOf(() => decode(without)).pointer).toBe(`/payload/${member.replaceAll('.', '/')}`)
     },
   )
+
+  it.each<[member: string, value: string]>([
+    ['authorization.from', `0x${'0'.repeat(40)}`],
+    ['authorization.to', `0x${'0'.repeat(40)}`],
+    ['authorization.value', '0'],
+    ['authorization.nonce', `0x${'0'.repeat(64)}`],
+  ])('takes no %s that has not the form of that list (%s)', (member, value) => {
+    expect(refusalOf(() => decode(withMember(v2, `payload.${member}`, value))).pointer).toBe(
+      `/payload/${member.replaceAll('.', '/')}`,
+    )
+  })
+
+  it('leaves the form of a signature to the check that has an answer of x402 for it', () => {
+    for (const signature of [`0x${'1'.repeat(130)}`, `0x${'ab'.repeat(63)}`, `0x${'00'.repeat(65)}`])
+      expect(refusalOf(() => decode(withMember(v2, 'payload.signature', signature))).message).toBe('accepted')
+  })
 
   it.each<[string, Record<string, unknown>]>([
     ['none', {}],
