@@ -209,7 +209,11 @@ export const TestReport = z.strictObject({
   layers: z.array(LayerReport),
   evaluate_at: z.string().nullable(),
   structural: z.literal(true),
-  verified: z.literal(false).describe('Signatures are checked for form, never cryptographically'),
+  verified: z
+    .literal(false)
+    .describe(
+      'Nothing is vouched for: signatures are checked for form, and only those of AP2 whose public key stands in the message are verified (a note says how each ended)',
+    ),
   contacted: z.literal(false),
   ruleset_version: z.string(),
   report_hash: z

@@ -40,7 +40,7 @@ export const testTransaction = defineTool({
   summary:
     'Scores a sample transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100: context binding, replay uniqueness, ' +
     'idempotency, freshness, retry safety, auditability. Every lost point has a place, a remediation and the document that ' +
-    'asks for it. Structural: nothing is contacted, no signature is verified, nothing is stored. Same input, same bytes.',
+    'asks for it. Structural: nothing is contacted or stored; of signatures only those of AP2 whose key the message holds are verified. Same input, same bytes.',
   brief:
     'Scores a transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100 for safety of retry and replay, with remedies. Contacts nothing.',
   input: TestInput,

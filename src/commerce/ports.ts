@@ -230,6 +230,8 @@ export interface Binding {
     | 'digest'
     /** sd_hash, checkout_hash, disclosure digests: recomputed. */
     | 'hash'
+    /** A signature whose key stands in the message: verified. */
+    | 'signature'
     | 'header_body'
     | 'offer'
     | 'constraint'

@@ -72,6 +72,7 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   BINDING_RESOURCE: 'if_paying',
   BINDING_DIGEST: 'always',
   BINDING_HASH: 'always',
+  SIGNATURE_INVALID: 'always',
   BINDING_OFFER: 'if_paying',
   BINDING_CONSTRAINT: 'always',
   DOMAIN_MISMATCH: 'if_paying',

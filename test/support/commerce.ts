@@ -1,6 +1,7 @@
 // Sample transactions are written down decoded, with marks where something is encoded on the wire; `wire` encodes them.
 // What is changed in a variant is changed before that, so that a table can reach into headers, tokens and raw bodies.
 import { hash } from 'node:crypto'
+import { p256 } from '@noble/curves/p256'
 import type { Transaction } from '../../schemas/commerce.ts'
 
 export type Plain = null | boolean | number | string | Plain[] | { [name: string]: Plain }
@@ -21,9 +22,11 @@ export interface Change {
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const sha256 = (text: string) => hash('sha256', text, 'base64url')
-/** As long as an ES256 signature, and the same every time. */
-const signatureOf = (text: string) =>
-  Buffer.from(hash('sha256', text).repeat(2).slice(0, 128), 'hex').toString('base64url')
+/** Of the example key of RFC 7515, A.3, which everybody knows. It is in `cnf` of the samples. */
+const KEY = Buffer.from('jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI', 'base64url')
+/** ES256, and the same every time. */
+export const signatureOf = (text: string) =>
+  Buffer.from(p256.sign(hash('sha256', text, 'buffer'), KEY).toCompactRawBytes()).toString('base64url')
 const jwsOf = (header: Plain, payload: Plain) => {
   const text = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}`
   return `${text}.${signatureOf(text)}`

@@ -21,6 +21,7 @@ import {
 import type { Ap2Constraint, Ap2Facts } from './facts.ts'
 import { type Grant, isHashOf, listGrants, readHashClaim } from './grants.ts'
 import { readToken } from './read.ts'
+import { bindSignatures } from './verify.ts'
 
 /** Mandates of 0.1 sign nothing that could be recomputed but the hash of a cart. */
 export function bindAp2({ facts, reading: { message } }: Stated<Ap2Facts>): Binding[] {
@@ -31,6 +32,7 @@ export function bindAp2({ facts, reading: { message } }: Stated<Ap2Facts>): Bind
   return [
     ...grants.flatMap((grant) => bindTransaction(grant, checkouts)),
     ...sights.chains.flatMap((chain) => bindHashes(chain, grants)),
+    ...bindSignatures(sights, grants),
     ...bindDisclosures(sights),
     ...grants.flatMap((grant) => bindGrant(grant, sights, checkouts)),
     ...sights.chains.flatMap(bindWindows),

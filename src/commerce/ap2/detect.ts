@@ -2,7 +2,7 @@
 // extension URI, and the `ap2` member of UCP.
 import { hash } from 'node:crypto'
 import { type Jws, readJws } from '../decode/jws.ts'
-import { isMandateName, type MandateKind, mandateOf } from '../decode/names.ts'
+import { isMandateName, mandateOf } from '../decode/names.ts'
 import { placeOf as placeOfText } from '../decode/outline.ts'
 import {
   looksLikeSdJwt,
@@ -12,9 +12,10 @@ import {
   type SdJwt,
 } from '../decode/sd-jwt.ts'
 import { isObject, member, pick, pickObject, pointer } from '../decode/value.ts'
-import type { Container, Mark, Evidence, Found, Json, JsonObject, Message, Place } from '../ports.ts'
+import type { Container, Mark, Evidence, Found, JsonObject, Message, Place } from '../ports.ts'
 import type { Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
+import { listAuthorizations, type MandateV01 } from './read-v01.ts'
 
 /** One mandate of a token; a token that delegates several is in its chain as often. */
 export interface ChainToken extends Omit<Resolution, 'others'> {
@@ -43,7 +44,7 @@ export interface Ap2Sights {
   /** Its name promises a mandate, and it cannot be decoded. */
   readonly undecodable: readonly Place[]
   /** 0.1: `ap2.mandates.<Kind>`. */
-  readonly mandates: readonly { readonly kind: MandateKind; readonly found: Found<Json> }[]
+  readonly mandates: readonly MandateV01[]
   /** Detached JWS of a UCP checkout. */
   readonly merchantAuthorization: Found<string> | null
   readonly extension: { readonly at: Place; readonly version: '0.1' | '0.2' | null } | null
@@ -83,7 +84,10 @@ function readSights(message: Message): Ap2Sights {
       ({ kind }) => V01_RANK[kind],
     )
       .slice(0, MAX_CANDIDATES)
-      .map((mark) => ({ kind: mark.kind, found: { value: mark.value, at: placeOf(mark) } })),
+      .map((mark) => {
+        const found = { value: mark.value, at: placeOf(mark) }
+        return { kind: mark.kind, found, authorizations: listAuthorizations(found) }
+      }),
     merchantAuthorization: findMerchantAuthorization(marks),
     extension: readExtension(message),
   }

@@ -8,7 +8,7 @@ import type { Ap2Facts } from './facts.ts'
 import { familyOf, RANKS } from './detect.ts'
 import { listGrants, readHashClaim } from './grants.ts'
 import { isUnsigned } from './read.ts'
-import { isReadable, listAuthorizations, listV01Expiries } from './read-v01.ts'
+import { listV01Expiries } from './read-v01.ts'
 
 export const policy: ProtocolPolicy<Ap2Facts> = {
   pricedStages: new Set(['payment', 'checkout', 'cart']),
@@ -20,7 +20,7 @@ export const policy: ProtocolPolicy<Ap2Facts> = {
   /** Open mandates expire too, and a closed one is worth nothing after that. */
   listExpiries: ({ facts: { chain, sights } }) => [
     ...chain.map(({ expiresAt }) => expiresAt),
-    ...sights.mandates.flatMap(({ found }) => listV01Expiries(found)),
+    ...sights.mandates.flatMap(listV01Expiries),
   ],
   needsWindow: () => true,
   /** A mandate that comes along in a checkout is often for the payment provider behind the shop. */
@@ -112,8 +112,8 @@ function judgeUnseen({ sights }: Ap2Facts): Reason[] {
       ]
     }),
     ...sights.mandates
-      .flatMap(({ found }) => listAuthorizations(found))
-      .filter((one) => !isReadable(one))
+      .flatMap(({ authorizations }) => authorizations)
+      .filter(({ jws }) => jws === undefined)
       .map(({ at }) => unseen('POLICY_INPUT_MISSING', at, 'The authorization of a mandate cannot be read.')),
   ]
 }

@@ -1,6 +1,7 @@
 // AP2 0.1: what its mandates have in common, wherever two releases of it put that.
 import { instantSeconds, member, pick, pickText } from '../decode/value.ts'
-import { readJws } from '../decode/jws.ts'
+import { type Jws, readJws } from '../decode/jws.ts'
+import type { MandateKind } from '../decode/names.ts'
 import type { Found, Json, JsonObject } from '../ports.ts'
 
 const TOTALS = [
@@ -16,22 +17,33 @@ export const readV01Total = (document: Found<JsonObject>): Found<Json> | null =>
   TOTALS.map((path) => pick(document, ...path)).find((found) => found !== null) ?? null
 
 /** Members that hold what a person or a merchant signed. */
-export const AUTHORIZATIONS = ['user_authorization', 'merchant_authorization', 'merchant_signature'] as const
+const AUTHORIZATIONS = ['user_authorization', 'merchant_authorization', 'merchant_signature'] as const
 
-/** What was signed for a mandate, text by text. */
-export const listAuthorizations = (mandate: Found<Json>): Found<string>[] =>
-  AUTHORIZATIONS.flatMap((name) => pickText(mandate, name) ?? [])
+/** What was signed for a mandate. */
+export interface Authorization extends Found<string> {
+  /** The JWT, alone or at the head of a presentation; undefined where it is none. */
+  readonly jws: Jws | undefined
+}
 
-/** Whether an authorization is a JWT, alone or at the head of a presentation. */
-export const isReadable = ({ value, at }: Found<string>): boolean =>
-  readJws(value.split('~', 1)[0] ?? '', at) !== undefined
+/** A mandate of 0.1 with its authorizations, read once for all that ask. */
+export interface MandateV01 {
+  readonly kind: MandateKind
+  readonly found: Found<Json>
+  readonly authorizations: readonly Authorization[]
+}
 
-/** When a mandate ends, by its own member and by what was signed for it. */
-export const listV01Expiries = (mandate: Found<Json>): (Found<number> | null)[] => [
+export const listAuthorizations = (mandate: Found<Json>): Authorization[] =>
+  AUTHORIZATIONS.flatMap((name) => {
+    const text = pickText(mandate, name)
+    return text === null ? [] : [{ ...text, jws: readJws(text.value.split('~', 1)[0] ?? '', text.at) }]
+  })
+
+/** When a mandate ends, by its own member and by the JWTs that were signed for it. */
+export const listV01Expiries = ({ found: mandate, authorizations }: MandateV01): (Found<number> | null)[] => [
   instantSeconds(pickText(mandate, 'intent_expiry')),
   instantSeconds(pickText(mandate, 'contents', 'cart_expiry')),
-  ...listAuthorizations(mandate).map(({ value, at }) => {
-    const claims = readJws(value, at)?.payload ?? null
+  ...authorizations.map(({ value, jws }) => {
+    const claims = value.includes('~') ? null : (jws?.payload ?? null)
     const exp = member(claims?.value, 'exp')
     return claims !== null && typeof exp === 'number' ? { value: exp, at: `${claims.at}/exp` } : null
   }),

@@ -1,5 +1,5 @@
 // AP2: the mandate chain of 0.2 and the A2A data parts of 0.1, field by field.
-import { judgeCredential, readJws } from '../decode/jws.ts'
+import { judgeCredential } from '../decode/jws.ts'
 import {
   instantSeconds,
   member,
@@ -21,7 +21,7 @@ import { readConstraint } from './constraints.ts'
 import { type Ap2Sights, type ChainToken, isOpen, isOpenVct, leading, readCheckout } from './detect.ts'
 import { findOpens } from './grants.ts'
 import { findMerchant } from './party.ts'
-import { readV01Total } from './read-v01.ts'
+import { type MandateV01, readV01Total } from './read-v01.ts'
 import type { Ap2Facts, Ap2Token } from './facts.ts'
 
 /** Facts of the first chain, or of the first mandate of 0.1 where there is no chain. */
@@ -126,20 +126,14 @@ const PAYMENT_METHODS = [
 ]
 
 /** Detected by the key: two releases of 0.1 disagree about what is inside. */
-function readV01(
-  sight: { readonly kind: 'intent' | 'cart' | 'payment'; readonly found: Found<Json> } | undefined,
-): Partial<Ap2Facts> {
+function readV01(sight: MandateV01 | undefined): Partial<Ap2Facts> {
   const document = pickObject(sight?.found ?? null)
   if (sight === undefined || document === null)
     return sight === undefined ? {} : { version: '0.1', kind: sight.kind }
   const contents =
     pickObject(document, 'payment_mandate_contents') ?? pickObject(document, 'contents') ?? document
-  const authorization =
-    pickText(document, 'user_authorization') ??
-    pickText(document, 'merchant_authorization') ??
-    pickText(document, 'merchant_signature')
-  const [jwt = ''] = authorization?.value.split('~', 1) ?? []
-  const claims = authorization === null ? undefined : readJws(jwt, authorization.at)?.payload
+  const authorization = sight.authorizations[0] ?? null
+  const claims = authorization?.jws?.payload
   const total = readV01Total(document)
   const merchant =
     pickText(contents, 'merchant_agent') ??

@@ -299,15 +299,18 @@ const checks: readonly Check<Ap2Facts>[] = [
         mandate?.value['cnf'] === undefined ? null : mandate.at,
         'The open mandate binds no key of an agent (`cnf`).',
       ),
-      signature: judgeCredential(
-        2,
-        facts.closed?.signature ?? facts.open?.signature ?? null,
-        32,
-        'signature',
-      ),
+      signature: judgeSignature(subject),
     }
   }),
 ]
+
+/** By its form, unless its key is there and says that it is none. */
+function judgeSignature({ facts, bindings }: Ap2): Verdict {
+  const wrong = bindings.find(({ kind, verdict }) => kind === 'signature' && verdict === 'mismatch')
+  return wrong === undefined
+    ? judgeCredential(2, facts.closed?.signature ?? facts.open?.signature ?? null, 32, 'signature')
+    : none(wrong.message, wrong.at)
+}
 
 function capsOf({ facts: { open, closed } }: Ap2): readonly CapHit[] {
   const hits: CapHit[] = []

@@ -7,7 +7,7 @@ import type { Stated } from '../protocol.ts'
 import type { SignedKind, SignedStatement } from '../signed-members.ts'
 import { type Chain, type ChainToken, familyOf, isClosed, isOpen } from './detect.ts'
 import type { Ap2Facts } from './facts.ts'
-import { listAuthorizations } from './read-v01.ts'
+import type { Authorization } from './read-v01.ts'
 
 /** Tokens, the mandates in them, the checkouts that merchants signed, and authorizations of 0.1. */
 export function listSignedOfAp2({ facts: { sights } }: Stated<Ap2Facts>): SignedStatement[] {
@@ -15,7 +15,7 @@ export function listSignedOfAp2({ facts: { sights } }: Stated<Ap2Facts>): Signed
     ...sights.chains.flatMap(listChain),
     ...sights.checkouts.flatMap(({ jws, at }) => listJws('merchant-jwt', jws, at)),
     ...listText('merchant-jwt', sights.merchantAuthorization),
-    ...sights.mandates.flatMap(({ found }) => listAuthorizations(found).flatMap(listAuthorization)),
+    ...sights.mandates.flatMap(({ authorizations }) => authorizations.flatMap(listAuthorization)),
   ]
 }
 
@@ -58,7 +58,11 @@ function listToken(token: SdJwt, isBehind: boolean): SignedStatement[] {
     ...(keyBinding === null || binder === null
       ? []
       : [
-          { kind: 'sd-jwt' as const, value: { ...binder }, at: keyBinding.at },
+          {
+            kind: 'sd-jwt' as const,
+            value: { header: binder.header, signature: binder.signature },
+            at: keyBinding.at,
+          },
           statement(bindingKind(keyBinding.value), { payload: keyBinding.value }),
         ]),
   ]
@@ -90,11 +94,11 @@ const listText = (kind: SignedKind, found: Found<string> | null): SignedStatemen
   found === null ? [] : listJws(kind, readJws(found.value, found.at), found.at)
 
 /** Mandates of 0.1 are signed by a JWT, or by a credential and its key binding. */
-function listAuthorization({ value, at }: Found<string>): SignedStatement[] {
-  const [first = '', ...rest] = value.split('~')
+function listAuthorization({ value, at, jws }: Authorization): SignedStatement[] {
+  const [, ...rest] = value.split('~')
   const last = rest.at(-1)
   return [
-    ...listText('merchant-jwt', { value: first, at }),
+    ...listJws('merchant-jwt', jws, at),
     ...(last === undefined || last === '' ? [] : listText('merchant-jwt', { value: last, at })),
   ]
 }

@@ -54,6 +54,5 @@ export function judgeCredential(found: Found<Json> | null): Credential | null {
 /** Examples write an ellipsis, or one character again and again, where a real one has a value. */
 export function isPlaceholder(text: string): boolean {
   if (text.includes('...') || text.includes('…') || /^<.*>$/.test(text)) return true
-  const digits = text.startsWith('0x') ? text.slice(2) : text
-  return digits.length >= 4 && digits === digits.charAt(0).repeat(digits.length)
+  return /^(?:0x)?([^])\1{3,}$/.test(text)
 }

@@ -1,5 +1,5 @@
 // SD-JWT and the chains AP2 makes of them (`open~~closed`): issuer JWT, disclosures, digests recomputed. No signature is
-// verified. Places inside: `#/<token>/header|payload`, `#/<token>/disclosures/<n>/<1 or 2>`.
+// verified here. Places inside: `#/<token>/header|payload`, `#/<token>/disclosures/<n>/<1 or 2>`.
 import { hash } from 'node:crypto'
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import { readBase64Json } from './json.ts'
@@ -27,8 +27,8 @@ export interface SdJwt {
   readonly issuerJwt: string
   /** Payload of the key binding JWT of a plain SD-JWT+KB, where one follows the last `~`. */
   readonly keyBinding: Found<JsonObject> | null
-  /** Header and signature of that JWT. */
-  readonly binder: { readonly header: JsonObject; readonly signature: string } | null
+  /** That JWT itself, with its header and signature. */
+  readonly binder: { readonly jwt: string; readonly header: JsonObject; readonly signature: string } | null
 }
 
 /** Cheap: whether the text may be an SD-JWT at all. */
@@ -66,7 +66,7 @@ function readSdJwt(text: string, at: Place): SdJwt | undefined {
     const binding = readLoosely(last, at)
     if (binding?.payload == null) return undefined
     keyBinding = { value: binding.payload.value, at: pointer(at, 'key_binding') }
-    binder = { header: binding.header.value, signature: binding.signature }
+    binder = { jwt: last, header: binding.header.value, signature: binding.signature }
     rest.pop()
   }
   const algorithm = nameHash(member(jws.payload.value, '_sd_alg'))

@@ -11,6 +11,7 @@ const CODES: Readonly<Record<Binding['kind'], ReasonCode>> = {
   host: 'BINDING_HOST',
   digest: 'BINDING_DIGEST',
   hash: 'BINDING_HASH',
+  signature: 'SIGNATURE_INVALID',
   header_body: 'HEADER_BODY_MISMATCH',
   offer: 'BINDING_OFFER',
   constraint: 'BINDING_CONSTRAINT',
@@ -40,6 +41,6 @@ function severityOf(kind: Binding['kind'], verdict: Binding['verdict']): Severit
   if (verdict === 'match') return undefined
   if (verdict === 'mismatch') return 'deny'
   if (verdict === 'partial') return kind === 'host' ? 'info' : 'review'
-  // A digest or a bound was given to be checked, and it could not be.
-  return kind === 'digest' || kind === 'constraint' ? 'review' : 'info'
+  // A digest, a signature or a bound was given to be checked, and it could not be.
+  return kind === 'digest' || kind === 'signature' || kind === 'constraint' ? 'review' : 'info'
 }

@@ -56,6 +56,7 @@ export const REASONS = {
   BINDING_HOST: deny('The transaction was made for another host.'),
   BINDING_DIGEST: deny('A digest is not that of the body.'),
   BINDING_HASH: deny('A hash inside a mandate is not that of what it is for.'),
+  SIGNATURE_INVALID: deny('A signature is not by the key that the message names for it.'),
   BINDING_OFFER: deny('The offer or requirement that is paid has other terms than the transaction.'),
   BINDING_CONSTRAINT: deny('The transaction is outside of what was authorised.'),
 
@@ -122,7 +123,7 @@ const OF_POLICY_OR_CLOCK: ReadonlySet<ReasonCode> = new Set([
 export const isFault = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): boolean =>
   severity === 'deny' && !OF_POLICY_OR_CLOCK.has(code)
 
-/** Reviews of whom it pays and where it goes: nobody would call such a transaction ready. */
+/** Reviews of whom it pays, where it goes and what it is at all: nobody would call such a transaction ready. */
 const DOUBTS: ReadonlySet<ReasonCode> = new Set([
   'LOOKALIKE_HOST',
   'RECIPIENT_PAYER',
@@ -132,9 +133,11 @@ const DOUBTS: ReadonlySet<ReasonCode> = new Set([
   'RECIPIENT_MALFORMED',
   'RECIPIENT_TOKEN',
   'REQUIREMENT_INCOMPLETE',
+  // A version or type that nobody defines means what its reader makes of it.
+  'UNKNOWN_PROTOCOL',
 ])
 
-/** Whether a transaction may well pay somebody else than it is meant to. */
+/** Whether a transaction may well pay somebody else, or mean something else, than it is meant to. */
 export const isDoubt = ({ code, severity }: Pick<Reason, 'code' | 'severity'>): boolean =>
   severity === 'review' && DOUBTS.has(code)
 

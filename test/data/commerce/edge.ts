@@ -258,6 +258,7 @@ export const BLOCKED: readonly Blocked[] = [
     bytes: gzipSync('{"payment":{"instruments":[{"id":"pi_1","handler_id":"gpay","type":"card","selected":true}]}}'),
   },
   { code: 'BINDING_HASH', when: 'sd_hash is another', source: sample('ap2-payment', set(`${CHAIN}/token/sd_hash`, 'c29tZXRoaW5nIGVsc2U')) },
+  { code: 'SIGNATURE_INVALID', when: 'another key signed the closed mandate', source: sample('ap2-payment', set(`${CHAIN}/proof`, `${'Zm9ydHktdHdv'.repeat(7)}Zg`)) },
   {
     code: 'BINDING_OFFER',
     when: 'payTo was rewritten after it was signed',

@@ -20,6 +20,7 @@ const MISMATCH = { id: 'MISMATCH', max: 40 }
 const PLAIN_HTTP = { id: 'PLAIN_HTTP', max: 40 }
 const INCOMPLETE = { id: 'INCOMPLETE', max: 40 }
 const UNDECODABLE = { id: 'UNDECODABLE', max: 20 }
+const NEVER_VALID = { id: 'NEVER_VALID', max: 40 }
 const NO_NONCE = { id: 'NO_NONCE', max: 60 }
 const NO_PROOF = { id: 'NO_PROOF', max: 60 }
 const GUESSABLE = { id: 'GUESSABLE_ID', max: 60 }
@@ -183,6 +184,7 @@ const x402: Variant[] = [
     why: 'ends before it begins',
     changes: [set(`${AUTH}/validBefore`, '1789999999')],
     mustDrop: ['freshness'],
+    cap: NEVER_VALID,
   },
   {
     id: 'x402-19',

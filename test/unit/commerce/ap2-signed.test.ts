@@ -1,12 +1,12 @@
 // What an AP2 mandate has to say before anybody can be held to it: signature, algorithm, key, audience, nonce and hash of each token.
-import { hash } from 'node:crypto'
+import { constants, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { inspectTransaction } from '../../../src/commerce/policy/inspect.ts'
 import type { TransactionInput } from '../../../src/commerce/ports.ts'
 import { testTransaction } from '../../../src/commerce/rubric/report.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
-import { type Change, change, type Plain, wire } from '../../support/commerce.ts'
+import { type Change, change, type Plain, signatureOf, wire } from '../../support/commerce.ts'
 
 const policy = toPolicy({ default: { caps: [{ currency: 'EUR', max: '5000000' }] }, accounts: {} }, undefined)
 const set = (at: string, value: Plain): Change => ({ op: 'set', at, value })
@@ -30,8 +30,10 @@ const lookAt = (name: string, ...changes: Change[]) =>
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const sha256 = (text: string) => hash('sha256', text, 'base64url')
 const SIGNATURE = 'Zm9ydHktdHdvIGlzIG5vdCBhIHNpZ25hdHVyZSwgYnV0IGl0IGlzIGFzIGxvbmcgYXMgb25l'
-const jwt = (payload: unknown, header: unknown = { alg: 'ES256' }, signature = SIGNATURE) =>
-  `${encode(header)}.${encode(payload)}.${signature}`
+const jwt = (payload: unknown, header: unknown = { alg: 'ES256' }, signature?: string) => {
+  const text = `${encode(header)}.${encode(payload)}`
+  return `${text}.${signature ?? signatureOf(text)}`
+}
 const KEY = {
   kty: 'EC',
   crv: 'P-256',
@@ -79,15 +81,78 @@ const second = (mandate: object, more: object = {}, header: object = KB, before 
   `${jwt({ delegate_payload: [mandate], ...claims(sha256(before), more) }, header)}~`
 
 describe('a mandate of AP2', () => {
-  it('that is whole is allowed, whatever asymmetric algorithm signed it and however its audience is written', () => {
+  it('that is whole is allowed however its audience is written; what no key in it can verify is for a person', () => {
     expect(look(send(chain(FIRST, second(closed())))).decision).toBe('allow')
     for (const alg of ['ES384', 'EdDSA', 'PS256', 'ML-DSA-65'])
-      expect(look(send(chain(FIRST, second(closed(), {}, { ...KB, alg })))).decision).toBe('allow')
+      expect(look(send(chain(FIRST, second(closed(), {}, { ...KB, alg })))).codes).toContain(
+        'SIGNATURE_INVALID review',
+      )
     expect(look(send(chain(FIRST, second(closed(), { aud: ['a', 'b'] })))).decision).toBe('allow')
     for (const cnf of [{ jwk: { kty: 'OKP', crv: 'Ed25519', x: KEY.x } }, { kid: 'agent-1' }]) {
       const first = `${jwt({ delegate_payload: [open({ cnf })] })}~`
-      expect(look(send(chain(first, second(closed(), {}, KB, first)))).decision).toBe('allow')
+      expect(look(send(chain(first, second(closed(), {}, KB, first)))).codes).toContain(
+        'SIGNATURE_INVALID review',
+      )
     }
+  })
+
+  it('that another key signed than the one its open mandate names is denied', () => {
+    const signature = signatureOf('another text')
+    const forged = second(closed()).replace(/[\w-]+~$/, `${signature}~`)
+    expect(look(send(chain(FIRST, forged)))).toMatchObject({
+      decision: 'deny',
+      codes: expect.arrayContaining(['SIGNATURE_INVALID deny']),
+      caps: expect.arrayContaining(['MISMATCH']),
+    })
+    const notes = (token: string) => testTransaction(send(chain(FIRST, token))).notes.map(({ id }) => id)
+    expect([notes(second(closed())), notes(forged)]).toEqual([
+      expect.arrayContaining(['SIGNATURE_VERIFIED']),
+      expect.arrayContaining(['SIGNATURE_INVALID']),
+    ])
+  })
+
+  it.each([
+    { alg: 'ES256', digest: 'sha256', pair: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+    { alg: 'ES384', digest: 'sha384', pair: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }) },
+    { alg: 'ES512', digest: 'sha512', pair: () => generateKeyPairSync('ec', { namedCurve: 'P-521' }) },
+    { alg: 'ES256K', digest: 'sha256', pair: () => generateKeyPairSync('ec', { namedCurve: 'secp256k1' }) },
+    { alg: 'EdDSA', digest: null, pair: () => generateKeyPairSync('ed25519') },
+    { alg: 'Ed25519', digest: null, pair: () => generateKeyPairSync('ed25519') },
+    { alg: 'RS256', digest: 'sha256', pair: () => generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+    { alg: 'PS256', digest: 'sha256', pair: () => generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+  ])(
+    'is verified by $alg, and denied where a bit of the signature or the key differs',
+    ({ alg, digest, pair }) => {
+      const [own, other] = [pair(), pair()]
+      const first = `${jwt({ delegate_payload: [open({ cnf: { jwk: own.publicKey.export({ format: 'jwk' }) } })] })}~`
+      const text = second(closed(), {}, { ...KB, alg }, first).replace(/\.[\w-]+~$/, '')
+      const padding = alg.startsWith('PS')
+        ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+        : {}
+      const signBy = ({ privateKey }: { readonly privateKey: KeyObject }) =>
+        sign(digest, Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363', ...padding })
+      const signed = (bytes: Buffer) => look(send(chain(first, `${text}.${bytes.toString('base64url')}~`)))
+      const good = signBy(own)
+      expect(signed(good).decision).toBe('allow')
+      expect(signed(signBy(other)).codes).toContain('SIGNATURE_INVALID deny')
+      good[9]! ^= 1
+      expect(signed(good).codes).toContain('SIGNATURE_INVALID deny')
+    },
+  )
+
+  it('is verified together with seven others: of more than eight signatures the rest is for a person', () => {
+    const opens = Array.from({ length: 10 }, (_, index) => ({
+      [`mandate_${index}_chain`]: chain(FIRST, second(closed({ transaction_id: sha256(`cart ${index}`) }))),
+    }))
+    const of = (count: number) => {
+      const body = Object.assign({}, ...opens.slice(0, count)) as Record<string, Plain>
+      const { notes } = testTransaction({ ...send(''), body })
+      return ['SIGNATURE_VERIFIED', 'SIGNATURE_UNVERIFIED'].map(
+        (wanted) => notes.filter(({ id }) => id === wanted).length,
+      )
+    }
+    expect(of(8)).toEqual([8, 0])
+    expect(of(10)).toEqual([8, 2])
   })
 
   it('whose last token says no type of mandate is not allowed by the open one before it', () => {
@@ -272,6 +337,11 @@ describe('a mandate of AP2', () => {
     expect(look(send(bind(closed(), { sd_hash: sha256('x') }), 'vp_token')).codes).toContain(
       'BINDING_HASH deny',
     )
+    const forged = bind(closed()).replace(/[\w-]+$/, signatureOf('another text'))
+    expect(look(send(forged, 'vp_token'))).toMatchObject({
+      decision: 'deny',
+      codes: expect.arrayContaining(['SIGNATURE_INVALID deny']),
+    })
     expect(look(send(bind(closed()).replace(/\.[^.]*$/, '.'), 'vp_token')).codes).toContain(
       'SIGNED_MEMBER_MISSING deny',
     )

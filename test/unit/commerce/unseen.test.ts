@@ -4,8 +4,7 @@
 // - the completion of a checkout names no amount, so that no cap can be held against it;
 // - a constraint that refers to a mandate which did not come along could not be checked, and is for a person;
 // - a call of MCP carries no key, and nobody here knows that it only reads;
-// - a mandate that comes along for the provider behind the shop names another audience;
-// - signatures are read for their form: that one was made with another key than the mandate names is not seen here.
+// - a mandate that comes along for the provider behind the shop names another audience.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../schemas/commerce.ts'

@@ -38,7 +38,8 @@ export const AP2: Fragments = {
   'AP2-AUDIT-02': json({
     cnf: { jwk: { kty: 'EC', crv: 'P-256', x: '<x of the key of the agent>', y: '<y>' } },
   }),
-  'AP2-AUDIT-03': '<header>.<payload>.<signature>, with "alg": "ES256" in the header',
+  'AP2-AUDIT-03':
+    '<header>.<payload>.<signature by the private key of cnf.jwk in the open mandate>, with "alg": "ES256" in the header',
   'AP2-BIND-11 AP2-BIND-12 AP2-REPLAY-11 AP2-AUDIT-12 AP2-AUDIT-13': AUTHORIZED,
   'AP2-BIND-13': json({
     merchants: ['<merchant>'],
