@@ -2,6 +2,19 @@
 import { member, type Numeral, pick, pickList, pickNumeral } from './decode/value.ts'
 import type { Found, Json, JsonObject, Place } from './ports.ts'
 
+/** What is done with a checkout and with a cart. */
+export const CHECKOUT_STAGES = [
+  'checkout.create',
+  'checkout.get',
+  'checkout.update',
+  'checkout.complete',
+  'checkout.cancel',
+  'cart.create',
+  'cart.get',
+  'cart.update',
+  'cart.cancel',
+] as const
+
 /** Minor units: the entry of `totals` with the type total. */
 export function readTotal(checkout: Found<JsonObject> | null): Numeral | null {
   const total = pickList(checkout, 'totals').findLast((entry) => member(entry.value, 'type') === 'total')

@@ -114,13 +114,18 @@ function nameOf(host: string): string {
   return isIp === true ? '' : domainToUnicode(domain ?? hostname ?? '')
 }
 
-/** What it looks like from afar: accents aside, letters by their shape, digits as the letters that they look like. */
-function toSkeleton(name: string): string {
-  let shape = ''
+function toPlainLetters(name: string): string {
+  let plain = ''
   for (const char of name.toLowerCase().normalize('NFKD')) {
     if (/\p{M}/u.test(char)) continue
-    shape += LETTERS.get(char) ?? char
+    plain += LETTERS.get(char) ?? char
   }
+  return plain
+}
+
+/** What it looks like from afar: accents aside, letters by their shape, digits as the letters that they look like. */
+function toSkeleton(name: string): string {
+  let shape = ASCII.test(name) ? name.toLowerCase() : toPlainLetters(name)
   for (const [digraph, letter] of SHAPES) shape = shape.replaceAll(digraph, letter)
   return shape
 }

@@ -310,9 +310,12 @@ export function findLacks({ kind, value, at }: SignedStatement): Lack[] {
   })
 }
 
+/** Whether a value has a form, an example's repeated digits included. */
+export const isOfForm = (value: Json, form: MemberForm): boolean => FORMS[form](value)
+
 function judgeForm(value: Json, form: MemberForm): Lack['is'] | undefined {
   if (typeof value === 'string' && isExample(value, form)) return 'placeholder'
-  return FORMS[form](value) ? undefined : 'malformed'
+  return isOfForm(value, form) ? undefined : 'malformed'
 }
 
 /** Specifications write `0x…` for a signature, `0xFacilitatorAddress…` for an address, and shorten what is long. */
@@ -343,7 +346,7 @@ const isMissing = (value: Json | undefined): value is null | undefined =>
   value === undefined || value === null || value === ''
 
 const isHex = (value: Json, bytes: number): value is string =>
-  typeof value === 'string' && value.length === 2 + 2 * bytes && /^0x[\da-f]+$/i.test(value)
+  typeof value === 'string' && value.length === 2 + 2 * bytes && /^0x[\da-fA-F]+$/.test(value)
 
 const isUint = (value: Json): boolean =>
   typeof value === 'number'
@@ -361,11 +364,12 @@ const isBelow =
     isUint(value) && BigInt(String(value)) < limit
 
 const FORMS: Readonly<Record<MemberForm, (value: Json) => boolean>> = {
-  // Neither half of a signature of an EVM can be zero.
+  // Neither half of a key's signature can be zero. A longer one is a contract's, whose second word may well be: Coinbase's wallet puts the
+  // index of its owner there.
   signature: (value) =>
     typeof value === 'string' &&
-    /^0x(?:[\da-f]{2}){64,}$/i.test(value) &&
-    !/^0x(?:0{64}|[\da-f]{64}0{64})/i.test(value),
+    /^0x(?:[\da-fA-F]{2}){64,}$/.test(value) &&
+    !/^0x(?:0{64}[\da-f]{64}|[\da-f]{64}0{64})(?:[\da-f]{2})?$/i.test(value),
   sealed: (value) => typeof value === 'string' && value.length >= 16 && /^[\w+/-]+={0,2}$/.test(value),
   address: (value) => isHex(value, 20) && !/^0x0+$/.test(value),
   uint: isUint,

@@ -23,6 +23,10 @@ export function findWindowProblems(
   if (expiresAt !== null && expiresAt < earliestEnd) found.push('ends_too_soon')
   if (expiresAt !== null && expiresAt > latestEnd) found.push('ends_too_late')
   if (notBefore !== null && notBefore > latestStart) found.push('starts_too_late')
-  if (notBefore !== null && expiresAt !== null && expiresAt <= notBefore) found.push('is_never_open')
+  if (isNeverOpen({ notBefore, expiresAt })) found.push('is_never_open')
   return found
 }
+
+/** Whether it ends before, or when, it begins: no clock can be inside it. */
+export const isNeverOpen = ({ notBefore, expiresAt }: Window): boolean =>
+  notBefore !== null && expiresAt !== null && expiresAt <= notBefore

@@ -155,6 +155,7 @@ describe.each(ENGINES)('spend windows in %s', (engine) => {
     expect(await count('40', { now: NOW })).toMatchObject({ outcome: 'counted' })
     // The row that came with the older clock stands where the newest stood.
     expect(spentOf(await judge('0', { now: NOW + HOUR + 10 * MINUTE }))).toEqual(['100'])
+    expect(spentOf(await judge('0', { now: NOW + 31 * MINUTE }))).toEqual(['100'])
   })
 
   it('are held all together: what one refuses counts on none', async () => {
@@ -246,6 +247,8 @@ describe.each(ENGINES)('spend windows in %s', (engine) => {
     const rows = async (table: string, column: string) =>
       (await place.query(`SELECT 1 AS one FROM ${table} WHERE ${column} LIKE '${accountId}%'`)).length
     await count('60', { payment: { id: 'once', keptMs: 30 * DAY } })
+    await store.sweep(NOW + DAY - 1)
+    expect(spentOf(await judge('0', { now: NOW + DAY - 1 }))).toEqual(['60'])
     await count('40', { now: NOW + 3 * DAY })
     await store.sweep(NOW + 3 * DAY)
     expect(await rows('spend_totals', 'scope')).toBe(1)

@@ -169,7 +169,9 @@ describe('the schema', () => {
   it('has the weights, caps and levels of the rubric', async () => {
     const { body } = await gateway.rest('GET', '/v1/test/schema', undefined, '')
     expect(body.dimensions.reduce((sum: number, { weight }: { weight: number }) => sum + weight, 0)).toBe(100)
-    expect(body.caps.map(({ max }: { max: number }) => max)).toEqual([20, 40, 40, 40, 40, 60, 60, 60, 60, 60])
+    expect(body.caps.map(({ max }: { max: number }) => max)).toEqual([
+      20, 40, 40, 40, 40, 40, 60, 60, 60, 60, 60,
+    ])
     expect(body.levels.map(({ min }: { min: number }) => min)).toEqual([90, 75, 50, 0])
     expect(body.sample.required).toEqual(['target'])
     expect(body.policy_reasons).toContainEqual(

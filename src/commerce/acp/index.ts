@@ -1,4 +1,5 @@
 // ACP: carts, checkout, feeds, delegated payment and authentication, over REST, MCP and A2A, its answers, and its order webhooks.
+import { CHECKOUT_STAGES } from '../checkout.ts'
 import type { Protocol } from '../protocol.ts'
 import { bindAcp } from './bind.ts'
 import { type AcpSights, detectAcp } from './detect.ts'
@@ -15,15 +16,7 @@ export const acp: Protocol<AcpFacts, AcpSights> = {
     versions: ['2025-09-29', '2025-12-12', '2026-01-16', '2026-01-30', '2026-04-17'],
     transports: ['rest', 'mcp', 'a2a', 'webhook'],
     stages: [
-      'checkout.create',
-      'checkout.get',
-      'checkout.update',
-      'checkout.complete',
-      'checkout.cancel',
-      'cart.create',
-      'cart.get',
-      'cart.update',
-      'cart.cancel',
+      ...CHECKOUT_STAGES,
       'feed.create',
       'feed.get',
       'feed.update',

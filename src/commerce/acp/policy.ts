@@ -2,12 +2,10 @@
 import type { ProtocolPolicy } from '../protocol.ts'
 import type { AcpFacts } from './facts.ts'
 import { judgeAcp } from './judge.ts'
+import { demandsKey } from './key.ts'
 
 /** Header fields that ACP demands or recommends: where none is there, a body was shown without them. */
 const FIELDS = ['api-version', 'authorization', 'idempotency-key', 'request-id', 'signature', 'timestamp']
-
-/** Whatever else it is called, what pays or changes a checkout is a POST to ACP. An update of a cart is a PUT, of which nothing is demanded. */
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])
 
 export const policy: ProtocolPolicy<AcpFacts> = {
   pricedStages: new Set(['delegate', 'checkout.complete', 'authentication.create']),
@@ -42,10 +40,9 @@ export const policy: ProtocolPolicy<AcpFacts> = {
     if (layer.transport === 'mcp') return operation === 'create' || operation === 'complete'
     return (resource === 'feed' && operation === 'update') || operation === 'authenticate' ? false : undefined
   },
-  demandsKey: ({ layer, facts: { resource, operation }, reading: { message } }) => {
-    // Its binding to MCP recommends the key, and that of authentication; of feeds nothing is said.
-    if (layer.transport !== 'rest' || operation === 'get' || READS.has(message.method)) return undefined
-    if (resource !== 'checkout' && resource !== 'payment' && resource !== 'cart') return undefined
+  demandsKey: ({ layer, facts, reading: { message } }) => {
+    // Its binding to MCP recommends the key.
+    if (layer.transport !== 'rest' || !demandsKey(facts, message.method)) return undefined
     return FIELDS.some((name) => message.header(name) !== undefined)
       ? 'ACP demands an Idempotency-Key on every POST, and there is none.'
       : undefined

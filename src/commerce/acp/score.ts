@@ -1,5 +1,6 @@
 // ACP: checkout requests, delegated payments, and the merchant's webhooks.
 import type { AcpFacts } from './facts.ts'
+import { demandsKey } from './key.ts'
 import { commonChecks, judgeAgent, judgeCorrelation, targetCheck } from '../rubric/common.ts'
 import { isGuessable, isSafeMethod, judgeCredential, judgeKeyForm, placeOfJsonRpcId } from '../rubric/form.ts'
 import {
@@ -23,10 +24,6 @@ const DAY_MS = 86_400_000
 /** Every operation is a POST over MCP; what matters is whether it changes anything. */
 const isRepeatable = (subject: Acp) =>
   subject.facts.operation === 'get' || (subject.layer.transport !== 'mcp' && isSafeMethod(subject))
-
-/** REST demands it on every POST of these; its binding to MCP only recommends one. */
-const demandsKey = ({ layer, facts: { resource } }: Acp) =>
-  layer.transport === 'rest' && (resource === 'checkout' || resource === 'payment' || resource === 'cart')
 
 function judgeSession({ facts: { operation, allowance, sessionId } }: Acp): Verdict | null {
   if (operation === 'create') return null
@@ -194,7 +191,10 @@ const checks: readonly Check<AcpFacts>[] = [
 function capsOf(subject: Acp): readonly CapHit[] {
   const key = subject.facts.idempotencyKey
   if (isRepeatable(subject)) return []
-  if (!key) return demandsKey(subject) ? [{ id: 'NO_KEY', at: '/headers' }] : []
+  if (!key)
+    return subject.layer.transport === 'rest' && demandsKey(subject.facts, subject.message.method)
+      ? [{ id: 'NO_KEY', at: '/headers' }]
+      : []
   return isGuessable(key) ? [{ id: 'GUESSABLE_ID', at: key.at }] : []
 }
 

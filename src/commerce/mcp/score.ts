@@ -19,10 +19,12 @@ const TRANSPORT = 'MCP docs/specification/2026-07-28/basic/transports/streamable
 const BASIC = 'MCP docs/specification/2026-07-28/basic/index.mdx'
 const TOOLS = 'MCP docs/specification/2026-07-28/server/tools.mdx'
 
-/** The headers that repeat the body came with this version. */
+/** The headers that repeat the body came with this version. A call that says no version is held to it: silence earns no points. */
 const HEADERS_SINCE = '2026-07-28'
 const hasHeaders = ({ facts }: Mcp) =>
-  facts.headerMethod !== null || facts.headerName !== null || (facts.version?.value ?? '') >= HEADERS_SINCE
+  facts.headerMethod !== null ||
+  facts.headerName !== null ||
+  (facts.version?.value ?? HEADERS_SINCE) >= HEADERS_SINCE
 
 function judgeHeaders(subject: Mcp): Verdict | null {
   if (!hasHeaders(subject)) return null

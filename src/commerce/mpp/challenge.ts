@@ -22,15 +22,15 @@ export function decode(text: string, at: Place, isTooLarge: boolean): Found<Json
   return read?.ok === true && isObject(read.value) ? { value: read.value, at: inside(at) } : undefined
 }
 
-/** The challenge that a sight holds or answers. */
-export function readEchoedChallenge(sight: MppSight): MppChallenge | null {
+/** The object of the challenge that a sight holds or answers. */
+export function findChallenge(sight: MppSight): Found<JsonObject> | null {
+  const { stage } = sight
   const document = sight.document ?? null
-  if (sight.stage === 'challenge') return document && readChallenge(document)
-  const echoed = sight.stage === 'payment' ? pickObject(document, 'challenge') : null
-  if (echoed !== null) return readChallenge(echoed)
+  if (stage === 'challenge') return document
+  if (stage !== 'payment') return null
+  const echoed = pickObject(document, 'challenge')
   // Legacy: the id stands beside the payload.
-  const isLegacy = sight.stage === 'payment' && pickText(document, 'id') !== null
-  return document !== null && isLegacy ? readChallenge(document) : null
+  return echoed ?? (pickText(document, 'id') === null ? null : document)
 }
 
 /** Every parameter of a challenge, and what is in its `request`. */

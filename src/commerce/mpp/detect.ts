@@ -1,13 +1,13 @@
 // MPP, the `Payment` HTTP authentication scheme, shows itself by header fields, `_meta` of JSON-RPC, the error with challenges.
 import { isAmbiguous } from '../decode/json.ts'
-import { inside, pick, pickList, pickObject, pointer } from '../decode/value.ts'
+import { inside, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
 import { isOversize } from '../message.ts'
 import type { Conflict, Evidence, HeaderField, JsonObject } from '../ports.ts'
 import { conflict, type Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import type { Envelope } from '../wire/envelopes.ts'
 import { readAuth } from '../wire/http.ts'
-import { decode, readEchoedChallenge } from './challenge.ts'
+import { decode, findChallenge } from './challenge.ts'
 import type { MppSight } from './facts.ts'
 
 const CORE_VERSION = 'draft-httpauth-payment-00'
@@ -36,9 +36,9 @@ export function detectMpp(reading: Reading): Sighting<readonly MppSight[]> | und
   const sights = readSights(reading)
   const [first] = sights
   if (first === undefined) return undefined
-  const challenge = readEchoedChallenge(first)
-  const method = challenge?.method?.value
-  const intent = challenge?.intent?.value
+  const challenge = findChallenge(first)
+  const method = pickText(challenge, 'method')?.value
+  const intent = pickText(challenge, 'intent')?.value
   const suffix =
     method !== undefined && METHODS.has(method) && intent !== undefined && /^[a-z]{2,24}$/.test(intent)
       ? ` + ${method}/${intent}`

@@ -13,7 +13,7 @@ import type { Found, Json, TransactionFacts } from '../ports.ts'
 import type { Sighting, Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { envelopeOf, readMetaKey } from '../wire/envelopes.ts'
-import { readChallenge, readEchoedChallenge } from './challenge.ts'
+import { findChallenge, readChallenge } from './challenge.ts'
 import type { MppFacts, MppSight } from './facts.ts'
 import { readPayload, type MppPayload, type MppTaking } from './payload.ts'
 
@@ -22,15 +22,12 @@ export function readMpp({ layer, sights }: Sighting<readonly MppSight[]>, readin
   const [sight] = sights
   const document = layer.document ?? null
   const stage = sight?.stage ?? 'payment'
-  const challenge = sight === undefined ? null : readEchoedChallenge(sight)
-  const challenges =
-    stage === 'challenge'
-      ? sights.flatMap((one) =>
-          one.stage === 'challenge' && one.document !== undefined ? [readChallenge(one.document)] : [],
-        )
-      : challenge === null
-        ? []
-        : [challenge]
+  // Those that decode come first.
+  const challenges = sights
+    .filter((one) => one === sight || (stage === 'challenge' && one.stage === stage))
+    .flatMap((one) => findChallenge(one) ?? [])
+    .map(readChallenge)
+  const challenge = challenges[0] ?? null
   const payload = stage === 'payment' ? pick(document, 'payload') : null
   const envelope = layer.transport === 'http' ? undefined : envelopeOf(reading, document?.at)
   return {

@@ -28,10 +28,16 @@ export const judgeLookAlikes: Rule = (subject) => {
   const isImitation = judgeLikeness(AUTHORITY.exec(text)?.[1] ?? '') !== undefined
   const target = isImitation ? undefined : url?.hostname
   const judged = new Map<Place, Reason>()
+  // The same few hosts stand all over a message.
+  const known = new Map<string, Likeness | undefined>()
+  const likenessOf = (host: string): Likeness | undefined => {
+    if (host === target) return undefined
+    if (!known.has(host)) known.set(host, judgeLikeness(host, target))
+    return known.get(host)
+  }
   const judge = ({ value, at }: Found<string>, host: string | undefined, isNamed: boolean) => {
     if (host === undefined || host.length > 256 || judged.has(at)) return
-    // Most hosts are the target itself.
-    const likeness = host === target ? undefined : judgeLikeness(host, target)
+    const likeness = likenessOf(host)
     if (likeness === undefined || value === '') return
     const severity = isNamed && likeness !== 'whole' ? 'deny' : 'review'
     judged.set(at, reason('LOOKALIKE_HOST', at, { severity, message: WORDS[likeness] }))

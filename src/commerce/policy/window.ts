@@ -32,11 +32,12 @@ export const judgeWindow: Rule = (subject) => {
   if (notBefore !== null && problems.includes('starts_too_late'))
     found.push(reason('NOT_YET_VALID', notBefore.at))
   if (expiresAt !== null) {
-    if (problems.includes('ends_too_late')) found.push(reason('WINDOW_TOO_WIDE', expiresAt.at))
-    else if (problems.includes('is_never_open'))
+    // However late it ends, a window that is never open is not too wide.
+    if (problems.includes('is_never_open'))
       found.push(
         reason('WINDOW_EXPIRED', expiresAt.at, { message: 'It ends before it begins: it is never valid.' }),
       )
+    else if (problems.includes('ends_too_late')) found.push(reason('WINDOW_TOO_WIDE', expiresAt.at))
   } else if (needsWindow(subject)) found.push(reason('WINDOW_MISSING', placeOfPayment(subject)))
   return found
 }

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { type CheckReport, DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
 import type { Lack } from '../signed-members.ts'
+import { isNeverOpen } from '../window.ts'
 import { fragmentOf } from './fragments/index.ts'
 import {
   CAPS,
@@ -80,6 +81,13 @@ export function totalOf(dimensions: Readonly<Record<DimensionName, DimensionScor
 export const levelOf = (score: number): (typeof LEVELS)[number]['level'] =>
   LEVELS.find(({ min }) => score >= min)?.level ?? 'not_ready'
 
+const SIGNATURE_NOTES = {
+  match: 'SIGNATURE_VERIFIED',
+  partial: 'SIGNATURE_UNVERIFIED',
+  unverifiable: 'SIGNATURE_UNVERIFIED',
+  mismatch: 'SIGNATURE_INVALID',
+} as const
+
 /** The whole score of a sample: checks, dimensions, caps, level and notes. */
 export function scoreSample<F>(rubric: Rubric<F>, subject: Subject<F>): Scored {
   const outside = windowNote(subject)
@@ -90,6 +98,10 @@ export function scoreSample<F>(rubric: Rubric<F>, subject: Subject<F>): Scored {
   const score = Math.min(totalOf(dimensions), ...caps.map(({ max }) => max))
   const notes = [
     ...subject.detection.conflicts.map(({ code, at, message }) => ({ id: code, at, message })),
+    // Which signatures were verified: a reader of the score would think of all or of none.
+    ...subject.bindings
+      .filter(({ kind }) => kind === 'signature')
+      .map(({ verdict, at, message }) => ({ id: SIGNATURE_NOTES[verdict], at, message })),
     ...judged.flatMap(({ note }) => note ?? []),
     ...(outside ? [outside] : []),
     ...ceilingNote(checks),
@@ -186,6 +198,7 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
         kind === 'scheme_https' ? { id: 'PLAIN_HTTP', at } : { id: 'MISMATCH', at, message },
       ),
     ...subject.lacks.flatMap(toCapHit),
+    ...listNeverValid(subject),
     ...subject.doubts.map(({ path, message }): CapHit => ({ id: 'DOUBTFUL', at: path, message })),
     // Nothing else can be said of what cannot be decoded.
     ...(subject.layer.isUndecodable ? [] : rubric.caps(subject)),
@@ -198,6 +211,15 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
     .filter(({ id, at }) => !seen.has(`${id} ${at}`) && seen.add(`${id} ${at}`))
     .map(({ id, at, message }) => ({ id, max: CAPS[id].max, at, message: message ?? CAPS[id].message }))
     .toSorted((a, b) => a.max - b.max || compare(a.id, b.id) || compare(a.at, b.at))
+}
+
+/** Two times of the sample itself are held against each other, so that no clock is asked. */
+function listNeverValid({ detection: { facts } }: Sample): CapHit[] {
+  const { notBefore, expiresAt } = facts
+  if (notBefore === null || expiresAt === null) return []
+  return isNeverOpen({ notBefore: notBefore.value, expiresAt: expiresAt.value })
+    ? [{ id: 'NEVER_VALID', at: expiresAt.at }]
+    : []
 }
 
 /** An example's ellipsis loses points where it stands. */

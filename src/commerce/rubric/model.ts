@@ -31,10 +31,12 @@ export const CAPS = {
   MISMATCH: { max: 40, message: 'Two statements of the transaction contradict each other.' },
   INCOMPLETE: { max: 40, message: 'What is signed is not whole: nobody can be held to it.' },
   DENIED: { max: 40, message: 'Inspection denies it, whatever the policy of an account and the clock say.' },
+  NEVER_VALID: { max: 40, message: 'It ends before it begins: there is no time at which it is valid.' },
   PLAIN_HTTP: { max: 40, message: 'The target is plain http: anybody on the way can read and change it.' },
   DOUBTFUL: {
     max: 60,
-    message: 'It may pay somebody else than it is meant to: inspection would have it looked at.',
+    message:
+      'It may pay somebody else or mean something else than it is meant to: inspection would have it looked at.',
   },
   NO_NONCE: { max: 60, message: 'Nothing makes this payment different from a copy of it.' },
   NO_PROOF: { max: 60, message: 'Nothing proves that the payer agreed to this payment.' },
@@ -55,7 +57,7 @@ export interface Sample extends Reading {
   readonly lacks: readonly Lack[]
   /** Reasons of inspection that deny it under every policy and at every time. */
   readonly denials: readonly Reason[]
-  /** Reasons for which it may pay somebody else than it is meant to. */
+  /** Reasons for which it may pay somebody else, or mean something else, than it is meant to. */
   readonly doubts: readonly Reason[]
   /** Milliseconds; undefined: windows are judged by their own bounds. */
   readonly evaluateAt: number | undefined

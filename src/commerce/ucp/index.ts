@@ -1,4 +1,5 @@
 // UCP: catalogue, carts, checkout and orders of a business, over REST, MCP, A2A and embedded pages, and its answers.
+import { CHECKOUT_STAGES } from '../checkout.ts'
 import type { Protocol } from '../protocol.ts'
 import { bindUcp } from './bind.ts'
 import { detectUcp, type UcpSights } from './detect.ts'
@@ -15,15 +16,7 @@ export const ucp: Protocol<UcpFacts, UcpSights> = {
     versions: ['2026-01-11', '2026-01-23', '2026-04-08', '2026-08-25'],
     transports: ['rest', 'mcp', 'a2a', 'embedded'],
     stages: [
-      'checkout.create',
-      'checkout.get',
-      'checkout.update',
-      'checkout.complete',
-      'checkout.cancel',
-      'cart.create',
-      'cart.get',
-      'cart.update',
-      'cart.cancel',
+      ...CHECKOUT_STAGES,
       'order.get',
       'catalog',
       'discovery',

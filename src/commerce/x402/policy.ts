@@ -6,6 +6,7 @@ import { reason, type Reason } from '../policy/reasons.ts'
 import type { Terms } from '../policy/terms.ts'
 import type { ProtocolPolicy, SpendIdentity, Stated } from '../protocol.ts'
 import type { X402Authorization, X402Facts, X402Requirement } from './facts.ts'
+import { SEALED } from './shape.ts'
 
 /** More offers in one challenge are left unread. */
 const MAX_TERMS = 32
@@ -105,13 +106,20 @@ function describeSpend({
   if (authorization === null) return {}
   const { kind, from, nonce } = authorization
   if (kind === 'transaction') {
-    const signed = member(member(document?.value, 'payload'), 'transaction')
-    return typeof signed === 'string' ? { name: ['x402', kind, signed] } : {}
+    const signed = readSealed(member(document?.value, 'payload'))
+    return signed.length > 0 ? { name: ['x402', kind, ...signed] } : {}
   }
   if (nonce === null) return {}
   const where = kind === 'permit2' ? (accepted?.caip2 ?? accepted?.network?.value ?? '') : ''
   return { name: ['x402', kind, where, toAddress(from?.value ?? ''), toAddress(nonce.value)] }
 }
+
+/** What was signed as a whole, which is paid once. A delegation is none of these: many payments may be made under it. */
+const readSealed = (payload: Json | undefined): readonly string[] =>
+  SEALED.flatMap((name) => {
+    const sealed = member(payload, name)
+    return Array.isArray(sealed) ? sealed : [sealed]
+  }).filter((one) => typeof one === 'string')
 
 const signedPart = ({ value }: Found<JsonObject>, kind: X402Authorization['kind']): Json | undefined =>
   member(member(value, 'payload'), kind === 'eip3009' ? 'authorization' : 'permit2Authorization')

@@ -96,7 +96,7 @@ function createReader(bytes: Buffer): Reader {
     if (at + length > bytes.length) throw new RangeError('past the end')
     return bytes.subarray(at, (at += length))
   }
-  const byte = () => take(1).readUInt8()
+  const byte = () => bytes.readUInt8(at++)
   const count = () => {
     let value = 0
     for (const shift of [0, 7, 14]) {
@@ -126,17 +126,9 @@ export function findTokenAccount(
 ): string | undefined {
   const seeds = [owner, program, mint].map(decodeAddress)
   if (!seeds.every((seed) => seed !== undefined)) return undefined
+  const tail = [base58.decode(ASSOCIATED_TOKEN), Buffer.from('ProgramDerivedAddress')]
   for (let bump = 255; bump >= 0; bump--) {
-    const address = hash(
-      'sha256',
-      Buffer.concat([
-        ...seeds,
-        Buffer.of(bump),
-        base58.decode(ASSOCIATED_TOKEN),
-        Buffer.from('ProgramDerivedAddress'),
-      ]),
-      'buffer',
-    )
+    const address = hash('sha256', Buffer.concat([...seeds, Buffer.of(bump), ...tail]), 'buffer')
     if (!isOnCurve(address)) return base58.encode(address)
   }
   return undefined

@@ -459,6 +459,13 @@ const CASES: readonly Case[] = [
     severity: 'deny',
   },
   {
+    code: 'SIGNATURE_INVALID',
+    when: 'another key signed the closed mandate',
+    met: sample('ap2-payment', set(`${CHAIN}/proof`, 'Zm9ydHktdHdv'.repeat(7) + 'Zg')),
+    notMet: sample('ap2-payment'),
+    severity: 'deny',
+  },
+  {
     code: 'BINDING_OFFER',
     when: 'the terms were rewritten',
     met: sample('x402-challenge', set('/headers/PAYMENT-REQUIRED/$base64/accepts/0/payTo', STRANGER)),
@@ -496,6 +503,16 @@ const CASES: readonly Case[] = [
     when: 'the second it ends',
     met: sample('x402-http', set(`${SIGNED}/validBefore`, String(NOW))),
     notMet: sample('x402-http', set(`${SIGNED}/validBefore`, String(NOW + 1))),
+  },
+  {
+    code: 'WINDOW_EXPIRED',
+    when: 'it ends before it begins, far from now',
+    met: sample(
+      'x402-http',
+      set(`${SIGNED}/validAfter`, String(NOW + 9_000_000)),
+      set(`${SIGNED}/validBefore`, String(NOW + 8_000_000)),
+    ),
+    notMet: sample('x402-http', set(`${SIGNED}/validBefore`, String(NOW + 8_000_000))),
   },
   {
     code: 'WINDOW_EXPIRED',
@@ -782,6 +799,13 @@ const CASES: readonly Case[] = [
     when: 'ACP demands it',
     met: sample('acp-create', remove('/headers/Idempotency-Key')),
     notMet: sample('acp-create'),
+    severity: 'deny',
+  },
+  {
+    code: 'UNSAFE_WITHOUT_IDEMPOTENCY',
+    when: 'a checkout is paid by PUT',
+    met: sample('acp-complete', remove('/headers/Idempotency-Key'), set('/method', 'PUT')),
+    notMet: sample('acp-complete', set('/method', 'PUT')),
     severity: 'deny',
   },
   {

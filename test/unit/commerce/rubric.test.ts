@@ -7,6 +7,8 @@ import { FRAGMENTS, fragmentOf } from '../../../src/commerce/rubric/fragments/in
 import { testTransaction } from '../../../src/commerce/rubric/report.ts'
 import { hash } from 'node:crypto'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
+import { KINDS } from '../../data/commerce/kinds.ts'
+import { BENIGN } from '../../data/commerce/benign/index.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { type Variant, VARIANTS } from '../../data/commerce/variants.ts'
 import { change, membersOf, type Plain, type SampleSource, wire } from '../../support/commerce.ts'
@@ -84,6 +86,23 @@ describe('weakened variants', () => {
   })
 })
 
+/** RFC 9421: no protocol here demands them, so that no sample has them. */
+const SIGNATURE_FIELDS = ['Signature-Input', 'Signature']
+
+/** Members of a fragment in JSON, or the names of its header fields. */
+function namesIn(fragment: string): string[] {
+  if (fragment.startsWith('{')) {
+    const names: string[] = []
+    JSON.parse(fragment, (name, value: unknown) => {
+      // A name that begins with a domain of one's own is known by its end.
+      if (name !== '' && !/^\d+$/.test(name)) names.push(name.replace(/^<.*>/, ''))
+      return value
+    })
+    return names
+  }
+  return fragment.split('\n').flatMap((line) => /^([\w-]+): /.exec(line)?.[1] ?? [])
+}
+
 describe('a report', () => {
   it('is the same bytes a hundred times', () => {
     for (const sample of Object.values(SAMPLES)) {
@@ -128,6 +147,17 @@ describe('a report', () => {
       expect([id, fragment.length > 0 && fragment.length <= 600]).toEqual([id, true])
       if (fragment.startsWith('{')) expect(() => JSON.parse(fragment) as unknown).not.toThrow()
     }
+  })
+
+  it('writes that with members and fields of the header that sound transactions have', () => {
+    const sources = [...Object.values(SAMPLES), ...BENIGN.map(({ source }) => source)]
+    const known = JSON.stringify([sources, SIGNATURE_FIELDS]).toLowerCase()
+    const unheardOf = [...FRAGMENTS].flatMap(([id, fragment]) =>
+      namesIn(fragment)
+        .filter((name) => !known.includes(`${name.toLowerCase()}"`))
+        .map((name) => `${id}: ${name}`),
+    )
+    expect(unheardOf).toEqual([])
   })
 
   it('never shows a value of the sample: signatures, proofs, tokens, keys', () => {
@@ -203,6 +233,60 @@ describe('a report', () => {
       { op: 'set', at: '/headers/PAYMENT-REQUIRED/$base64/accepts/1', value: lost },
     ])
     expect(testTransaction(wire(two))).toMatchObject({ score: 60, caps: [{ id: 'DOUBTFUL' }] })
+  })
+
+  it.each([
+    [
+      'x402 that says its version as a text',
+      'x402-http',
+      '/headers/PAYMENT-SIGNATURE/$base64/x402Version',
+      '2',
+    ],
+    ['x402 of a version to come', 'x402-http', '/headers/PAYMENT-SIGNATURE/$base64/x402Version', 3],
+    [
+      'a mandate of no known type',
+      'ap2-payment',
+      '/body/payment_mandate_chain/$chain/mandate/vct',
+      'mandate.gift.1',
+    ],
+  ])('scores 60 at most where nobody defines what it is: %s', (_, name, at, value) => {
+    const odd = testTransaction(wire(change(SAMPLES[name]!, [{ op: 'set', at, value }])))
+    expect(odd.score).toBeLessThanOrEqual(60)
+    expect(odd.caps).toContainEqual(
+      expect.objectContaining({ id: 'DOUBTFUL', max: 60, message: expect.stringMatching(/known|define/) }),
+    )
+  })
+
+  it('scores 40 at most where a window ends before it begins, in whatever time', () => {
+    const AUTHORIZATION = '/headers/PAYMENT-SIGNATURE/$base64/payload/authorization'
+    const ending = (validBefore: string) =>
+      testTransaction(
+        wire(
+          change(SAMPLES['x402-http']!, [
+            { op: 'set', at: `${AUTHORIZATION}/validAfter`, value: '4000000000' },
+            { op: 'set', at: `${AUTHORIZATION}/validBefore`, value: validBefore },
+          ]),
+        ),
+      ).caps.map(({ id }) => id)
+    expect(ending('3999999999')).toEqual(['NEVER_VALID'])
+    expect(ending('4000000000')).toEqual(['NEVER_VALID'])
+    expect(ending('4000000001')).toEqual([])
+  })
+
+  it('asks for the key that ACP demands of an operation, whichever method it comes by', () => {
+    const capsOf = (name: string, method: string) =>
+      testTransaction(
+        wire(
+          change(SAMPLES[name]!, [
+            { op: 'remove', at: '/headers/Idempotency-Key' },
+            { op: 'set', at: '/method', value: method },
+          ]),
+        ),
+      ).caps.map(({ id }) => id)
+    for (const method of ['POST', 'PUT', 'PATCH'])
+      expect([method, capsOf('acp-complete', method)]).toEqual([method, ['DENIED', 'NO_KEY']])
+    const cart = KINDS['ACP cart that is replaced']!.source
+    expect(testTransaction(wire(cart)).caps).toEqual([])
   })
 
   it('is the same under every policy and at every time', () => {

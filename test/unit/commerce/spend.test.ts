@@ -1,8 +1,17 @@
 // Spend windows as an inspection with a key meets them: what counts, as what, once, and what is over, replayed or unknown.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { InspectResult } from '../../../schemas/commerce.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { createCommerce } from '../../../src/commerce/index.ts'
-import { type PolicyRules, transactionPolicyDocument } from '../../../src/commerce/policy/document.ts'
+import { readMessage } from '../../../src/commerce/message.ts'
+import {
+  type PolicyRules,
+  toPolicy,
+  transactionPolicyDocument,
+} from '../../../src/commerce/policy/document.ts'
+import { judgeMessage } from '../../../src/commerce/policy/judge.ts'
+import { readPayment } from '../../../src/commerce/spend/payment.ts'
+import type { SpendStore } from '../../../src/commerce/spend/windows.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { SESSIONS, USDC as TOKEN } from '../../data/commerce/mpp-sessions.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
@@ -33,10 +42,14 @@ const usdc = (max: string, more: Partial<Window> = {}) =>
 const euro = (max: string, more: Partial<Window> = {}) =>
   ({ period: 'hour', per: 'all', currency: 'EUR', max, ...more }) as Window
 
+const NO_POLICY = toPolicy({ default: {}, accounts: {} }, undefined)
 let accounts = 0
-/** An account of its own under a policy: caps that everything passes, and these windows. */
-function open(windows: readonly Window[], rules: PolicyRules = {}) {
-  const accountId = `acct_${(accounts += 1)}`
+/** An account, one of its own unless it is named, under a policy: caps that everything passes, and these windows. */
+function open(
+  windows: readonly Window[],
+  rules: PolicyRules = {},
+  { accountId = `acct_${(accounts += 1)}`, store = direct.store as SpendStore } = {},
+) {
   const clock = { now: NOW }
   const value = transactionPolicyDocument.parse({
     default: {
@@ -50,7 +63,7 @@ function open(windows: readonly Window[], rules: PolicyRules = {}) {
   })
   const commerce = createCommerce({
     documents: { read: async () => ({ value: value as never }) },
-    store: direct.store,
+    store,
     log: createLogger('silent'),
     now: () => clock.now,
   })
@@ -60,6 +73,7 @@ function open(windows: readonly Window[], rules: PolicyRules = {}) {
   }
   return {
     clock,
+    accountId,
     commerce,
     count: (source: SampleSource) => ask(source, true),
     judge: (source: SampleSource) => ask(source, false),
@@ -80,6 +94,9 @@ const pay = (amount: string, ...changes: Change[]) =>
     ...changes,
   )
 const nonce = (digits: string) => set(`${SIGNED}/nonce`, `0x${digits.repeat(64 / digits.length)}`)
+/** Another token of the same network, and the same address on another network. */
+const SAME_CHAIN = '0x5425890298aed601595a70AB815c96711a31Bc65'
+const OTHER_NETWORK = { network: 'eip155:8453' } as Partial<Window> & { network: string }
 const to = (address: string) => [set(`${SIGNED}/to`, address), set(`${ACCEPTED}/payTo`, address)]
 
 describe('what is counted', () => {
@@ -189,6 +206,42 @@ describe('what is counted', () => {
   })
 })
 
+describe('what is left', () => {
+  it('is that of each unit by itself', async () => {
+    const { count, judge } = open([
+      usdc('100'),
+      usdc('100', { asset: SAME_CHAIN }),
+      usdc('100', OTHER_NETWORK),
+    ])
+    expect((await count(pay('60'))).spend!.windows).toMatchObject([{ spent: '60' }])
+    for (const at of [
+      set(`${ACCEPTED}/asset`, SAME_CHAIN),
+      set(`${ACCEPTED}/network`, OTHER_NETWORK.network),
+    ])
+      expect((await judge(pay('70', at))).spend!.windows).toMatchObject([{ spent: '0', left: '100' }])
+    expect((await judge(pay('1'))).spend!.windows).toMatchObject([{ spent: '60' }])
+  })
+
+  it('is nothing, and never less, where the window became smaller than what is in it', async () => {
+    const { accountId, count } = open([usdc('100')])
+    await count(pay('60'))
+    const { judge } = open([usdc('50')], {}, { accountId })
+    expect((await judge(pay('1'))).spend!.windows).toMatchObject([{ cap: '50', spent: '60', left: '0' }])
+  })
+
+  it('is not to be had by an account that has as many payments as are remembered', async () => {
+    // The bound is 100,000 payments: the store is asked to hold one.
+    const store: SpendStore = {
+      judgeSpend: (input) => direct.store.judgeSpend(input),
+      countSpend: (input) => direct.store.countSpend({ ...input, maxCounted: 1 }),
+    }
+    const { count } = open([usdc('100')], {}, { store })
+    expect((await count(pay('1'))).spend!.status).toBe('counted')
+    const { codes, policy, spend } = await count(pay('1'))
+    expect([policy.decision, codes, spend!.status]).toEqual(['deny', ['SPEND_NOT_COUNTED'], 'denied'])
+  })
+})
+
 describe('one payment', () => {
   const first = () => pay('60', nonce('a1'))
 
@@ -253,6 +306,32 @@ describe('one payment', () => {
     expect(other.codes).toContain('REPLAYED_NONCE')
   })
 
+  it.each([
+    ['a block', { block: 'AAEC'.repeat(40) }, { block: 'AAED'.repeat(40) }],
+    [
+      'a group',
+      { paymentIndex: 0, paymentGroup: ['AAEC'.repeat(40), 'AAEE'.repeat(40)] },
+      { paymentIndex: 0, paymentGroup: ['AAEC'.repeat(40), 'AAEF'.repeat(40)] },
+    ],
+  ])('that was signed as %s is known by what was signed, whatever key it is sent with', (_, one, other) => {
+    const name = (payload: Plain, key: string) => {
+      const source = sample(
+        'x402-http',
+        set('/headers/PAYMENT-SIGNATURE/$base64/payload', payload),
+        set('/headers/PAYMENT-SIGNATURE/$base64/extensions/payment-identifier/info/id', key),
+      )
+      const { subject } = judgeMessage(analyse(readMessage(wire(source))), NO_POLICY, NOW)
+      const payment = readPayment(subject)
+      return typeof payment === 'string' ? payment : payment.identity?.name
+    }
+    expect(name(one, 'order-1-00000000000')).toContain('AAEC')
+    expect(name(one, 'order-2-00000000000')).toBe(name(one, 'order-1-00000000000'))
+    expect(name(other, 'order-1-00000000000')).not.toBe(name(one, 'order-1-00000000000'))
+    // Many payments are made under one delegation.
+    const delegation = { delegationManager: PAYEE, delegator: OTHER, permissionContext: 'AAEC'.repeat(40) }
+    expect(name(delegation, 'order-1-00000000000')).not.toBe(name(delegation, 'order-2-00000000000'))
+  })
+
   it('that has a key alone is known by it for a day, and only where it was sent to', async () => {
     const { count, clock } = open([euro('4000')])
     const delegate = sample('acp-delegate', set('/body/allowance/expires_at', '2026-09-30T15:00:00Z'))
@@ -270,6 +349,28 @@ describe('one payment', () => {
     expect((await count(elsewhere)).spend).toMatchObject({ status: 'counted', windows: [{ spent: '3780' }] })
     clock.now += DAY
     expect((await count(delegate)).spend!.status).toBe('counted')
+  })
+
+  it('is known by its nonce as long as it is on record, thirty days', async () => {
+    const { count, judge, clock } = open([])
+    await count(first())
+    const other = change(first(), to(OTHER))
+    clock.now += 30 * DAY - 1
+    expect((await judge(other)).codes).toContain('REPLAYED_NONCE')
+    clock.now += 1
+    expect((await judge(other)).codes).not.toContain('REPLAYED_NONCE')
+  })
+
+  it('of MCP is the same whatever is said about the message beside what is asked', async () => {
+    const { count } = open([])
+    const call = (note: string) =>
+      sample(
+        'x402-mcp',
+        set('/body/params/arguments/_meta', { note }),
+        set('/body/params/arguments/meta', { note }),
+      )
+    expect((await count(call('one'))).spend!.status).toBe('counted')
+    expect((await count(call('two'))).spend!.status).toBe('already_counted')
   })
 
   it('of which nothing tells it from the next is another each time', async () => {
@@ -430,6 +531,20 @@ describe('a session of MPP', () => {
     clock.now = BEFORE_MPP_EXPIRES
     const first = await count(SAMPLES['mpp-get']!)
     expect(first.spend!.windows.map(({ spent }) => spent)).toEqual(['750000', '50000'])
+  })
+
+  it.each([
+    [16, 'not_counted'],
+    [17, 'amount_unknown'],
+  ])('counts so many shares of one charge and no more: of %i it is %s', async (many, status) => {
+    const { judge, clock } = open([])
+    clock.now = BEFORE_MPP_EXPIRES
+    const at = '/headers/Authorization/$payment/challenge/request/$base64url/methodDetails/splits'
+    const shares = Array.from({ length: many }, (_, i) => ({
+      recipient: `0x${String(i + 1).padStart(40, '0')}`,
+      amount: '1',
+    }))
+    expect((await judge(sample('mpp-get', set(at, shares)))).spend!.status).toBe(status)
   })
 })
 
