@@ -1,5 +1,6 @@
 // Reports (POST /v1/test) and inspections (POST /v1/inspect): CPU in this process over every fixture, large bodies
-// (commerce-large.ts), and what the REST door gives per CPU-second. `node bench/commerce.ts`
+// (commerce-large.ts), and what the REST door gives per CPU-second. `node bench/commerce.ts`; with `--base DIR` inspections are also
+// compared with those of another checkout (commerce-base.ts).
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import type { Transaction } from '../schemas/commerce.ts'
 import { SAMPLES } from '../test/data/commerce/samples.ts'
 import { wire } from '../test/support/commerce.ts'
+import { compareWithBase } from './commerce-base.ts'
 import { WORKS, type Work } from './commerce-works.ts'
 import { closedLoop, median, percentile, printTable, START_FLAGS, type Shot, startServer } from './support.ts'
 
@@ -47,6 +49,9 @@ printTable(
   ['sample', ...WORKS.flatMap(([name]) => [`${name} p50`, 'p99'])],
   rows,
 )
+
+const baseAt = process.argv.indexOf('--base')
+if (baseAt !== -1) compareWithBase(process.argv[baseAt + 1])
 
 // With the flags of the server, which a process has from its start.
 const { status } = spawnSync(
