@@ -25,8 +25,14 @@ async function readOne(what: string, file: string): Promise<Buffer> {
       Exit.usage,
       `The ${what} file ${file} cannot be read: it does not exist, or this user may not read it.`,
     )
-  const { size } = await stat(file).catch(() => Promise.reject(unreadable()))
-  if (size > MAX_INPUT_BYTES) throw tooLong(what)
+  const about = await stat(file).catch(() => Promise.reject(unreadable()))
+  // A pipe that nobody writes to, and a device without an end, would be read for ever.
+  if (!about.isFile() && !about.isDirectory())
+    throw new CommandFailure(
+      Exit.usage,
+      `The ${what} ${file} is a pipe or a device, not a file: pipe what it holds into this command, and name - as the file.`,
+    )
+  if (about.size > MAX_INPUT_BYTES) throw tooLong(what)
   return readFile(file).catch(() => Promise.reject(unreadable()))
 }
 

@@ -1,4 +1,6 @@
 // What `test` prints for continuous integration: the names in it come from whoever sent the change.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { CommandFailure, Exit } from '../../../../src/cli/exit.ts'
 import { formatGithub } from '../../../../src/cli/testing/github.ts'
@@ -7,6 +9,7 @@ import { toSarif } from '../../../../src/cli/testing/sarif.ts'
 import { testTransaction } from '../../../../src/commerce/rubric/report.ts'
 import { SAMPLES } from '../../../data/commerce/samples.ts'
 import { wire } from '../../../support/commerce.ts'
+import { SARIF } from '../../../support/sarif-schema.ts'
 
 const judge = (file: string, sample: unknown): Judged => ({
   file,
@@ -25,6 +28,7 @@ const faulty: Faulty = {
 }
 const unread: Faulty = { file: 'gone.json', failure: new CommandFailure(Exit.usage, 'It cannot be read.') }
 const outcome = (files: Outcome['files'], minScore?: number): Outcome => ({ files, minScore })
+const everySample = Object.entries(SAMPLES).map(([name, sample]) => judge(`${name}.json`, wire(sample)))
 const same = (file: string) => file
 
 describe('the exit code', () => {
@@ -71,7 +75,7 @@ describe('workflow commands', () => {
   })
 
   it('show the part as it should look, and are one line each, whatever the sample is', () => {
-    const files = Object.entries(SAMPLES).map(([name, sample]) => judge(`${name}.json`, wire(sample)))
+    const files = everySample
     const written = lines(outcome(files, 100))
     expect(written.filter((line) => line.includes('X402-IDEM-01'))[0]).toMatch(/%0A\{.*payment-identifier/)
     for (const line of written) {
@@ -96,6 +100,8 @@ describe('workflow commands', () => {
       const [, properties = ''] = /^::\w+ (.*?)::/.exec(line) ?? []
       for (const property of properties.split(',').filter((one) => one !== ''))
         expect(property).toMatch(/^(?:file|line|endLine|col|endColumn|title)=[^:,]*$/)
+      const names = properties.split(',').map((one) => one.split('=')[0])
+      expect(new Set(names).size, properties).toBe(names.length)
     }
     expect(written).not.toMatch(/^[^:].*##\[/m)
     expect(written).toContain('%250A')
@@ -103,6 +109,7 @@ describe('workflow commands', () => {
 })
 
 describe('SARIF', () => {
+  const isSarif = addFormats.default(new Ajv2020()).compile(SARIF)
   const read = (of: Outcome) => toSarif(of, same) as Sarif
   interface Sarif {
     readonly version: string
@@ -114,7 +121,12 @@ describe('SARIF', () => {
         readonly ruleIndex: number
         readonly level: string
         readonly message: { readonly text: string }
-        readonly locations?: readonly unknown[]
+        readonly locations?: readonly {
+          readonly physicalLocation: {
+            readonly artifactLocation: { readonly uri: string; readonly uriBaseId?: string }
+          }
+        }[]
+        readonly properties: { readonly fragment: string | null }
         readonly partialFingerprints: Record<string, string>
       }[]
     }[]
@@ -142,6 +154,31 @@ describe('SARIF', () => {
       ],
     })
     expect(JSON.stringify(toSarif(of, same))).toBe(JSON.stringify(toSarif(of, same)))
+  })
+
+  it.each<[string, Outcome, (file: string) => string | undefined]>([
+    ['every sample', outcome(everySample, 75), same],
+    ['a file that is no sample, and one that is no transaction', outcome([faulty, unread, unknown], 1), same],
+    ['stdin', outcome([bare]), () => undefined],
+    ['a file outside of the checkout', outcome([bare]), () => 'file:///tmp/a%20b.json'],
+  ])('is written as the standard says: %s', (_, of, uriOf) => {
+    // What goes out is the text: what JSON leaves out is not there.
+    isSarif(JSON.parse(JSON.stringify(toSarif(of, uriOf))))
+    expect(isSarif.errors).toBeNull()
+    for (const { locations = [] } of (toSarif(of, uriOf) as Sarif).runs[0]!.results)
+      for (const { physicalLocation } of locations) {
+        const { uri, uriBaseId } = physicalLocation.artifactLocation
+        // 3.4.4: an absolute address has no base.
+        expect(uriBaseId).toBe(uri.startsWith('file:') ? undefined : '%SRCROOT%')
+      }
+  })
+
+  it('says what to do in the words of a finding, and shows how it is written beside it', () => {
+    const lost = read(outcome([bare])).runs[0]!.results.find(({ ruleId }) => ruleId === 'X402-IDEM-01')!
+    const check = bare.report.checks.find(({ id }) => id === 'X402-IDEM-01')!
+    expect(lost.message.text).toBe(`${check.finding} ${check.remediation}`)
+    expect(lost.properties.fragment).toBe(check.fragment)
+    expect(check.fragment).toContain('payment-identifier')
   })
 
   it('tells a finding from every other, and knows it again when lines above it were added', () => {
