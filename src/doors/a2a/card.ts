@@ -1,4 +1,4 @@
-// The agent card in its forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
+// The agent card in its forms, written and signed once. 1.0 clients get the pure 1.0 card, 0.3 clients the
 // 0.3 one. A client that names no version gets one that both can read, because both kinds of client leave the header out.
 import { spellSchema } from '../../core/tool-words.ts'
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
@@ -30,13 +30,12 @@ export interface AgentCards {
   readonly superset: Json
   readonly v03: Json
   /** Holders of a service key get theirs: it has the skills, too, that their kind of key may call. */
-  readonly extended: Readonly<Record<CardReader, Json>>
+  extended(reader: CardReader): Json
   /** Our extension publishes this: schemas, price and an example of every skill, as OpenAPI publishes every route. */
   readonly skillsDocument: Json
-  readonly extensionUri: string
 }
 
-/** Writes and signs the card in its three forms and the extended ones, once at start (A2A 1.0, section 8). */
+/** Writes and signs the card in its three forms, and an extended one when its first reader asks (A2A 1.0, section 8). */
 export function createAgentCards(
   table: SkillTable,
   addresses: Addresses,
@@ -159,18 +158,17 @@ export function createAgentCards(
   const v03 = legacyCard(publicCard, legacyFields)
   const signed = (card: Json): Json => ({ ...card, signatures: signaturesOf(card, sign) })
   const v1 = { ...publicCard, signatures }
+  const extended = new Map<CardReader, Json>([['public', v1]])
   return {
     v1,
     superset: { ...superset, signatures: [sign(superset), ...signatures] },
     v03: { ...v03, signatures: [sign(v03)] },
-    extended: {
-      public: v1,
-      seller: signed(cardOf('seller')),
-      operator: signed(cardOf('operator')),
-      admin: signed(cardOf('admin')),
+    extended(reader) {
+      const card = extended.get(reader) ?? signed(cardOf(reader))
+      extended.set(reader, card)
+      return card
     },
     skillsDocument,
-    extensionUri,
   }
 }
 

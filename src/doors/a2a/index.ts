@@ -57,7 +57,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const signedCards = createSignedCards(table, addresses, signer, now, {
     pushNotifications: parts.webhooks !== undefined,
   })
-  const { extensionUri } = signedCards().cards
+  const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
   const writeHelp = createHelpMessage(table, extensionUri)
 
   const admit = ({ tokens, address, seen }: A2aCall) =>
@@ -112,7 +112,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       // 13.3: whoever asks is authenticated. The holder of an email key is, too, although it is nobody in particular here.
       if (caller.kind === 'anonymous' && !tokens.bearer?.startsWith('agw_ek_'))
         throw new GatewayError('key_required', EXTENDED_FOR)
-      return signedCards().cards.extended[readerOf(caller)]
+      return signedCards().cards.extended(readerOf(caller))
     },
   }
   const shared = {
@@ -128,18 +128,21 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const serveJsonRpc = createJsonRpc({ ...shared, handler: createRequestHandler(engine, cardSource) })
   const serveRest = createRest(shared)
 
-  const skillsDocument = fixDocument(JSON.stringify(signedCards().cards.skillsDocument), {
-    type: 'application/json',
-    headers: OPEN.public,
-    modified: now(),
-  })
+  const openedAt = now()
+  let skillsDocument: FixedDocument | undefined
+  const skillsDocumentOnce = () =>
+    (skillsDocument ??= fixDocument(JSON.stringify(signedCards().cards.skillsDocument), {
+      type: 'application/json',
+      headers: OPEN.public,
+      modified: openedAt,
+    }))
 
   return {
     async http(req, res, context) {
       const { path } = context
       if (path === REST_PREFIX || path.startsWith(`${REST_PREFIX}/`)) return serveRest(req, res, context)
       try {
-        if (path === SKILLS_EXTENSION_PATH) return await read(skillsDocument, req, res, context)
+        if (path === SKILLS_EXTENSION_PATH) return await read(skillsDocumentOnce(), req, res, context)
         if (path !== '/a2a' && path !== '/a2a/')
           throw new GatewayError('not_found', 'A2A is at /a2a; its card is at /.well-known/agent-card.json.')
         if (req.method === 'OPTIONS')

@@ -18,7 +18,7 @@ import {
   type ToolWorkParts,
   type Work,
 } from './work.ts'
-import { textPart, type WirePart } from './wire.ts'
+import { dataPart, textPart, type WirePart } from './wire.ts'
 
 /** @param parts.resumed the task that waited for this payment */
 export function paidWork(parts: ToolWorkParts & { readonly resumed: KnownTask | undefined }): Work {
@@ -45,6 +45,7 @@ export function paidWork(parts: ToolWorkParts & { readonly resumed: KnownTask | 
       parts: [
         ...(isAnswer ? problemParts(parts, error) : []),
         ...(challenge ? [challengeText(challenge, form, !unpaid.isRedacted)] : []),
+        ...understandingParts(error),
       ],
       metadata: paymentMetadata(isAnswer ? 'payment-failed' : 'payment-required', form, {
         required: challenge ? requiredIn(form, challenge) : requiredOf(resumed?.task),
@@ -123,6 +124,10 @@ export function paidWork(parts: ToolWorkParts & { readonly resumed: KnownTask | 
     },
   }
 }
+
+/** What the request was understood as, so that whoever pays knows what is done and what is left out. */
+const understandingParts = ({ extras }: GatewayError): readonly WirePart[] =>
+  extras['intent'] === undefined ? [] : [dataPart({ intent: extras['intent'] })]
 
 const withFailed = (receipts: readonly SettleResponse[], settlement: SettleResponse | undefined) =>
   settlement === undefined ? receipts : [...receipts, settlement]

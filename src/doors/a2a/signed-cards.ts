@@ -1,4 +1,4 @@
-// The agent cards under the key that signs now: made at the start, and again after a rotation.
+// The agent cards under the key that signs now: made for the first who asks, and again after a rotation.
 import type { Addresses } from '../../core/config.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import { type AgentCards, createAgentCards } from './card.ts'
@@ -23,8 +23,7 @@ export function createSignedCards(
   now: () => number,
   offers: Parameters<typeof createAgentCards>[3],
 ): () => SignedCards {
-  let kid = signer.kid
-  let signed = sign()
+  let made: { readonly kid: string; readonly signed: SignedCards } | undefined
 
   function sign(): SignedCards {
     const cards = createAgentCards(table, addresses, signer, offers)
@@ -39,9 +38,8 @@ export function createSignedCards(
   }
 
   return () => {
-    if (signer.kid === kid) return signed
-    kid = signer.kid
-    signed = sign()
-    return signed
+    const { kid } = signer
+    if (made?.kid !== kid) made = { kid, signed: sign() }
+    return made.signed
   }
 }

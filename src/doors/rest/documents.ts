@@ -1,4 +1,5 @@
-// Every generated document and page as a resource: made once at start, served as bytes.
+// Every generated document as a resource: made once, for the first who asks, and served as bytes. A start makes none of them, because
+// that took a third of its time, and many a process ends before anybody reads one.
 import { openApiOf } from '../../documents/openapi.ts'
 import { skillPath, SKILLS_INDEX_PATH, skillsIndex } from '../../documents/skills.ts'
 import { agentText } from '../../documents/agent-text.ts'
@@ -19,30 +20,32 @@ const MARKDOWN = 'text/markdown; charset=utf-8'
 /** The documents at fixed paths: texts, manifests, schemas, published keys, pages. */
 export function documentResources(parts: DoorParts): Resource[] {
   const { registry, addresses, documents, store } = parts
-  const capabilities = documents.catalogue()['tools'] as readonly Readonly<Record<string, unknown>>[]
-  const agent = agentText(registry, addresses)
+  const agent = () => agentText(registry, addresses)
   const { skills = [] } = parts
-  const json = (path: string, value: unknown, type = 'application/json') =>
-    fixed(path, type, JSON.stringify(value))
+  const json = (path: string, make: () => unknown) =>
+    fixed(path, 'application/json', () => JSON.stringify(make()))
   return [
-    json('/openapi.json', openApiOf(registry, addresses)),
+    json('/openapi.json', () => openApiOf(registry, addresses)),
     ...sellerDocuments(parts),
     fixed('/agent.txt', TEXT, agent),
     fixed('/agents.txt', TEXT, agent),
-    fixed('/llms.txt', TEXT, llmsText(registry, addresses, capabilities)),
-    fixed('/llms-full.txt', TEXT, llmsFullText(registry, addresses)),
+    fixed('/llms.txt', TEXT, () => {
+      const capabilities = documents.catalogue()['tools'] as readonly Readonly<Record<string, unknown>>[]
+      return llmsText(registry, addresses, capabilities)
+    }),
+    fixed('/llms-full.txt', TEXT, () => llmsFullText(registry, addresses)),
     ...toolsetsIn(registry).map((toolset) =>
-      fixed(toolsetPath(toolset), TEXT, toolsetText(registry, addresses, toolset)),
+      fixed(toolsetPath(toolset), TEXT, () => toolsetText(registry, addresses, toolset)),
     ),
-    fixed('/robots.txt', TEXT, robotsText(addresses, parts.config.mode === 'production')),
+    fixed('/robots.txt', TEXT, () => robotsText(addresses, parts.config.mode === 'production')),
     ...['/skills', '/skills/index.json', SKILLS_INDEX_PATH].map((path) =>
-      json(path, skillsIndex(skills, addresses)),
+      json(path, () => skillsIndex(skills, addresses)),
     ),
-    ...skills.map((skill) => fixed(skillPath(skill), MARKDOWN, skill.text)),
+    ...skills.map((skill) => fixed(skillPath(skill), MARKDOWN, () => skill.text)),
     fixed(
       '/.well-known/api-catalog',
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-      JSON.stringify(apiCatalog(addresses)),
+      () => JSON.stringify(apiCatalog(addresses)),
       { link: `<${addresses.baseUrl}/.well-known/api-catalog>; rel="api-catalog"` },
     ),
     changing('/.well-known/gateway-egress-key.json', 'application/json', async () =>
@@ -55,19 +58,26 @@ export function documentResources(parts: DoorParts): Resource[] {
       JSON.stringify(didDocument(addresses.baseUrl, await store.listPublishedKeys())),
     ),
     changing('/.well-known/security.txt', TEXT, async () => securityText(parts)),
-    ...registry.tools.map((entry) => json(`/schemas/${entry.portableName}.json`, schemaDocument(entry))),
+    ...registry.tools.map((entry) =>
+      json(`/schemas/${entry.portableName}.json`, () => schemaDocument(entry)),
+    ),
   ]
 }
 
 const open = (path: string, GET: Handler): Resource => ({ path, open: 'public', methods: { GET } })
 
-const documentOf =
-  (document: FixedDocument): Handler =>
-  ({ req, res, context }) =>
-    document.send(req, res, { 'x-request-id': context.requestId })
-
-function fixed(path: string, type: string, text: string, headers: Record<string, string> = {}): Resource {
-  return open(path, documentOf(fixDocument(text, { type, headers })))
+/** @param make called once, with the first request */
+function fixed(
+  path: string,
+  type: string,
+  make: () => string,
+  headers: Record<string, string> = {},
+): Resource {
+  let document: FixedDocument | undefined
+  return open(path, ({ req, res, context }) => {
+    document ??= fixDocument(make(), { type, headers })
+    return document.send(req, res, { 'x-request-id': context.requestId })
+  })
 }
 
 /** A document that is made anew for each request, as keys are rotated and days pass. */
