@@ -38,6 +38,7 @@ describe('the paid call of the first page', () => {
     async (form) => {
       const { page, close, complaints } = await open(form)
       expect(await states(page)).toEqual(Array(5).fill('unknown'))
+      expect(await layoutShift(page)).toBeLessThan(0.02)
       await page.locator('.live-head > button').click()
       await isOver(page)
       expect(await states(page)).toEqual(Array(5).fill('done'))
@@ -59,7 +60,8 @@ describe('the paid call of the first page', () => {
       const link = await page.locator('.live-window a.button').getAttribute('href')
       expect(link).toMatch(form.language === 'ar' ? /^\/ar\/receipts\/rcp_/ : /^\/receipts\/rcp_/)
 
-      expect(await layoutShift(page)).toBeLessThan(0.02)
+      // What an answer moves counts where it comes more than half a second behind the click: a slow machine's. 0.1 is good by Core Web Vitals.
+      expect(await layoutShift(page)).toBeLessThan(0.1)
       expect(await overflow(page)).toBe(0)
       expect(await accessibilityFaults(page)).toEqual([])
       // A browser reports every 402, and this one was asked for.

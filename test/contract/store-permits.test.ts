@@ -351,6 +351,14 @@ describe.each(ENGINES)('permits in %s', (engine) => {
     })
   })
 
+  it('keep nothing of a request that was refused', async () => {
+    const permit = await addPermit(store, await addGrant(store, 5, { requiresApproval: true }))
+    const evidence = Buffer.from('sealed request')
+    const refused = await store.decidePermit(decisionOn(permit, 'refuse', { evidence }))
+    expect(refused).toMatchObject({ changed: true, permit: { state: 'refused', evidenceBytes: null } })
+    expect(await store.getEvidence(permit.id)).toBeUndefined()
+  })
+
   it('that nobody was asked about cannot be decided', async () => {
     const grant = await addGrant(store, 5)
     const permit = await addPermit(store, grant)

@@ -1,5 +1,6 @@
 // News of the console as its pages hear them: who may, for how long, and what is in them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createActionsClient } from '../support/actions.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
 import { cookieName } from '../../src/doors/console/cookie.ts'
@@ -71,6 +72,25 @@ describe('news of the console', () => {
       },
     ])
     expect(stream.text()).not.toMatch(/planted|agw_/)
+    await stream.close()
+  })
+
+  it('say of a permit that it waits for people, and what they decided, as it happens', async () => {
+    const actions = await createActionsClient(gateway, gateway.url)
+    const stream = await open(owner, '?topics=approval')
+    const { permit_id } = await actions.prepare(
+      actions.request(),
+      actions.mandate({ requires_approval: true }),
+    )
+    expect(await stream.until((text) => text.includes('pending_approval'))).toBe(true)
+    await gateway.rest('POST', `/v1/actions/permits/${permit_id}/approve`)
+    expect(await stream.until((text) => text.includes('"ready"'))).toBe(true)
+    expect(stream.news()).toEqual(
+      ['pending_approval', 'ready'].map((state) => [
+        'approval',
+        { permit_id, state, method: 'POST', host: 'api.example.com' },
+      ]),
+    )
     await stream.close()
   })
 

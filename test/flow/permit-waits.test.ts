@@ -193,6 +193,8 @@ describe('a stream of one permit', () => {
     expect([bare.status, bare.headers.get('content-type')]).toEqual([401, 'application/problem+json'])
     const { capability } = await gw.grant()
     expect(await statusOf(permit_id, capability)).toBe(401)
+    const seller = await gw.rest('POST', '/v1/keys', { label: 'sells', role: 'seller' })
+    expect(await statusOf(permit_id, seller.body.key)).toBe(401)
   })
 
   it('leaves nothing behind when the line is lost', async () => {
@@ -213,20 +215,23 @@ describe('over MCP', () => {
     const client = new Client({ name: 'waits', version: '1.0.0' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${gw.baseUrl}/mcp`)))
     const { permit, permit_id } = await ask()
-    const heard: string[] = []
+    const heard: [message: string, done: number, total: number | undefined][] = []
     const result = await client.callTool(
       {
         name: 'gateway.actions.execute',
         arguments: { permit, request: actions.request(), wait_seconds: 60 },
       },
       {
-        onprogress({ message = '' }) {
-          heard.push(message)
+        onprogress({ message = '', progress, total }) {
+          heard.push([message, progress, total])
           if (heard.length === 1) void decide(permit_id)
         },
       },
     )
-    expect(heard).toEqual(['Waits for a person to approve the permit', 'The permit is decided'])
+    expect(heard).toEqual([
+      ['Waits for a person to approve the permit', 0, 60],
+      ['The permit is decided', 60, 60],
+    ])
     expect(result.structuredContent).toMatchObject({ permit_id, upstream: { status: 200 } })
     await client.close()
   })

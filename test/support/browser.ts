@@ -7,6 +7,8 @@ import { type Browser, chromium } from 'playwright-core'
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
 
+const MAX_LAUNCHES = 20
+
 interface Candidate {
   readonly name: string
   find(): Promise<{ executablePath: string; env?: Record<string, string> } | undefined>
@@ -27,12 +29,26 @@ export async function launchBrowser(
       const found = await find()
       if (!found) continue
       const env = { ...environment(), ...found.env, ...variables }
-      return await chromium.launch({ ...found, env, args: [...ARGS, ...args], headless: true })
+      return await launchUnpacked(() =>
+        chromium.launch({ ...found, env, args: [...ARGS, ...args], headless: true }),
+      )
     } catch (thrown) {
       failures.push(`${name}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
     }
   }
   throw new Error(`no browser: install chromium or set CHROME_PATH\n${failures.join('\n')}`)
+}
+
+/** The first launch of a machine unpacks the program, and another worker may still be writing it: that is over within seconds. */
+async function launchUnpacked(launch: () => Promise<Browser>): Promise<Browser> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await launch()
+    } catch (thrown) {
+      if (tries === MAX_LAUNCHES || !String(thrown).includes('ETXTBSY')) throw thrown
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+  }
 }
 
 const environment = () =>
