@@ -43,7 +43,7 @@ const flat = {
   method: FetchMethod.meta({ default: 'GET' }).optional().describe('HTTP method'),
   mode: FetchMode.meta({ default: 'auto' })
     .optional()
-    .describe('`text`: decoded; `json`: parsed; `auto`: whichever fits, else base64'),
+    .describe('`text`: decoded; `json`: parsed, else uncharged; `auto`: whichever fits, else base64'),
   timeout_ms: bounded(TIMEOUT_MS)
     .meta({ default: TIMEOUT_MS.default })
     .optional()

@@ -31,7 +31,7 @@ export const describeWebFetch = (
     'One public HTTPS URL; GET and HEAD; redirects are reported and not followed.',
     'Content is cut at max_bytes, 131,072 at most, and then marked as truncated.',
     'No script runs, no cookie or credential is sent, and source content is untrusted.',
-    'Any complete HTTP answer is charged, 3xx to 5xx included.',
+    'Any complete HTTP answer is charged, 3xx to 5xx included. With mode `json` nothing is charged for what is not JSON.',
   ],
   example: tool.examples[0]!.input,
   url: `${siteUrl}/capabilities/${tool.name}`,

@@ -40,7 +40,7 @@ export function readContent(request: ContentRequest): Content {
   return isText(type.essence, request) ? text(request, type) : base64(body)
 }
 
-/** @param isWanted JSON was asked for, whatever the source calls it: what is not JSON has no content then */
+/** @param isWanted JSON was asked for, whatever the source calls it: what is not JSON has no content then, and fetch.ts refuses it */
 function readJson(request: ContentRequest, type: ContentType, isWanted: boolean): Content {
   // JSON is UTF-8 (RFC 8259, 8.1) whatever its Content-Type adds; a mark may still say otherwise.
   const decoded = decodeText(request.body, 'utf-8', { isCut: request.isCut, markup: undefined })

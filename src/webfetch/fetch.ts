@@ -1,5 +1,5 @@
 // The story of one fetch: check, resolve, classify, send once, decode, sign. Whatever does not end in a complete HTTP
-// answer throws, and then nothing is charged.
+// answer throws, and so does what is not JSON where JSON was asked for; then nothing is charged.
 import { createHash } from 'node:crypto'
 import { formatAtomic } from '../../schemas/money.ts'
 import {
@@ -27,10 +27,11 @@ export interface FetchParts {
   readonly signer: Signer
   readonly amountAtomic: bigint
   readonly baseUrl: string
+  /** Where the page about this gateway is that the User-Agent names. */
+  readonly siteUrl: string
   readonly now: () => number
 }
 
-const USER_AGENT = 'agent-gateway/5 (web fetch)'
 /** Connections of fetches are shared among fetches only: no credential ever travels on one. */
 const PARTITION = 'web-fetch'
 
@@ -62,7 +63,7 @@ export function createFetch(parts: FetchParts) {
       url: prepared.url,
       addresses,
       accept: ACCEPT[request.mode],
-      userAgent: USER_AGENT,
+      userAgent: `AgentGateway/5 (+${parts.siteUrl}/reader)`,
       partition: PARTITION,
       timeoutMs: left(),
       maxBytes: request.max_bytes,
@@ -70,6 +71,8 @@ export function createFetch(parts: FetchParts) {
     if (!sent.ok) throw noAnswer(sent)
     progress({ done: 2, total: STEPS, message: 'The answer is here and is read' })
     const response = await readResponse(sent.response, prepared)
+    const fault = findFault(response, request)
+    if (fault !== undefined) throw notJson(fault, response, request.url)
     progress({ done: STEPS, total: STEPS, message: 'The answer is read; its evidence is signed' })
     const endedAt = now()
     const evidence = sign(parts, prepared, {
@@ -199,6 +202,49 @@ function sign(
     },
   })
   return { evidence_id: id, jws }
+}
+
+type Fault = 'empty' | NonNullable<WebFetchResult['response']['parse_error']>
+const FAULTS: Readonly<Record<Fault, string>> = {
+  empty: 'an answer without content',
+  not_json: 'something that is not JSON',
+  truncated: 'more than max_bytes, so that its JSON has no end',
+  too_deep: 'JSON that is nested too deeply',
+  content_encoding: 'a Content-Encoding that is not undone',
+  inexact_number: 'numbers that do not fit a double',
+}
+
+/** Why a GET that wants JSON got none: then there is nothing to charge for. A HEAD is for the head. */
+function findFault(
+  response: WebFetchResult['response'],
+  { mode, method }: NormalisedFetch,
+): Fault | undefined {
+  if (mode !== 'json' || method === 'HEAD' || response.content_kind === 'json') return undefined
+  return response.parse_error ?? 'empty'
+}
+
+/** Says what came instead, so that the buyer knows how to ask. */
+function notJson(fault: Fault, response: WebFetchResult['response'], url: string): GatewayError {
+  const { status, content_type } = response
+  const location = readRedirect(response, url)?.url
+  const advice = location
+    ? 'It redirects: fetch the address in `redirect_url` instead.'
+    : fault === 'truncated'
+      ? 'Ask with a larger max_bytes, or with mode `text`.'
+      : 'To get the answer as it is, ask with mode `auto` or `text`.'
+  return new GatewayError(
+    'response_unacceptable',
+    `JSON was asked for, and the source answered with status ${status} and ${FAULTS[fault]}. Nothing was charged. ${advice}`,
+    {
+      reason: fault,
+      extras: {
+        upstream_status: status,
+        upstream_content_type: content_type,
+        parse_error: fault,
+        ...(location && { redirect_url: location }),
+      },
+    },
+  )
 }
 
 const FREE = 'Nothing was charged; trying again is safe.'

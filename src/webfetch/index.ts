@@ -35,6 +35,7 @@ export interface WebFetchParts {
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly store: Pick<Store, 'saveQuote'>
   readonly baseUrl: string
+  readonly siteUrl: string
   readonly now: () => number
   readonly economics?: EconomicsConfig
 }

@@ -146,5 +146,6 @@ const paidFlow = (baseUrl: string) => ({
     'Send the identical request again with Payment-Signature. X-Gateway-Quote may be sent along; if it is, it must be the one of this request.',
     'The answer is 200 with Payment-Response, the content, a signed receipt and signed evidence of the execution.',
   ],
-  charged: 'Any complete HTTP answer of the source, 3xx to 5xx included. Without one nothing is charged.',
+  charged:
+    'Any complete HTTP answer of the source, 3xx to 5xx included; with mode json only JSON. Otherwise nothing is charged.',
 })

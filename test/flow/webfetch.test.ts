@@ -220,7 +220,7 @@ describe('a paid fetch', () => {
       host: `api.example.com:${gw.upstream.port}`,
       accept: 'application/json,*/*;q=0.5',
       'accept-encoding': 'gzip, deflate, br',
-      'user-agent': expect.stringMatching(/^agent-gateway/),
+      'user-agent': `AgentGateway/5 (+${gw.baseUrl}/reader)`,
       connection: 'keep-alive',
     })
   })
@@ -334,11 +334,11 @@ describe('what comes back', () => {
       { content_kind: 'base64', content: 'iVAA' },
     ],
     [
-      'HTML where JSON was asked for',
+      'JSON under another name, where JSON was asked for',
       { 'content-type': 'text/html' },
-      '<p>',
+      '{"a":1}',
       { mode: 'json' },
-      { content_kind: 'none', content: null, parse_error: 'not_json' },
+      { content_kind: 'json', content: { a: 1 } },
     ],
   ]
   it.each(cases)('%s', async (_, headers, body, options, expected) => {
@@ -428,6 +428,55 @@ describe('what is not charged', () => {
     expect(failed.body.detail).toMatch(/Nothing was charged/)
     return [failed.status, failed.body.code]
   }
+
+  it.each<[string, number, Record<string, string>, string, Record<string, unknown>, object]>([
+    ['HTML', 200, { 'content-type': 'text/html' }, '<p>', {}, { parse_error: 'not_json' }],
+    ['an empty answer', 204, {}, '', {}, { parse_error: 'empty', upstream_content_type: null }],
+    [
+      'an error page',
+      404,
+      { 'content-type': 'text/html' },
+      '<h1>Not found</h1>',
+      {},
+      { upstream_status: 404, upstream_content_type: 'text/html', parse_error: 'not_json' },
+    ],
+    [
+      'JSON that is cut',
+      200,
+      { 'content-type': 'application/json' },
+      JSON.stringify('a'.repeat(2000)),
+      { max_bytes: 1024 },
+      { parse_error: 'truncated', detail: expect.stringMatching(/larger max_bytes/) },
+    ],
+    [
+      'a redirect',
+      302,
+      { location: '/v2' },
+      '',
+      {},
+      { upstream_status: 302, redirect_url: expect.stringMatching(/^https:.*\/v2$/) },
+    ],
+  ])('%s where JSON was asked for', async (_, status, headers, text, options, expected) => {
+    gw.upstream.respond((_request, res) => void res.writeHead(status, headers).end(text))
+    const before = await chain.transfersTo(chain.payTo)
+    const body = { url: gw.url('/json'), mode: 'json', ...options }
+    const refused = await buyer.buy(PATH, body)
+    expect(refused).toMatchObject({
+      status: 502,
+      body: {
+        code: 'response_unacceptable',
+        detail: expect.stringMatching(/Nothing was charged/),
+        ...expected,
+      },
+    })
+    expect(await chain.transfersTo(chain.payTo)).toBe(before)
+  })
+
+  it('but a HEAD is, whatever mode it names', async () => {
+    gw.upstream.respond((_request, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end())
+    const answer = await buyer.buy(PATH, { url: gw.url('/head'), method: 'HEAD', mode: 'json' })
+    expect(answer.status, answer.text).toBe(200)
+  })
 
   it('a connection that is lost', async () => {
     gw.upstream.respond((_request, res) => void res.socket!.destroy())

@@ -67,6 +67,7 @@ function create(change: Partial<WebFetchParts> = {}, answer: SendResult = ANSWER
     verifyOwn: signer.verifyOwn,
     store: { saveQuote: async (quote) => void saved.push(quote) },
     baseUrl: 'https://gateway.example',
+    siteUrl: 'https://gateway.example',
     now: () => clock.now,
     ...change,
   })
