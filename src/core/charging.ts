@@ -51,6 +51,9 @@ export interface Terms {
         readonly extensions?: Readonly<Record<string, unknown>> | undefined
       }
     | undefined
+  /** What the request was understood as, told beside the challenge and no part of it: plain JSON with a sentence `in_words`. */
+  readonly understood?:
+    (() => { readonly in_words: string; readonly left_out: readonly unknown[] }) | undefined
   /** Credits that the payment buys, granted in the transaction that settles it. */
   readonly purchase?: { readonly accountId: string; readonly credits: number } | undefined
   /** The sale of a listing that the payment makes: a row beside its claim, in the claim's own transaction. */

@@ -1,5 +1,6 @@
 // The generated pages of docs/, and the code blocks of the written ones: each comes from a file that a test runs.
 import type { Registry } from '../core/registry.ts'
+import { JOBS } from '../outcomes/intents/jobs.ts'
 import { toolTable } from './texts.ts'
 
 const NOTE = '<!-- Written by `npm run generate`; do not edit. -->'
@@ -25,6 +26,16 @@ ${toolTable(registry)}
 Tools for a service key are shown and callable only with one on the connection. Every REST tool is in \`/openapi.json\`. The schemas of inputs and
 outputs are in [schemas/json](../schemas/json). Every error is a problem document (RFC 9457) with a stable \`code\`, a \`detail\` that says what to
 do next, and a page at \`/problems/{code}\`.
+
+## What \`gateway_execute\` does not do
+
+A request in words for one of these is refused before a price, with the nearest job as an example in \`repair\`. Where it is asked for beside a job
+that is done, the 402 names it in \`intent.left_out\`.
+
+${table(
+  ['asked for', 'instead', 'nearest'],
+  Object.values(JOBS).map(({ name, why, nearest }) => [name, why, `\`${nearest}\``]),
+)}
 `
 
 /** docs/configuration.md: the rows are of the schema that reads the variables. */
@@ -67,7 +78,7 @@ ${NOTE}
 
 \`npm run bench\` measures the gateway side by side with its peers, in processes of their own, and prints CPU per operation and ratios.
 \`npm run bench -- --write\` also writes its tables to \`bench/results.json\`, and \`npm run generate\` makes this page of them. Names after \`--\` choose
-single benchmarks. Nothing here is asserted by the clock in \`npm test\`.
+single benchmarks. \`--corpus DIR\` has those that read pages and feeds score yours: \`bench/corpora.ts\` says how DIR is laid out. \`--base DIR\` compares inspections with the code of another checkout. Nothing here is asserted by the clock in \`npm test\`.
 ${tables
   .map(
     ({ title, measured, head, rows }) =>

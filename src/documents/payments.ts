@@ -115,6 +115,12 @@ export const PAYMENT_MEMBERS: Json = {
       'Ways to pay: in v1 form where this address is paid (v2 is in the header Payment-Required), in v2 form for an `offer`',
   },
   error: string('Why payment is asked for, for v1 buyers'),
+  intent: {
+    type: 'object',
+    description:
+      'In a 402 for an outcome: what the request was understood as, in words and as `capability`, `sources`, `limit` and `query`, ' +
+      'what of it is `ignored`, and the jobs that are `left_out` because they are not done here',
+  },
   check: string('The check of the payment firewall that failed'),
   invalid_reason: string('Stable x402 reason why the payment was not taken'),
   claim_id: string('The claim on the payment'),

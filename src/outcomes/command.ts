@@ -76,6 +76,8 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['limit', 'limit'],
   ['query', 'query'],
   ['max-age-seconds', 'max_age_seconds'],
+  ['redirects', 'redirects'],
+  ['start', 'start'],
   ['testnet', 'testnet'],
 ])
 
@@ -100,7 +102,7 @@ function readOptions(capability: string, words: readonly string[]): CommandReadi
     const value = equals < 0 ? words[++i] : word.slice(equals + 1)
     if (value === undefined) return { ok: false, reason: 'unknown_option' }
     if (field === 'urls') urls.push(value)
-    else request.set(field, field !== 'query' && /^\d{1,4}$/.test(value) ? Number(value) : value)
+    else request.set(field, field !== 'query' && /^\d{1,8}$/.test(value) ? Number(value) : value)
   }
   if (urls.length > 0) request.set('urls', urls)
   return { ok: true, kind: 'request', request: Object.fromEntries(request) }

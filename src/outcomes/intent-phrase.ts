@@ -17,5 +17,7 @@ export function isIntentPhrase(words: string): boolean {
   const reading = readClaims({ intent: words })
   if (!reading.ok) return false
   const resolution = resolveJob(reading.claims, USES)
-  return resolution.ok || CLEAR.has(resolution.reason)
+  if (resolution.ok || CLEAR.has(resolution.reason)) return true
+  // "Translate https://…" is refused with what is nearest; without an address it may be a question to another tool.
+  return resolution.reason === 'not_done' && resolution.understood.urls.length > 0
 }

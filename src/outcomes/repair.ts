@@ -5,6 +5,7 @@ import type { OutcomeId } from '../../schemas/outcome.ts'
 import { type ErrorCode, ERRORS, GatewayError } from '../core/errors.ts'
 import type { Claim, ClaimField } from './claims.ts'
 import type { CapabilityFacts } from './descriptors.ts'
+import { type JobId, jobOf } from './intents/jobs.ts'
 import type { CapabilityUse } from './ports.ts'
 import type { Resolution, Understood } from './resolve.ts'
 import { isShowable } from './showable.ts'
@@ -30,6 +31,8 @@ interface Guidance {
   readonly claims: readonly Claim[]
   readonly missing?: readonly string[]
   readonly between?: readonly OutcomeId[]
+  /** Jobs that were asked for and are not done here. */
+  readonly undone?: readonly JobId[]
   /** An example takes no side. */
   readonly isConflict?: boolean
 }
@@ -49,19 +52,20 @@ export function toRefusal(
     options: {
       missing?: readonly string[]
       between?: readonly OutcomeId[]
+      undone?: readonly JobId[]
       pointers?: readonly string[]
       /** The message of each pointer. */
       message?: string
     } = {},
   ) => {
-    const { missing = [], between, pointers } = options
+    const { missing = [], between, undone = [], pointers } = options
     const message = options.message ?? (code === 'input_missing_field' ? 'Required' : ERRORS[code].title)
     const isConflict = code === 'input_conflict' || code === 'input_invalid'
     return new GatewayError(code, `${detail} ${SEND}`, {
       extras: {
         ...(pointers && { fields: pointers.map((pointer) => ({ pointer, message })) }),
         repair: toRepair(
-          { capability, understood, claims, missing, ...(between && { between }), isConflict },
+          { capability, understood, claims, missing, ...(between && { between }), undone, isConflict },
           live,
         ),
       },
@@ -92,15 +96,31 @@ export function toRefusal(
           `Live now: ${listed}.`,
         resolution.capability,
       )
+    case 'not_done': {
+      const { jobs } = resolution
+      return refuse(
+        'intent_unknown',
+        `${jobs.map(tellUndone).join(' ')} Nothing was fetched or charged. \`repair.nearest\` is the job that comes nearest.`,
+        null,
+        { undone: jobs },
+      )
+    }
     case 'missing': {
-      const { capability, needs } = resolution
+      const { capability, needs, leftOut } = resolution
+      const rest = leftOut.length === 0 ? '' : ` ${leftOut.map(tellUndone).join(' ')}`
       const how = needs.includes('html')
         ? ': send the HTML itself, because it fetches nothing'
         : ': send a public https address; nothing is searched for'
-      return refuse('input_missing_field', `${capability} needs ${needs.join(' or ')}${how}.`, capability, {
-        missing: needs,
-        pointers: needs.map((field) => `/${field}`),
-      })
+      return refuse(
+        'input_missing_field',
+        `${capability} needs ${needs.join(' or ')}${how}.${rest}`,
+        capability,
+        {
+          missing: needs,
+          undone: leftOut,
+          pointers: needs.map((field) => `/${field}`),
+        },
+      )
     }
     case 'unknown': {
       const { unknownNames, between } = resolution
@@ -138,9 +158,24 @@ export function toGuidance(
   return toRepair({ capability, understood, claims }, live)
 }
 
+/** "Translation is not done here. Nothing is translated: …" */
+export const tellUndone = (id: JobId): string => `${jobOf(id).name} is not done here. ${jobOf(id).why}`
+
+/** Jobs that are not done, as members of an answer. */
+export const listUndone = (jobs: readonly JobId[]) =>
+  jobs.map((job) => ({ job, name: jobOf(job).name, why: jobOf(job).why, nearest: jobOf(job).nearest }))
+
+/** What the words are about comes nearer than what is said of the job in general, unless that is one of few. */
+const nearestTo = (jobs: readonly JobId[], { candidates }: Understood): readonly OutcomeId[] => {
+  const nearest = jobs.map((job) => jobOf(job).nearest)
+  const special = nearest.filter((id) => id !== 'web-extraction')
+  return [...special, ...candidates.filter((id) => id !== 'extract-preview'), ...nearest]
+}
+
 function toRepair(guidance: Guidance, live: Live): Record<string, unknown> {
-  const { capability, understood, claims, missing = [], between, isConflict = false } = guidance
-  const nearest = findNearest([capability, ...understood.candidates], understood, live)
+  const { capability, understood, claims, missing = [], between, undone = [], isConflict = false } = guidance
+  const likely = undone.length > 0 ? nearestTo(undone, understood) : understood.candidates
+  const nearest = findNearest([capability, ...likely], understood, live)
   const example = exampleOf(nearest, isConflict ? NOTHING : understood, live)
   return {
     understood: {
@@ -152,6 +187,7 @@ function toRepair(guidance: Guidance, live: Live): Record<string, unknown> {
       fields: [...new Set(claims.map(({ pointer }) => pointer))].sort(),
     },
     ...(between && { between: [...between] }),
+    ...(undone.length > 0 && { not_done: listUndone(undone) }),
     missing: [...missing],
     nearest: nearest.id,
     live: live.descriptors.map(({ id }) => id),

@@ -2,7 +2,8 @@
 // Returns a verdict; what a refusal looks like to the caller is repair.ts.
 import type { OutcomeId } from '../../schemas/outcome.ts'
 import { type Claim, type ClaimField, OPTION_FIELDS, SOURCE_FIELDS } from './claims.ts'
-import { judgeWords } from './intents/judge.ts'
+import type { JobId } from './intents/jobs.ts'
+import { type Judgement, judgeWords } from './intents/judge.ts'
 import { MAX_UNITS, readSentence, type Sentence } from './phrases.ts'
 import type { CapabilityUse } from './ports.ts'
 import { readSources, toCanonicalUrl, toKey } from './sources/requested.ts'
@@ -31,6 +32,8 @@ export type Resolution =
       readonly words: string | null
       readonly readFrom: readonly string[]
       readonly ignored: readonly string[]
+      /** Jobs that the words ask for besides, and that are not done here. */
+      readonly leftOut: readonly JobId[]
     }
   | ({ readonly ok: false; readonly understood: Understood } & Refused)
 
@@ -38,7 +41,14 @@ export type Refused =
   | { readonly reason: 'conflict'; readonly pointers: readonly string[]; readonly why: string }
   | { readonly reason: 'too_many_sources'; readonly pointers: readonly string[] }
   | { readonly reason: 'not_live'; readonly capability: OutcomeId }
-  | { readonly reason: 'missing'; readonly capability: OutcomeId; readonly needs: readonly ClaimField[] }
+  | {
+      readonly reason: 'missing'
+      readonly capability: OutcomeId
+      readonly needs: readonly ClaimField[]
+      readonly leftOut: readonly JobId[]
+    }
+  /** Only jobs are asked for that are not done here. */
+  | { readonly reason: 'not_done'; readonly jobs: readonly JobId[] }
   | {
       readonly reason: 'unknown'
       readonly between: readonly OutcomeId[]
@@ -61,6 +71,8 @@ interface Reading {
   pointersOf(...fields: readonly ClaimField[]): string[]
 }
 
+const SOURCES: ReadonlySet<ClaimField> = new Set(SOURCE_FIELDS)
+
 /** @param live capabilities that run on this gateway */
 export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUse[]): Resolution {
   const reading = read(claims, live)
@@ -70,11 +82,12 @@ export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUs
 
 function read(claims: readonly Claim[], live: readonly CapabilityUse[]): Reading {
   let left = MAX_UNITS
+  const hasSource = claims.some(({ field }) => SOURCES.has(field))
   const said = claims
     .filter(({ field }) => field === 'words')
     .map(({ value, pointer }) => {
       const words = String(value)
-      const sentence = readSentence(words.slice(0, left))
+      const sentence = readSentence(words.slice(0, left), hasSource)
       left = Math.max(0, left - words.length)
       return { ...sentence, words, pointer }
     })
@@ -124,14 +137,21 @@ function decide(reading: Reading): Verdict {
   const implied = shape === 'html' && judged.kind !== 'foreign' ? ('extract-preview' as const) : undefined
   const guess = judged.kind === 'capability' ? judged.capability : undefined
   const capability = explicit ?? named ?? implied ?? guess
-  if (capability === undefined)
-    return {
-      reason: 'unknown',
-      between: judged.kind === 'unclear' ? judged.between : [],
-      unknownNames: [],
-    }
-  return prepareJob(reading, capability, explicit === undefined && implied === undefined)
+  if (capability === undefined) {
+    const jobs = judged.kind === 'foreign' ? judged.jobs : []
+    if (jobs.length > 0) return { reason: 'not_done', jobs }
+    const between = judged.kind === 'unclear' ? judged.between : []
+    return { reason: 'unknown', between, unknownNames: [] }
+  }
+  return prepareJob(reading, capability, {
+    isByWords: explicit === undefined && implied === undefined,
+    leftOut: leftOutOf(judged),
+  })
 }
+
+/** A capability that is named is done, and what else the words ask for is left out. */
+const leftOutOf = (judged: Judgement): readonly JobId[] =>
+  judged.kind === 'capability' ? judged.leftOut : judged.kind === 'foreign' ? judged.jobs : []
 
 const judge = ({ said, value, saidUrls }: Reading) =>
   judgeWords(said, {
@@ -179,6 +199,7 @@ function decideDemo(reading: Reading, stated: OutcomeId | undefined): Verdict | 
       ]),
     ],
     ignored: pointersOf(...OPTION_FIELDS.filter((field) => !hasFormat || field !== 'format'), 'unused'),
+    leftOut: [],
   }
 }
 
@@ -208,7 +229,11 @@ function explicitUrls(value: ReadonlyMap<ClaimField, unknown>): string[] {
   ]
 }
 
-function prepareJob(reading: Reading, capability: OutcomeId, isByWords: boolean): Verdict {
+function prepareJob(
+  reading: Reading,
+  capability: OutcomeId,
+  { isByWords, leftOut }: { readonly isByWords: boolean; readonly leftOut: readonly JobId[] },
+): Verdict {
   const { value, said, saidUrls, words, live, pointersOf } = reading
   const use = live.find(({ id }) => id === capability)
   if (!use) return { reason: 'not_live', capability }
@@ -235,7 +260,7 @@ function prepareJob(reading: Reading, capability: OutcomeId, isByWords: boolean)
     else addSaid('url', saidUrls.length === 1 ? saidUrls[0] : undefined, hasUrl)
   }
   if (use.needs.length > 0 && !use.needs.some((field) => isGiven(claims.get(field))))
-    return { reason: 'missing', capability, needs: use.needs }
+    return { reason: 'missing', capability, needs: use.needs, leftOut }
   const sources = readSources(claims)
   const sourcePointers = () => [...pointersOf('url', 'urls', 'sources'), ...fromWords]
   if (!sources.ok && sources.reason === 'too_many')
@@ -256,6 +281,7 @@ function prepareJob(reading: Reading, capability: OutcomeId, isByWords: boolean)
       ...OPTION_FIELDS.filter((field) => !use.uses.includes(field === 'testnet' ? 'urls' : field)),
       'unused',
     ),
+    leftOut,
   }
 }
 

@@ -54,12 +54,18 @@ export function createRefusals({
 
     unpaid(call: PaidCall): GatewayError {
       const challenge = challenges.challenge(call)
+      const intent = call.terms.understood?.()
+      const { sentence } = challenge.asking
+      const detail = intent && intent.left_out.length > 0 ? `${sentence} ${intent.in_words}` : sentence
       const traced = Error.stackTraceLimit
       // Every unpaid call ends here and nobody reads where it came from; a stack trace would be a tenth of the cost of the
       // 402.
       Error.stackTraceLimit = 0
       try {
-        return new PaymentError('payment_required', challenge.asking.sentence, { payment: { challenge } })
+        return new PaymentError('payment_required', detail, {
+          payment: { challenge },
+          ...(intent && { extras: { intent } }),
+        })
       } finally {
         Error.stackTraceLimit = traced
       }

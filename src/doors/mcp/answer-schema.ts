@@ -29,6 +29,7 @@ const PAYMENT_REQUIRED: JsonSchema = {
     resource: { type: 'object' },
     accepts: { type: 'array', items: { type: 'object' } },
     extensions: { type: 'object' },
+    intent: { type: 'object', description: 'What the request was understood as, and what is left out' },
   },
   required: ['x402Version', 'resource', 'accepts'],
 }

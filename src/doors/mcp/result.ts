@@ -63,7 +63,7 @@ export function encodeCall(
   }
   const encoded = challenge
     ? (knowsExtension(context.capabilities) ? asPaymentRequired : asToolResult)(
-        spellChallenge(challenge, context.spell),
+        besides(spellChallenge(challenge, context.spell), result.error),
       )
     : ({
         members: `${content(JSON.stringify(context.toProblem(result.error)))},"isError":true`,
@@ -71,6 +71,10 @@ export function encodeCall(
       } as const)
   return { ...encoded, meta: Object.keys(meta).length > 0 ? meta : undefined }
 }
+
+/** What the request was understood as stands beside what the protocol says: clients of the protocol leave it alone. */
+const besides = (json: string, { extras }: GatewayError) =>
+  extras['intent'] === undefined ? json : `${json.slice(0, -1)},"intent":${JSON.stringify(extras['intent'])}}`
 
 /** JSON of the challenge; its sentences spell names as the connection does, all else of it is for the payment. */
 function spellChallenge({ required, json }: Challenge, spell: (text: string) => string): string {

@@ -88,8 +88,19 @@ const SEARCH_FOR = new Set([
   'looking for',
   'related to',
   'relevant to',
+  'mention of',
+  'mentions of',
+  'passages on',
+  'paragraphs on',
+  'sections on',
+  'section on',
+  'information on',
+  'details on',
+  'evidence on',
+  'anything on',
 ])
 const PLACE = wordSet('from on in at of inside within using with من في على داخل ضمن بـ عبر')
+const WHAT = wordSet('what which ماذا ايش ايه شو شنو وش')
 const THIS = wordSet('this the that these those my our هذا هذه هذي هذول ده دي دول هاد هاي هال')
 const PLACE_NOUN = wordSet(
   'page pages article articles site website link url document source sources feed text web internet it ' +
@@ -105,15 +116,32 @@ export interface SaidQuery {
   readonly to: number
 }
 
-/** "about X", "عن X": what stands between those words and the end of the clause or the name of the place. */
-export function readQuery(tokens: readonly Token[], text: string): SaidQuery | undefined {
+/**
+ * "about X", "عن X": what stands between those words and the end of the clause or the name of the place.
+ * @param stops places in the text where something else is asked for
+ */
+export function readQuery(
+  tokens: readonly Token[],
+  text: string,
+  stops: ReadonlySet<number> = new Set(),
+): SaidQuery | undefined {
   for (const [i, { word }] of tokens.entries()) {
-    const from = i + (ABOUT.has(word) ? 1 : isSearch(tokens, i) ? 2 : 0)
+    // حول is "about", and at the beginning "convert".
+    const isAbout = ABOUT.has(word) && !(word === 'حول' && tokens[i]?.afterBreak !== false)
+    const from = i + (isAbout ? 1 : isSearch(tokens, i) ? 2 : 0)
     const first = tokens[from]
     if (from === i || first?.afterBreak !== false) continue
     let to = from
-    while (to < tokens.length && to - from <= MAX_QUERY_WORDS && !isEnd(tokens, to, from)) to++
+    while (
+      to < tokens.length &&
+      to - from <= MAX_QUERY_WORDS &&
+      !isEnd(tokens, to, from) &&
+      !isStop(tokens, to, stops)
+    )
+      to++
     if (to === from || to - from > MAX_QUERY_WORDS || isPlace(tokens, from)) continue
+    // "About what is it?"
+    if (WHAT.has(first.word)) continue
     const query = text
       .slice(first.start, tokens[to - 1]?.end)
       .replace(/\s+/g, ' ')
@@ -125,6 +153,17 @@ export function readQuery(tokens: readonly Token[], text: string): SaidQuery | u
 
 const isSearch = (tokens: readonly Token[], at: number) =>
   tokens[at + 1]?.afterBreak === false && SEARCH_FOR.has(`${tokens[at]?.word} ${tokens[at + 1]?.word}`)
+
+const AND = wordSet('and then و ثم وبعدين')
+
+/** "about refunds and translate it" */
+const isStop = (tokens: readonly Token[], at: number, stops: ReadonlySet<number>) => {
+  const [token, next] = [tokens[at], tokens[at + 1]]
+  if (!token) return false
+  return AND.has(token.word)
+    ? next !== undefined && stops.has(next.start)
+    : token.word.startsWith('و') && stops.has(token.start)
+}
 
 function isEnd(tokens: readonly Token[], at: number, from: number): boolean {
   const token = tokens[at]

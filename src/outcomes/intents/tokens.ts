@@ -14,7 +14,8 @@ export interface Token {
 /** Stands for a URL that was taken out of the text. */
 export const URL_MARK = '\uFFFC'
 
-const PIECES = /[\p{L}\p{M}\p{N}'\u2019]+|[.,;:!?()\u061F\u060C\u061B\n\u3002\u2014|]|\uFFFC/gu
+const PIECES =
+  /[\p{L}\p{M}\p{N}'\u2019]+|[.,;:!?()\u061F\u060C\u061B\n\u3002\u2014|]|[+&\u2192](?=\s)|\uFFFC/gu
 const MAX_WORD_CHARACTERS = 60
 
 /** The words of a text in their folded form, each with its place. */
@@ -68,7 +69,7 @@ export const foldPhrase = (text: string) =>
 
 const ARABIC = /^[\u0621-\u064A]+$/
 const AR_PREFIXES = [
-  'وبال', 'ولل', 'وال', 'بال', 'كال', 'فال', 'هال', 'عال', 'لل', 'ال', 'و', 'ف', 'ب', 'ل', 'ك',
+  'وبال', 'بهال', 'عهال', 'لهال', 'ولل', 'وال', 'بال', 'كال', 'فال', 'هال', 'عال', 'لل', 'ال', 'و', 'ف', 'ب', 'ل', 'ك',
 ] // prettier-ignore
 const AR_SUFFIXES = [
   'هالي', 'يات', 'لنا', 'لي', 'ها', 'هم', 'كم', 'نا', 'ني', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', 'ي', 'ك', 'ت', 'ا',

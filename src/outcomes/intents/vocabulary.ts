@@ -2,12 +2,13 @@
 // subject that only a page can be about. Data, and the look-up that forgives endings and slips of the finger. Arabic is
 // written as it folds.
 import { OUTCOME_IDS, type OutcomeId } from '../../../schemas/outcome.ts'
-import { foldPhrase, stemsOf } from './tokens.ts'
+import { createLexicon } from './lexicon.ts'
+import { foldPhrase } from './tokens.ts'
 
 export type Side =
   | OutcomeId
-  /** A thing to do that no capability does: decides, unless a capability is named. */
-  | 'foreign'
+  /** Two things are to be compared: products where prices or shops are spoken of, else what pages say. */
+  | 'compare'
   /** A subject: with no page in hand it is a question to somebody else, with one it is what the page is about. */
   | 'subject'
 
@@ -20,28 +21,24 @@ const WORDS: readonly Row[] = [
   ['extract-preview', 8, 'preview previewing markup snippet معاينه عاين'],
 
   ['web-extraction', 4, 'article webpage website scrape evidence passage excerpt paragraph blogpost مقال مقاله مقالات فقره فقرات مقتطف مقتطفات موقع مواقع ويب'],
-  ['web-extraction', 3, 'page site text content document extract extraction scraping crawl crawling markdown heading table citation webpages body blog wiki wikipedia study report essay whitepaper صفحه صفحات نص نصوص محتوي محتويات مستند مستندات وثيقه وثايق جدول جداول مدونه استخراج استخلاص تقرير اقتباس اقتباسات ماركداون'],
+  ['web-extraction', 3, 'page site text content document extract extraction scraping crawl crawling markdown heading table citation webpages body blog wiki wikipedia study report essay whitepaper صفحه صفحات نص النص نصه نصها والنص نصوص محتوي محتويات مستند مستندات وثيقه وثايق جدول جداول مدونه استخراج استخلاص تقرير اقتباس اقتباسات ماركداون'],
+  ['web-extraction', 3, 'differ difference similarity contradict disagree overlap story markdown md txt خبر agree coverage فرق اختلاف'],
   ['web-extraction', 2, 'read parse fetch pull grab download post link transcript quote author byline info information detail documentation docs section readable رابط روابط لينك لينكات كاتب بوست منشور معلومات تفاصيل قسم بيانات'],
-  ['web-extraction', 1, 'summarize summarise summary summarization tldr gist key main full url clean source data verify check fact say ملخص تلخيص خلاصه مصدر مصادر حقايق'],
+  ['web-extraction', 1, 'يتحدث يتكلم يحكي بيحكي يقول copy strip boilerplate reader mention publish published json duplicate identical written open visit load retrieve obtain collect gather view display return output show مكتوب مكتوبه داتا كلام نصا حاجه افتح انسخ نشر summarize summarise summary summarization tldr gist key main full url clean source data verify check fact say ملخص تلخيص خلاصه مصدر مصادر حقايق'],
 
-  ['product-offers', 5, 'price pricing cheap cheaper cheapest pricelist sku gtin ean upc mpn سعر اسعار ثمن اثمان تمن ارخص رخيص اوفر بكام بكم بقديش قديش اديش قداش تسعير تسعيره'],
+  ['product-offers', 5, 'price pricing cheap cheaper cheapest pricelist sku gtin ean upc mpn سعر اسعار ثمن اثمان تمن ارخص رخيص اوفر بكام بكم بقديش قديش اديش قداش قداه سوم سومه بشحال تسعير تسعيره'],
   ['product-offers', 4, 'product cost offer discount deal expensive priciest availability available unavailable retail retailer merchant منتج منتجات سلعه سلع بضاعه عروض خصم خصومات تخفيض تخفيضات تكلفه كلفه اغلي متوفر متاح توفر تنزيلات'],
-  ['product-offers', 3, 'compare comparison comparing sell charge shop store seller vendor shipping item buy purchase bargain sale model msrp متجر متاجر محل محلات بايع شحن توصيل مقارنه شراء قطعه'],
-  ['product-offers', 2, 'worth currency brand stock مخزون ماركه فلوس دفع'],
+  ['compare', 3, 'compare comparison comparing مقارنه'],
+  ['product-offers', 3, 'sell charge shop store seller vendor shipping item buy purchase bargain sale model msrp متجر متاجر محل محلات بايع شحن توصيل شراء قطعه'],
+  ['product-offers', 2, 'worth currency brand stock مخزون مخزن ماركه فلوس دفع'],
   ['product-offers', 1, 'عرض'],
 
   ['feed-digest', 6, 'feed rss headline newsfeed فيد'],
-  ['feed-digest', 5, 'news atom digest xml newspaper اخبار خبر'],
+  ['feed-digest', 5, 'news atom digest xml newspaper اخبار'],
   ['feed-digest', 4, 'bulletin syndication briefing roundup entry entries عناوين موجز مستجدات خلاصات نشره تغذيه عاجل'],
-  ['feed-digest', 3, 'newsletter story stories خلاصه مانشيت مانشيتات'],
+  ['feed-digest', 3, 'newsletter story stories خبر خلاصه مانشيت مانشيتات'],
   ['feed-digest', 2, 'latest update newest recent trending happening today احدث اخر جديد تحديثات اليوم تريند ملخص'],
   ['feed-digest', 1, 'tech technology تقنيه تكنولوجيا top اهم ابرز'],
-
-  ['foreign', 9, 'translate delete login logout signin signup unsubscribe install uninstall hack upload checkout paint reboot sudo احذف امسح احجز ارسم ذكرني نبهني اتصل غني اضبط'],
-  ['foreign', 8, 'translation ترجمه solve calculate tweet remind reschedule dial bake احسب حاسب لحن برمج اطبخ حجز'],
-  ['foreign', 7, 'email gmail sms whatsapp fax ايميل واتساب واتس'],
-  ['foreign', 6, 'draw sing dance compose reserve cancel rewrite paraphrase proofread wire اطلب الغي اشترك'],
-  ['foreign', 3, 'send book order play call write draft schedule convert ship ارسل ابعث ابعت اكتب الف صيغ حول شغل العب'],
 
   ['subject', 8, 'bitcoin btc ethereum crypto cryptocurrency dogecoin forex weather horoscope بيتكوين طقس بورصه ايثيريوم'],
   ['subject', 6, 'poem poetry song lyrics joke flight hotel taxi pizza equation algebra math maths mathematics gold dollar euro alarm timer temperature forecast قصيده اغنيه نكته نكت طيران فندق معادله رياضيات دولار ذهب يورو اسهم سهم منبه جو حراره تاكسي بيتزا عمله عملات'],
@@ -51,12 +48,10 @@ const WORDS: readonly Row[] = [
 
 /** Several words in a row. */
 const PHRASES: readonly Row[] = [
-  ['extract-preview', 8, 'page source|source code|html source|raw html|this markup|كود الصفحه|اتش تي ام ال|الكود المصدري|كود html'],
-  ['web-extraction', 3, 'main text|main content|full text|article text|body text|clean text|what does it say|what it says|near duplicates|duplicate pages|نص المقال|النص الاساسي|المحتوي الرييسي|النص الكامل|ماذا يقول|بيقول ايه|شو مكتوب|ايش مكتوب|ايه المكتوب|المكتوب في'],
-  ['product-offers', 6, 'how much|in stock|out of stock|price tag|best deal|best price|for less|price comparison|compare prices|كم سعر|كم ثمن|كم تكلفه|ايهما ارخص|انهي ارخص|مين ارخص|وين ارخص|فين ارخص|كم يكلف|بكام ده|بكام دي'],
-  ['feed-digest', 5, 'whats new|what is new|what s new|latest posts|latest articles|recent posts|recent articles|new posts|new articles|latest stories|top stories|latest entries|latest updates|hacker news|tech news|catch me up|what happened|whats happening|what is happening|شو صار|ايش صار|وش صار|ايه اللي حصل|عم يصير|بيحصل ايه|keep me posted|keep me updated|up to date|ايه الجديد|ايه اخر|شو الجديد|شو في جديد|وش الجديد|ايش الجديد|ما الجديد|ايه اخبار|اخر الاخبار|احدث الاخبار|احدث المقالات|اخر المقالات|احدث المنشورات|اخر المنشورات|ار اس اس|نشره اخبار|خلاصه الاخبار|ملخص الاخبار|خلاصه rss|اخر الاخبار'],
-  ['foreign', 9, 'log in|log me in|sign in|sign me in|sign up|log out|add to cart|place an order|buy me|buy this for me|buy it for me|pay for|pay my|transfer money|book me|book a|book an|send money|send an|send a|email me|email it|email this|text me|message me|forward this|post to|post on|post this|write code|write a poem|write me a poem|turn off|turn on|set a timer|make a website|build a website|create a website|design a|make me a website|build me a website|make an app|build an app|subscribe me|subscribe to|sign me up|download this video|download the video|download video|fill in the form|صمم لي|صممي لي|fill out|submit the form|click on|change my|reset my|سجل دخول|سجل الدخول|تسجيل الدخول|ادفع|اشتري لي|اشتريلي|حول فلوس|ارسل رساله|ابعت رساله|ارسل بريد|اكتب لي قصيده|حل المعادله|حل المساله|حل معادله|اضف الي السله|شغل موسيقي|شغل اغنيه|حجز رحله'],
-  ['foreign', 7, 'write an|write a|write me|write my|compose a|اكتب لي|اكتب مقال|اكتبلي|اكتب قصه|اكتب تقرير'],
+  ['extract-preview', 10, 'page source|source code|html source|raw html|this markup|كود الصفحه|اتش تي ام ال|الكود المصدري|كود html'],
+  ['web-extraction', 3, 'everything from|everything on|everything in|everything it|everything at|everything written|side by side|whats on|what is on|what s on|main text|main content|full text|article text|body text|clean text|what does it say|what it says|near duplicates|duplicate pages|نص المقال|النص الاساسي|المحتوي الرييسي|النص الكامل|ماذا يقول|بيقول ايه|شو مكتوب|ايش مكتوب|ايه المكتوب|المكتوب في'],
+  ['product-offers', 6, 'how much is|how much are|how much does|how much do|how much for|how much will|how much would|how much the|how much this|how much it|how much to|how much ￼|would i pay|do i pay|have to pay|will i pay|set me back|sold out|going for|can i afford|ادفع كام|ادفع كم|هدفع كام|ولا خلص|how many dollars|how many euros|in stock|out of stock|price tag|best deal|best price|for less|want for it|asking for it|charge for it|price comparison|compare prices|كم سعر|كم ثمن|كم تكلفه|ايهما ارخص|انهي ارخص|مين ارخص|وين ارخص|فين ارخص|كم يكلف|بكام ده|بكام دي|كم حقه|كم حقها|حقه كم|حقها كم|بكم حقه'],
+  ['feed-digest', 5, 'جديد التقنيه|جديد التكنولوجيا|going on|did i miss|have i missed|whats the latest|what is the latest|what s the latest|up to speed|whats new|what is new|what s new|latest posts|latest articles|recent posts|recent articles|new posts|new articles|latest stories|top stories|latest entries|latest updates|hacker news|tech news|catch me up|what happened|whats happening|what is happening|شو صار|ايش صار|وش صار|ايه اللي حصل|عم يصير|بيحصل ايه|keep me posted|keep me updated|up to date|ايه الجديد|ايه اخر|شو الجديد|شو في جديد|وش الجديد|ايش الجديد|ما الجديد|ايه اخبار|اخر الاخبار|احدث الاخبار|احدث المقالات|اخر المقالات|احدث المنشورات|اخر المنشورات|ار اس اس|نشره اخبار|خلاصه الاخبار|ملخص الاخبار|خلاصه rss|اخر الاخبار'],
   ['subject', 9, 'stock price|stock prices|stock market|share price|share prices|exchange rate|price of gold|price of oil|gold price|oil price|oil prices|what time|who is|who was|who won|who wrote|how old|meaning of life|how are you|good morning|your name|who are you|tell me a joke|سعر الصرف|سعر صرف|سعر الذهب|سعر الدولار|سعر البترول|سعر النفط|كم الساعه|الساعه كام|من هو|مين هو|كيف حالك|ازيك|صباح الخير|ما اسمك'],
 ] // prettier-ignore
 
@@ -65,10 +60,13 @@ const ARABIC_VERBS: readonly Row[] = [
   ['web-extraction', 3, 'استخرج استخلص اسحب'],
   ['web-extraction', 2, 'اقرا قرا'],
   ['web-extraction', 1, 'لخص'],
-  ['product-offers', 3, 'قارن'],
-  ['foreign', 9, 'ترجم'],
+  ['compare', 3, 'قارن'],
 ] // prettier-ignore
 const PERSONS = ['', 'ت', 'ي', 'ن', 'ا', 'بت', 'بي']
+
+/** The forms of an Arabic imperative, folded. */
+export const withPersons = (verb: string): string[] =>
+  PERSONS.map((person) => foldPhrase(person === '' ? verb : person + verb.replace(/^[اأ]/, '')))
 
 const wordPoints = new Map<string, Points>()
 const add = (map: Map<string, Points>, word: string, side: Side, points: number) =>
@@ -77,65 +75,26 @@ for (const [side, points, words] of WORDS)
   for (const word of words.split(' ')) add(wordPoints, foldPhrase(word), side, points)
 for (const [side, points, words] of ARABIC_VERBS)
   for (const word of words.split(' '))
-    for (const person of PERSONS)
-      add(wordPoints, foldPhrase(person + (person === '' ? word : word.replace(/^ا/, ''))), side, points)
+    for (const form of withPersons(word)) add(wordPoints, form, side, points)
 
 const phrasePoints: readonly (readonly [phrase: string, side: Side, points: number])[] = PHRASES.flatMap(
   ([side, points, phrases]) =>
     [...new Set(phrases.split('|').map(foldPhrase))].map((phrase) => [phrase, side, points] as const),
 )
 
-const MIN_TYPO_CHARACTERS = 6
-/** Every known longer word with one letter left out. */
-const shortened = new Map<string, string>()
-for (const word of wordPoints.keys())
-  if (word.length >= MIN_TYPO_CHARACTERS && /^[a-z]+$/.test(word))
-    for (const short of withoutOne(word)) if (!shortened.has(short)) shortened.set(short, word)
-
-function withoutOne(word: string): string[] {
-  return Array.from(word, (_, i) => word.slice(0, i) + word.slice(i + 1))
-}
+const lexicon = createLexicon(wordPoints)
 
 /** The points of a word and the name that it counts under: the same thing said twice counts once. */
 export function findWord(word: string): { readonly name: string; readonly points: Points } | undefined {
-  for (const stem of stemsOf(word)) {
-    const points = wordPoints.get(stem)
-    if (points) return { name: stem, points }
-  }
-  const meant = findMeant(word)
-  const points = meant === undefined ? undefined : wordPoints.get(meant)
-  return meant === undefined || !points ? undefined : { name: meant, points }
+  const found = lexicon.find(word)
+  return found && { name: found.name, points: found.value }
 }
-
-/** One letter too few, one too many, or two swapped. A wrong letter is left alone: too many other words are one away. */
-function findMeant(word: string): string | undefined {
-  if (word.length < MIN_TYPO_CHARACTERS - 1 || word.length > 20 || !/^[a-z]+$/.test(word)) return undefined
-  for (const stem of stemsOf(word)) {
-    const left = shortened.get(stem)
-    if (left !== undefined && left[0] === stem[0]) return left
-    if (stem.length < MIN_TYPO_CHARACTERS) continue
-    for (let i = 1; i + 1 < stem.length; i++) {
-      const swapped = stem.slice(0, i) + stem.charAt(i + 1) + stem.charAt(i) + stem.slice(i + 2)
-      if (swapped.length >= MIN_TYPO_CHARACTERS && wordPoints.has(swapped)) return swapped
-    }
-    for (const short of withoutOne(stem).slice(1))
-      if (short.length >= MIN_TYPO_CHARACTERS && wordPoints.has(short)) return short
-  }
-  return undefined
-}
-
-/** A verb at the beginning of a clause asks for something to be done, not to be told. */
-const PURCHASE =
-  /\| (?:please |pls |now |just |من فضلك )?(?:buy|purchase|order|اشتر|اشتري) (?:this|it|that|\uFFFC|هذا|هذه|ده|دي) /
-const PURCHASE_POINTS = 9
 
 /** @param sentence folded words with single spaces, a space at both ends, and `|` where a clause begins */
-export const findPhrases = (sentence: string): (readonly [Side, number])[] => [
-  ...phrasePoints.flatMap(([phrase, side, points]) =>
+export const findPhrases = (sentence: string): (readonly [Side, number])[] =>
+  phrasePoints.flatMap(([phrase, side, points]) =>
     sentence.includes(` ${phrase} `) ? [[side, points] as const] : [],
-  ),
-  ...(PURCHASE.test(sentence) ? [['foreign', PURCHASE_POINTS] as const] : []),
-]
+  )
 
 /** Capabilities that a sentence names by their ids, however the words are joined. */
 export const findNames = (sentence: string): OutcomeId[] =>

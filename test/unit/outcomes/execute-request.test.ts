@@ -13,9 +13,9 @@ const validate = ajv.compile(published)
 const A = 'https://a.example/'
 
 describe('the request of an outcome', () => {
-  it('has the properties of the specification, `format`, and no other', () => {
+  it('has the properties of the specification, `format`, `redirects`, `start`, and no other', () => {
     expect(Object.keys(published.properties).sort()).toEqual(
-      'action arguments capability command desired_action format html http input intent limit max_age_seconds name operation query sources task testnet tool url urls'.split(
+      'action arguments capability command desired_action format html http input intent limit max_age_seconds name operation query redirects sources start task testnet tool url urls'.split(
         ' ',
       ),
     )
