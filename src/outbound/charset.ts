@@ -1,5 +1,5 @@
 // Bytes -> text, as browsers decide it: byte order mark, then the header, then what the document says in its first
-// kilobyte, then UTF-8 if it is that, else windows-1252.
+// kilobyte or, later than that, in its head, then UTF-8 if it is that, else windows-1252.
 
 export interface Decoded {
   readonly text: string
@@ -15,6 +15,8 @@ export interface Decoded {
 type Source = Decoded['charset']['from']
 
 const PRESCAN_BYTES = 1024
+/** A parser that meets a declaration after it began starts again; further down nobody writes one. */
+const LATE_BYTES = 64 * 1024
 const MARKS: readonly (readonly [bytes: readonly number[], name: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
   [[0xfe, 0xff], 'utf-16be'],
@@ -40,6 +42,12 @@ export function decodeText(
   if (declared !== undefined)
     return decode(body, declared.startsWith('utf-16') ? 'utf-8' : declared, 'meta', options.isCut)
   return decode(body, isUtf8(body, options.isCut) ? 'utf-8' : 'windows-1252', 'content', options.isCut)
+}
+
+/** The bytes as text of a charset that somebody else found out; undefined for a label that nobody knows. */
+export function decodeAs(body: Uint8Array, label: string, isCut: boolean): Decoded | undefined {
+  const name = nameOf(label)
+  return name === undefined ? undefined : decode(body, name, 'content', isCut)
 }
 
 /** Whether all of it is UTF-8; a cut may fall into the last character. */
@@ -99,7 +107,24 @@ function findDeclaration(body: Uint8Array, markup: 'html' | 'xml'): string | und
   if (markup === 'xml' || xml !== undefined) return xml
   // Comments first: what they hold is not a declaration.
   for (const [tag] of head.replace(/<!--[^]*?(?:-->|$)/g, '').matchAll(/<meta[\s/][^>]*>/gi)) {
-    const charset = /[\s;"'/]charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(tag)?.[1]
+    const charset = charsetIn(tag)
+    if (charset !== undefined) return charset
+  }
+  return findLateDeclaration(body)
+}
+
+const charsetIn = (tag: string) => /[\s;"'/]charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(tag)?.[1]
+
+/** What a script or a comment holds is no tag. Every alternative takes what it has seen, so that the search is linear. */
+const LATE_TAGS =
+  /<!--[^]*?(?:-->|$)|<(script|style|template|title|textarea)\b[^]*?(?:<\/\1\b|$)|<meta[\s/][^>]{0,1000}>/gi
+
+/** HTML Standard, "change the encoding": a declaration behind a long head counts as well. */
+function findLateDeclaration(body: Uint8Array): string | undefined {
+  if (body.length <= PRESCAN_BYTES) return undefined
+  const head = Buffer.from(body.subarray(0, LATE_BYTES)).toString('latin1')
+  for (const [tag] of head.matchAll(LATE_TAGS)) {
+    const charset = /^<meta/i.test(tag) ? charsetIn(tag) : undefined
     if (charset !== undefined) return charset
   }
   return undefined
