@@ -18,6 +18,13 @@ export const SOURCE_REASONS = [
   // The answer
   'http_status',
   'redirected',
+  'redirect_loop',
+  'too_many_redirects',
+  'redirect_insecure',
+  'redirect_invalid',
+  'refresh_stub',
+  'robots_disallowed',
+  'use_reserved',
   'empty',
   'encoding_unsupported',
   'encoding_malformed',
@@ -29,6 +36,19 @@ export const SOURCE_REASONS = [
   'invalid_xml',
   'no_content',
   'no_product',
+  // An answer that is no page, although its status says success
+  'captcha',
+  'access_denied',
+  'server_error',
+  'soft_404',
+  'parked_domain',
+  'age_gate',
+  'paywall',
+  'login_wall',
+  'consent_wall',
+  'empty_listing',
+  'script_shell',
+  'remnant',
   // The reading of the answer
   'budget_exceeded',
   'unreadable',
@@ -38,6 +58,44 @@ export type SourceReason = z.infer<typeof SourceReason>
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
+export const REDIRECT_RULES = ['same_site', 'none', 'any'] as const
+export type RedirectRule = (typeof REDIRECT_RULES)[number]
+
+export const RedirectHop = z.strictObject({
+  url: z.string().describe('The address that led on'),
+  http_status: z.int(),
+  to: z.string(),
+  kind: z
+    .enum(['http', 'meta_refresh', 'feed_link'])
+    .describe(
+      '`meta_refresh`: a page that sends its readers on at once; `feed_link`: a page that names its feed',
+    ),
+})
+export type RedirectHop = z.infer<typeof RedirectHop>
+
+export const ROBOTS_POLICIES = ['off', 'report', 'obey_ai', 'obey'] as const
+export type RobotsPolicy = (typeof ROBOTS_POLICIES)[number]
+
+/** How a source may be read, as its site and its page say. */
+export const RobotsReport = z.strictObject({
+  policy: z.enum(ROBOTS_POLICIES).describe('The policy of this gateway: docs/guides/outcomes.md'),
+  robots_txt: z
+    .enum(['allowed', 'disallowed', 'unavailable', 'not_waited_for'])
+    .describe('`unavailable`: the site could not be asked'),
+  robots_line: z.int().nullable().describe('The line of robots.txt that decided'),
+  names_us: z.boolean().describe('A group of robots.txt names this gateway'),
+  directives: z
+    .array(z.string())
+    .describe('Of X-Robots-Tag and meta elements, such as `noai` or `nosnippet`'),
+  content_signals: z.record(z.string(), z.boolean()).describe('`Content-Signal` of robots.txt'),
+  tdm_reserved: z
+    .boolean()
+    .nullable()
+    .describe('Text and data mining is reserved (TDM Reservation Protocol)'),
+  tdm_policy: z.string().nullable().describe('Where the owner says on which terms'),
+})
+export type RobotsReport = z.infer<typeof RobotsReport>
+
 export const SourceAttempt = z.strictObject({
   url: z.string(),
   role: z.enum(['source', 'fallback']),
@@ -45,7 +103,12 @@ export const SourceAttempt = z.strictObject({
   reason: SourceReason.nullable(),
   detail: z.string().nullable().describe('For people: what happened and what to send instead'),
   http_status: z.int().nullable(),
-  redirect_to: z.string().nullable().describe('Where a redirect pointed; it was not followed'),
+  redirect_to: z.string().nullable().describe('Where a redirect pointed that was not followed'),
+  redirects: z
+    .array(RedirectHop)
+    .optional()
+    .describe('Followed, in their order; left out where there were none'),
+  robots: RobotsReport.optional(),
   duration_ms: z.int().min(0),
 })
 export type SourceAttempt = z.infer<typeof SourceAttempt>
@@ -70,8 +133,20 @@ export const RetrievedSource = z.strictObject({
   charset: z
     .strictObject({
       name: z.string(),
-      from: z.enum(['bom', 'header', 'meta', 'content']),
+      from: z.enum(['bom', 'header', 'meta', 'content', 'detected']),
       replaced: z.int().min(0).describe('Characters whose bytes mean nothing in this charset'),
+      confidence: z
+        .number()
+        .min(0)
+        .max(1)
+        .optional()
+        .describe('Of a charset that was guessed (`detected`), because nothing declares one'),
+      warning: z
+        .enum(['mojibake'])
+        .optional()
+        .describe(
+          '`mojibake`: the text seems to be in another charset than the source says; compare it before use',
+        ),
     })
     .nullable(),
   bytes: z.int().min(0).describe('Read, after decompression'),

@@ -155,6 +155,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     settleMinAtomic: BigInt(e.GATEWAY_SETTLE_MIN_ATOMIC),
     settleWithoutKey: e.GATEWAY_SETTLE_WITHOUT_KEY,
     payerMaxOpen: e.GATEWAY_PAYER_MAX_OPEN,
+    robots: e.GATEWAY_ROBOTS,
     feedSources: e.GATEWAY_FEED_SOURCES.length > 0 ? e.GATEWAY_FEED_SOURCES : DEFAULT_FEEDS[e.GATEWAY_MODE],
     discoverySources: e.GATEWAY_DISCOVERY_SOURCES,
     dnsServers: e.GATEWAY_DNS_SERVERS,

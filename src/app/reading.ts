@@ -25,9 +25,9 @@ export function openReading(
 ) {
   const { config, isSandbox, signer, now } = platform
   const { networks, payTo, router } = payments
-  const { baseUrl } = platform.addresses
+  const { baseUrl, siteUrl } = platform.addresses
   const { verifyOwn } = signer
-  const outbound = { ...platform, payTo, baseUrl, checkHost }
+  const outbound = { ...platform, payTo, baseUrl, siteUrl, checkHost }
 
   const analyser = createAnalyserPool()
   lifetime.onClose(() => analyser.close())
@@ -39,6 +39,8 @@ export function openReading(
     baseUrl,
     rules: { ports: config.egressPorts, allowSandboxName: isSandbox },
     feedSources: config.feedSources,
+    robots: config.robots,
+    about: `${siteUrl}/reader`,
     now,
   })
   const webFetch = createWebFetch({ ...outbound, networks, router, verifyOwn })

@@ -2,6 +2,7 @@
 // each other is config.ts's.
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
+import { ROBOTS_POLICIES } from '../../schemas/sources.ts'
 import { SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { parseToken } from '../lib/tokens.ts'
@@ -190,6 +191,15 @@ export const Environment = z.object({
     description: 'Comma-separated https URLs, at most three: what a feed digest without addresses reads',
     shownDefault: 'two technology feeds',
   }),
+  GATEWAY_ROBOTS: z
+    .enum(ROBOTS_POLICIES, { error: 'must be off, report, obey_ai or obey' })
+    .default('obey_ai')
+    .meta({
+      description:
+        'What follows from what the site of a source says about automatic readers. `report`: it is in the coverage. `obey_ai`: also, what ' +
+        'robots.txt keeps from `AgentGateway` by name, `noai`, `ai-input=no` and a TDM reservation is not read. `obey`: neither is what ' +
+        'robots.txt keeps from everybody. `off`: sites are not asked',
+    }),
   GATEWAY_DNS_SERVERS: list.meta({
     description: 'Comma-separated `ip:port`, for egress, edge consent and email',
     shownDefault: 'of the system',

@@ -65,6 +65,8 @@ export interface Config {
   readonly payerMaxOpen: number
   /** x402 catalogues that discovery reads. */
   readonly discoverySources: readonly string[]
+  /** What follows from what the site of a source says about automatic readers. */
+  readonly robots: 'off' | 'report' | 'obey_ai' | 'obey'
   /** Feeds of a feed-digest that names none. */
   readonly feedSources: readonly string[]
   readonly dnsServers: readonly string[]

@@ -245,17 +245,22 @@ describe('an answer', () => {
   })
 
   it.each([
-    ['http://news.example.com/', 'http://news.example.com/', /https:\/\//],
-    ['https://127.0.0.1/admin', 'https://127.0.0.1/admin', /IP addresses/],
-    ['https://metadata.internal/', 'https://metadata.internal/', /public internet/],
-    ['https://user:pass@news.example.com/', undefined, /can be named/],
-    ['https://user@news.example.com/', undefined, /can be named/],
-    ['file:///etc/passwd', undefined, /web address/],
-    ['https://', undefined, /web address/],
-  ])('that redirects to %s leads nowhere', async (location, redirectTo, words) => {
+    ['http://news.example.com/', 'redirect_insecure', 'http://news.example.com/', /Send https:\/\//],
+    ['http://127.0.0.1/', 'redirect_insecure', 'http://127.0.0.1/', /Name another/],
+    ['https://127.0.0.1/admin', 'target_blocked', 'https://127.0.0.1/admin', /IP addresses/],
+    ['https://0x7f.1/', 'target_blocked', 'https://127.0.0.1/', /IP addresses/],
+    ['https://[::1]/', 'target_blocked', 'https://[::1]/', /IP addresses/],
+    ['https://metadata.internal/', 'target_blocked', 'https://metadata.internal/', /public internet/],
+    ['https://news.example.com:8443/', 'target_blocked', 'https://news.example.com:8443/', /this port/],
+    ['https://user:pass@news.example.com/', 'redirect_invalid', undefined, /can be named/],
+    ['https://user@news.example.com/', 'redirect_invalid', undefined, /can be named/],
+    ['file:///etc/passwd', 'redirect_invalid', undefined, /web address/],
+    ['javascript:alert(1)', 'redirect_invalid', undefined, /web address/],
+    ['https://', 'redirect_invalid', undefined, /web address/],
+  ])('that redirects to %s leads nowhere: %s', async (location, reason, redirectTo, words) => {
     const result = await read(send(301, { location }))
     expect(result).toMatchObject({
-      reason: 'redirected',
+      reason,
       httpStatus: 301,
       detail: expect.stringMatching(words),
     })

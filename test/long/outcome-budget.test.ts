@@ -25,6 +25,7 @@ function openPool(options: PoolOptions = {}): Analyser {
 async function extract(analyser: Analyser, site: Readonly<Record<string, string | Buffer>>, query?: string) {
   const urls = Object.keys(site).map((path) => `https://site.example${path}`)
   const gather = createGather({
+    rules: { ports: [443] },
     now: Date.now,
     reader: {
       async read(url) {

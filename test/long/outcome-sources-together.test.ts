@@ -55,13 +55,14 @@ describe('a slow source', () => {
       return { ok: true, format: 'html', charset: null, textSha256: null, value: url }
     }
     const gather = createGather({
+      rules: world.parts.rules,
       reader: createReader(world.parts),
       now: Date.now,
       limits: { addressMs: 3000, sourceMs: 6000 },
     })
     const gathering = gather(
       HOSTS.map((host) => ({ url: world.url('/', host), fallbacks: [] })),
-      { wanted: 'page', maxAgeSeconds: 0, signal: new AbortController().signal },
+      { wanted: 'page', maxAgeSeconds: 0, redirects: 'same_site', signal: new AbortController().signal },
       analyse,
     )
     await seen.promise
@@ -77,7 +78,7 @@ describe('a slow source', () => {
 
 describe('an extraction of several sources', () => {
   it('delivers what there is, and says of the rest what happened and what to send instead', async () => {
-    pages.set('/moved', (res) => res.writeHead(301, { location: '/new' }).end())
+    pages.set('/moved', (res) => res.writeHead(301, { location: 'https://elsewhere.example.net/new' }).end())
     const result = await extract([
       world.url('/a'),
       { url: world.url('/moved', HOSTS[1]) },
@@ -88,7 +89,7 @@ describe('an extraction of several sources', () => {
     expect(result.coverage.sources[1]!.attempts[0]).toMatchObject({
       reason: 'redirected',
       http_status: 301,
-      redirect_to: world.url('/new', HOSTS[1]),
+      redirect_to: 'https://elsewhere.example.net/new',
     })
     expect(result.coverage.sources[2]).toMatchObject({ reason: 'name_not_found', retrieved: null })
     expect(Coverage.parse(result.coverage)).toEqual(result.coverage)

@@ -149,7 +149,7 @@ const doors = [
 
 const bad = [
   [`${SITE}/fail`, 'connection_lost'],
-  [`${SITE}/redirect`, 'redirected'],
+  [`${SITE}/redirect`, 'target_blocked'],
 ] as const
 /** By capability: its price, and each source with why it gives nothing. */
 const unusable: readonly [string, bigint, readonly (readonly [string, string])[]][] = [

@@ -348,7 +348,7 @@ describe('sources that fail', () => {
             { ok: true, role: 'fallback' },
           ],
         },
-        { ok: false, reason: 'redirected' },
+        { ok: false, reason: 'target_blocked' },
         { ok: true, fallback_used: false },
       ],
     })

@@ -100,6 +100,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       GATEWAY_DNS_SERVERS: dns.address,
       GATEWAY_EGRESS_PORTS: [443, upstream.port, ...(options.ports ?? [])].join(','),
       GATEWAY_RATE_LIMIT: '0',
+      // Requests are counted in tests: what sites say is asked for where that is what the test is about.
+      GATEWAY_ROBOTS: 'off',
       GATEWAY_OPERATOR_KEY: operatorKey,
       ...(database === undefined ? {} : { GATEWAY_DATABASE_URL: database }),
       ...options.env,

@@ -131,4 +131,5 @@ const PICTURES: Readonly<Partial<Record<PageContext['name'], PictureName>>> = {
   problems: 'docs',
   problem: 'docs',
   changelog: 'docs',
+  reader: 'docs',
 }

@@ -28,6 +28,7 @@ export const ROUTES = {
   guide: { path: '/docs/{guide}' },
   reference: { path: '/reference' },
   changelog: { path: '/changelog' },
+  reader: { path: '/reader' },
   problems: { path: '/problems' },
   problem: { path: '/problems/{code}' },
 } as const satisfies Record<string, PageRoute>

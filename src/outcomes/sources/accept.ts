@@ -1,4 +1,5 @@
 // The headers that a source is asked with, by what the outcome needs.
+import { PRODUCT_TOKEN } from '../limits.ts'
 import type { Wanted } from '../ports.ts'
 
 export const ACCEPT: Readonly<Record<Wanted, string>> = {
@@ -7,9 +8,12 @@ export const ACCEPT: Readonly<Record<Wanted, string>> = {
   feed:
     'application/atom+xml,application/rss+xml,application/feed+json,application/rdf+xml;q=0.9,' +
     'application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5',
+  robots: 'text/plain,application/json;q=0.9,*/*;q=0.5',
 }
 
-export const USER_AGENT = 'agent-gateway/5 (outcomes)'
+/** @param about the page that says who asks, and how to keep it away */
+export const userAgentOf = (about: string | undefined) =>
+  `${PRODUCT_TOKEN}/5${about === undefined ? '' : ` (+${about})`}`
 /** Connections of outcomes are shared among outcomes only: no credential ever travels on one. */
 export const PARTITION = 'outcomes'
 /** The size of one source, as sent and decompressed. */

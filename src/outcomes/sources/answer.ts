@@ -4,13 +4,14 @@ import type { OutboundResponse } from '../../egress/ports.ts'
 import { decodeResponse, headerOf, listOf } from '../../outbound/public-request.ts'
 import { digestBytes } from '../digest.ts'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
-import type { FetchedSource, SourceFailure } from '../ports.ts'
+import type { FetchedSource, SourceFailure, UsageHeaders } from '../ports.ts'
 import { MAX_SOURCE_BYTES } from './accept.ts'
 import { ageOf, type CachedAnswer } from './cache.ts'
 import { failure } from './failure.ts'
 import { readFreshness } from './freshness.ts'
 
 const MAX_HEADER_CHARACTERS = 300
+const MAX_ROBOTS_HEADERS = 10
 /** Node keeps several buffers in one piece of memory only when they are much smaller. */
 const ALONE_BYTES = 128 * 1024
 
@@ -37,6 +38,7 @@ export async function readAnswer(
     contentLanguage: shownHeader(listOf(response, 'content-language')),
     etag: shownHeader(headerOf(response, 'etag')),
     lastModified: shownHeader(headerOf(response, 'last-modified')),
+    ...usageOf(response),
     body: alone(decoded.body),
     isCut: decoded.isCut,
     sha256: digestBytes(decoded.body),
@@ -88,6 +90,20 @@ export function toSource(
 ): FetchedSource {
   const { freshness: _freshness, ...shown } = answer
   return { ...shown, url, ageSeconds: ageOf(answer, at), cache }
+}
+
+/** Nothing where nothing is said, as nearly everywhere. */
+function usageOf(response: OutboundResponse): { usage?: UsageHeaders } {
+  const robots = response.headers
+    .filter(({ name, trailer }) => name === 'x-robots-tag' && !trailer)
+    .slice(0, MAX_ROBOTS_HEADERS)
+    .map(({ value }) => cutText(value, MAX_HEADER_CHARACTERS))
+  const tdmReservation = shownHeader(headerOf(response, 'tdm-reservation'))
+  const policy = shownHeader(headerOf(response, 'tdm-policy'))
+  const tdmPolicy = policy !== null && /^https?:/i.test(policy) && URL.canParse(policy) ? policy : null
+  return robots.length === 0 && tdmReservation === null
+    ? {}
+    : { usage: { robots, tdmReservation, tdmPolicy } }
 }
 
 const copy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)

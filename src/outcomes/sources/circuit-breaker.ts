@@ -1,7 +1,7 @@
 // Leaves sites alone whose pages keep being cut off. Each such page costs seconds that nobody pays for, so after a few of
 // them the site waits. It counts failures by site and forgets them; payments/circuit-breaker.ts is about one upstream,
 // which is asked again and again until it answers.
-import { getDomain } from 'tldts'
+import { siteOf } from './site.ts'
 
 export interface SiteBreaker {
   /** True while pages of this site are not read. */
@@ -37,11 +37,4 @@ export function createSiteBreaker(now: () => number): SiteBreaker {
       sites.set(site, { failures, at: now() })
     },
   }
-}
-
-/** Names under one registered domain are one site: they cost nothing. */
-function siteOf(url: string): string {
-  if (!URL.canParse(url)) return url
-  const { hostname } = new URL(url)
-  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname
 }

@@ -1,11 +1,8 @@
 // Says what went wrong with one address, in the words of the coverage; never what the source or a library said.
 import type { SourceReason } from '../../../schemas/sources.ts'
 import type { OutboundResponse, SendFailure } from '../../egress/ports.ts'
-import type { TargetOptions } from '../../egress/target.ts'
-import { headerOf, resolveLocation } from '../../outbound/public-request.ts'
 import type { Resolution } from '../../outbound/targets.ts'
 import type { SourceFailure } from '../ports.ts'
-import { findFault } from './address.ts'
 
 /** @param detail for the caller, in our own words */
 export const failure = (
@@ -63,51 +60,12 @@ export function fromSend(sent: SendFailure): SourceFailure {
   return failure(reason, detail, sent.phase === 'response' ? { httpStatus: sent.status } : {})
 }
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
-const MAX_REDIRECT_CHARACTERS = 8192
-
-/** Why an answer with this status is no source; undefined for 2xx. */
-export function fromStatus(
-  response: OutboundResponse,
-  base: URL,
-  rules: TargetOptions,
-): SourceFailure | undefined {
-  const { status } = response
+/** Why an answer with this status is no source; undefined for 2xx. Where a redirect leads is redirect.ts's. */
+export function fromStatus({ status }: Pick<OutboundResponse, 'status'>): SourceFailure | undefined {
   if (status >= 200 && status < 300) return undefined
-  const location = headerOf(response, 'location')
-  if (REDIRECTS.has(status) || (status < 400 && status !== 304 && location !== undefined))
-    return fromRedirect(status, location, base, rules)
   return failure('http_status', `The source answered with status ${status}. ${adviceOn(status)}`, {
     httpStatus: status,
   })
-}
-
-function fromRedirect(
-  httpStatus: number,
-  location: string | undefined,
-  base: URL,
-  rules: TargetOptions,
-): SourceFailure {
-  const target = location === undefined ? undefined : resolveLocation(location, base.href)
-  if (target) target.hash = ''
-  const redirectTo = target?.href
-  // A user name and password in it are nobody's business here.
-  if (
-    !target ||
-    !redirectTo ||
-    target.username ||
-    target.password ||
-    redirectTo.length > MAX_REDIRECT_CHARACTERS
-  )
-    return failure('redirected', 'The source redirects, but not to a web address that can be named.', {
-      httpStatus,
-    })
-  const fault = findFault(redirectTo, rules)
-  const advice =
-    fault === undefined
-      ? 'Send the address in redirect_to instead.'
-      : `This one leads nowhere. ${fault.detail}`
-  return failure('redirected', `Redirects are not followed. ${advice}`, { httpStatus, redirectTo })
 }
 
 function adviceOn(status: number): string {

@@ -1,27 +1,29 @@
 // Reads every source in parallel, each with its fallback and its own deadline; what became of each is the coverage.
-import type {
-  Coverage,
-  RetrievedSource,
-  SourceAttempt,
-  SourceCoverage,
-  SourceReason,
-} from '../../../schemas/sources.ts'
-import { GatewayError } from '../../core/errors.ts'
+import type { Coverage, SourceAttempt, SourceCoverage } from '../../../schemas/sources.ts'
 import { noProgress, type Progress } from '../../core/progress.ts'
-import { within } from '../../lib/deadline.ts'
-import type { FetchedSource, Gather, SourceFailure, SourceReader, SourceRequest } from '../ports.ts'
-import type { PageInput, Reading } from '../reading.ts'
+import type { TargetOptions } from '../../egress/target.ts'
+import type { Gather, SourceReader, SourceRequest } from '../ports.ts'
+import {
+  type Analyse,
+  type AttemptOptions,
+  createAttempt,
+  type Outcome,
+  overloaded,
+  type RobotsRules,
+} from './attempt.ts'
 import { createSiteBreaker } from './circuit-breaker.ts'
-import { failure } from './failure.ts'
 
 export interface GatherParts {
   readonly reader: SourceReader
+  /** The addresses that may be read at all. */
+  readonly rules: TargetOptions
   readonly now: () => number
   readonly limits?: Partial<GatherLimits>
+  readonly robots?: RobotsRules | undefined
 }
 
 export interface GatherLimits {
-  /** The time for one address: name, connection and answer. */
+  /** The time for one address and all that it redirects to: names, connections and answers. */
   readonly addressMs: number
   /** The time for a source with its fallback and what is read out of both. */
   readonly sourceMs: number
@@ -33,26 +35,6 @@ export interface GatherLimits {
 
 /** A slow source holds a place for as long as it may take, and up to twice 2 MiB of memory. */
 const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 128, minAnalysisMs: 3_000 }
-const RETRY_SECONDS = 2
-
-/** Reasons for which an analysis may have run for seconds before. */
-const WASTEFUL: ReadonlySet<SourceReason> = new Set<SourceReason>(['budget_exceeded', 'unreadable'])
-const SITE_WAITS =
-  'Pages of this site took too long to read several times. Try again in ten minutes, or name another source.'
-
-type Options = Parameters<Gather>[1]
-/** Told when an address has answered; what is read out of it comes later. */
-type ReadOptions = Options & { readonly onAnswer: () => void }
-type Analyse<T> = (input: PageInput) => Promise<Reading<T>>
-/** One address, as it went. */
-type Outcome<T> =
-  | {
-      readonly ok: true
-      readonly fetched: FetchedSource
-      readonly reading: Reading<T> & { readonly ok: true }
-      readonly retrieved: RetrievedSource
-    }
-  | SourceFailure
 
 interface SourceOutcome<T> {
   readonly coverage: SourceCoverage
@@ -60,42 +42,15 @@ interface SourceOutcome<T> {
 }
 
 /** @param parts.limits replace single defaults, in tests */
-export function createGather({ reader, now, limits }: GatherParts): Gather {
+export function createGather({ reader, rules, now, limits, robots }: GatherParts): Gather {
   const { addressMs, sourceMs, maxReads, minAnalysisMs } = { ...LIMITS, ...limits }
   const breaker = createSiteBreaker(now)
+  const tryAddress = createAttempt({ reader, breaker, rules, now, addressMs, minAnalysisMs, robots })
   let running = 0
-
-  async function tryAddress<T>(
-    url: string,
-    options: ReadOptions,
-    deadline: number,
-    analyse: Analyse<T>,
-  ): Promise<Outcome<T>> {
-    const timeoutMs = Math.min(addressMs, deadline - now())
-    if (timeoutMs <= 0) return failure('timeout', 'No time was left for this address. Try again later.')
-    if (breaker.isOpen(url)) return failure('budget_exceeded', SITE_WAITS)
-    const read = await reader.read(url, { ...options, timeoutMs })
-    if (!read.ok) return read
-    options.onAnswer()
-    const { source } = read
-    const { status: httpStatus, contentType, contentLanguage, body, isCut } = source
-    // The length is read before the bytes go to the analyser: they may be gone afterwards.
-    const bytes = body.length
-    const analysisMs = Math.max(minAnalysisMs, deadline - now())
-    const reading = await within(
-      analysisMs,
-      analyse({ body, isCut, contentType, contentLanguage, url: source.url }),
-    )
-    // A page made to be slow is cut off long before: what took so long was the queue.
-    if (reading === undefined) throw overloaded('Too many pages are waiting to be read.')
-    if (!reading.ok && WASTEFUL.has(reading.reason)) breaker.recordWaste(source.url)
-    if (!reading.ok) return failure(reading.reason, reading.detail, { httpStatus })
-    return { ok: true, fetched: source, reading, retrieved: toRetrieved(source, bytes, reading) }
-  }
 
   async function readSource<T>(
     { url: requested, fallbacks }: SourceRequest,
-    options: ReadOptions,
+    options: AttemptOptions,
     analyse: Analyse<T>,
   ): Promise<SourceOutcome<T>> {
     const deadline = now() + sourceMs
@@ -182,15 +137,18 @@ function countSteps(count: number, report: Progress) {
   }
 }
 
-const overloaded = (detail: string) =>
-  new GatewayError('overloaded', `${detail} Try again shortly; nothing was charged.`, {
-    reason: 'source_reads',
-    extras: { retry_after_seconds: RETRY_SECONDS },
-  })
-
 const toAttempt = (
   outcome: Outcome<unknown>,
-): Pick<SourceAttempt, 'ok' | 'reason' | 'detail' | 'http_status' | 'redirect_to'> =>
+): Pick<
+  SourceAttempt,
+  'ok' | 'reason' | 'detail' | 'http_status' | 'redirect_to' | 'redirects' | 'robots'
+> => ({
+  ...reasonOf(outcome),
+  ...(outcome.redirects.length > 0 && { redirects: [...outcome.redirects] }),
+  ...(outcome.robots && { robots: outcome.robots }),
+})
+
+const reasonOf = (outcome: Outcome<unknown>) =>
   outcome.ok
     ? { ok: true, reason: null, detail: null, http_status: outcome.fetched.status, redirect_to: null }
     : {
@@ -200,27 +158,6 @@ const toAttempt = (
         http_status: outcome.httpStatus ?? null,
         redirect_to: outcome.redirectTo ?? null,
       }
-
-const toRetrieved = (
-  source: FetchedSource,
-  bytes: number,
-  { format, charset, textSha256 }: Reading<unknown> & { readonly ok: true },
-): RetrievedSource => ({
-  url: source.url,
-  http_status: source.status,
-  retrieved_at: new Date(source.retrievedAt).toISOString(),
-  age_seconds: source.ageSeconds,
-  cache: source.cache,
-  content_type: source.contentType,
-  format,
-  charset,
-  bytes,
-  truncated: source.isCut,
-  etag: source.etag,
-  last_modified: source.lastModified,
-  source_sha256: source.sha256,
-  text_sha256: textSha256,
-})
 
 function toCoverage(sources: SourceCoverage[]): Coverage {
   const usable = sources.filter(({ ok }) => ok).length

@@ -2,14 +2,15 @@
 import type { OutboundResponse, Sender } from '../../egress/ports.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
-import { sendPublic } from '../../outbound/public-request.ts'
+import { headerOf, sendPublic } from '../../outbound/public-request.ts'
 import type { Targets } from '../../outbound/targets.ts'
 import type { SourceReader } from '../ports.ts'
-import { ACCEPT, MAX_SOURCE_BYTES, PARTITION, USER_AGENT } from './accept.ts'
+import { ACCEPT, MAX_SOURCE_BYTES, PARTITION, userAgentOf } from './accept.ts'
 import { toFailure } from './address.ts'
 import { conditionsOf, freshen, readAnswer, toSource } from './answer.ts'
 import { type CachedAnswer, createSourceCache, isFresh } from './cache.ts'
 import { failure, fromObstacle, fromSend, fromStatus } from './failure.ts'
+import { readRedirect } from './redirect.ts'
 import { createSingleFlight } from './single-flight.ts'
 
 export interface ReaderParts {
@@ -17,10 +18,14 @@ export interface ReaderParts {
   readonly sender: Pick<Sender, 'send'>
   readonly rules: TargetOptions
   readonly now: () => number
+  /** The page that the User-Agent names. */
+  readonly about?: string | undefined
 }
 
 /** Answers that are decompressed and hashed at once. No source can hold one of them: its bytes are all here by then. */
 const HANDS = 2
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 type Options = Parameters<SourceReader['read']>[1]
 type Result = Awaited<ReturnType<SourceReader['read']>>
@@ -35,9 +40,10 @@ interface Way {
 }
 
 /** @param parts.targets resolve a name and judge its addresses, with the operator's rules */
-export function createReader({ targets, sender, rules, now }: ReaderParts): SourceReader {
+export function createReader({ targets, sender, rules, now, about }: ReaderParts): SourceReader {
   const cache = createSourceCache(now)
   const shared = createSingleFlight<Result>()
+  const userAgent = userAgentOf(about)
   const threads = createSemaphore(HANDS)
 
   const ask = (way: Way, options: Options, kept: CachedAnswer | undefined) =>
@@ -46,7 +52,7 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
       url: way.url,
       addresses: way.addresses,
       accept: ACCEPT[options.wanted],
-      userAgent: USER_AGENT,
+      userAgent,
       headers: [['cache-control', `max-age=${options.maxAgeSeconds}`], ...conditionsOf(kept)],
       partition: PARTITION,
       timeoutMs: Math.max(1, way.deadline - now()),
@@ -76,7 +82,7 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
   /** Whatever was kept, this is what the source says now. */
   async function take({ key, url }: Way, response: OutboundResponse): Promise<Result> {
     cache.drop(key)
-    const refused = fromStatus(response, url, rules)
+    const refused = redirectOf(response, url, rules) ?? fromStatus(response)
     if (refused) return refused
     const at = now()
     const read = await threads.run(() => readAnswer(response, at))
@@ -130,4 +136,17 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
       }
     },
   }
+}
+
+/** Where an answer redirects to; undefined where it does not. Some servers send a `Location` under a status of their own. */
+function redirectOf(
+  response: OutboundResponse,
+  base: URL,
+  rules: TargetOptions,
+): ReturnType<typeof readRedirect> | undefined {
+  const { status } = response
+  const location = headerOf(response, 'location')
+  const isRedirect =
+    REDIRECTS.has(status) || (status >= 300 && status < 400 && status !== 304 && location !== undefined)
+  return isRedirect ? readRedirect(location, base.href, status, rules) : undefined
 }

@@ -1,7 +1,7 @@
 // Sources in parallel: order, fallbacks, deadlines, coverage, and how many at once. Nothing here is read from a network.
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { Coverage } from '../../../schemas/sources.ts'
+import { Coverage, type RedirectRule } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { ProgressReport } from '../../../src/core/progress.ts'
 import type { Gather, SourceReader } from '../../../src/outcomes/ports.ts'
@@ -50,6 +50,7 @@ function world(
   const clock = { at: START }
   const reports: ProgressReport[] = []
   const gather = createGather({
+    rules: { ports: [443] },
     now: () => clock.at,
     limits,
     reader: {
@@ -64,10 +65,11 @@ function world(
     sources: Parameters<Gather>[0],
     analyse: (input: PageInput) => Promise<Reading<T>> = readText as never,
     signal = new AbortController().signal,
+    redirects: RedirectRule = 'same_site',
   ) =>
     gather<T>(
       sources,
-      { wanted: 'page', maxAgeSeconds: 0, signal, progress: (each) => void reports.push(each) },
+      { wanted: 'page', maxAgeSeconds: 0, redirects, signal, progress: (each) => void reports.push(each) },
       analyse,
     )
   return { asked, clock, run, reports }
@@ -158,7 +160,7 @@ describe('coverage', () => {
   it('keeps what one source gave when the others gave nothing', async () => {
     const redirect: Read = {
       ok: false,
-      reason: 'redirected',
+      reason: 'redirect_insecure',
       detail: 'Elsewhere.',
       httpStatus: 301,
       redirectTo: 'https://b.example.com/',
@@ -166,7 +168,11 @@ describe('coverage', () => {
     const { run } = world({ a: redirect, c: fetched('c') })
     const { coverage, usable } = await run([source('a'), source('b'), source('c')])
     expect(coverage).toMatchObject({ asked: 3, usable: 1, failed: 2, complete: false })
-    expect(coverage.sources.map(({ reason }) => reason)).toEqual(['redirected', 'connection_lost', null])
+    expect(coverage.sources.map(({ reason }) => reason)).toEqual([
+      'redirect_insecure',
+      'connection_lost',
+      null,
+    ])
     expect(coverage.sources[0]!.attempts[0]).toMatchObject({
       http_status: 301,
       redirect_to: 'https://b.example.com/',

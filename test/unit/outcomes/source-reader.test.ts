@@ -88,7 +88,7 @@ describe('a request for a source', () => {
     expect(sent[0]!.headers).toEqual({
       accept: expect.stringMatching(/^text\/html/),
       'accept-encoding': 'gzip, deflate, br',
-      'user-agent': 'agent-gateway/5 (outcomes)',
+      'user-agent': 'AgentGateway/5',
       'cache-control': 'max-age=30',
     })
   })

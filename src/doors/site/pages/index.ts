@@ -21,6 +21,7 @@ export const PAGES: Readonly<Record<PageName, () => Promise<{ readonly page: Any
   guide: () => import('./guide.tsx'),
   reference: () => import('./reference.tsx'),
   changelog: () => import('./changelog.tsx'),
+  reader: () => import('./reader.tsx'),
   problems: () => import('./problems.tsx'),
   problem: () => import('./problem.tsx'),
 }
