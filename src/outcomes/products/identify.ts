@@ -1,7 +1,7 @@
 // Every identifier that a product or an offer states, each with its verdict.
-import { type Graph, nodesAt } from './graph.ts'
+import { type Graph, nodesAt } from '../structured/graph.ts'
 import { type Identifier, readGtin, readIsbn, readLabelled, readPlain } from './identifiers.ts'
-import { listOf, type Node, own, scalarOf, textAt, tidy } from './node.ts'
+import { listOf, type Node, own, scalarOf, textAt, tidy } from '../structured/node.ts'
 
 const MAX_IDENTIFIERS = 12
 const MAX_CHARACTERS = 100

@@ -1,63 +1,50 @@
 // Three syntaxes, one product: which one the page is about, what the others add to it, and what is listed twice.
 import type { Offer } from '../../../schemas/product-offers.ts'
+import { foldName, isNamed, type PageIdentity, scorePlace } from '../structured/main.ts'
 import { isBuyable } from './terms.ts'
 import type { Draft, PageProduct } from './product.ts'
-
-export interface PageIdentity {
-  /** Addresses of the page: its own, its canonical one. Without fragment. */
-  readonly urls: ReadonlySet<string>
-  /** The names of the page: title, first heading. */
-  readonly titles: readonly string[]
-}
 
 /**
  * The products of a page, the main one first, each once.
  * @param drafts those of JSON-LD first, then microdata, RDFa and meta tags, each in the order of the page
  */
 export function mergeDrafts(drafts: readonly Draft[], page: PageIdentity): PageProduct[] {
-  const titles = page.titles.map(fold).filter((title) => title.length >= 3)
   const kept: Draft[] = []
   for (const draft of drafts) {
     const same = kept.find((one) => isSame(one, draft))
     if (same) fill(same.product, draft.product)
     else kept.push(draft)
   }
-  const main = chooseMain(kept, page, titles)
+  const main = chooseMain(kept, page)
   if (!main) return []
   // A page that only lists products is about none of them.
-  main.product.main = main.role !== 'listed' || isNamed(main, page, titles)
+  main.product.main = main.role !== 'listed' || isNamed(placeOf(main), page)
   const others: PageProduct[] = []
   for (const draft of kept) {
     if (draft === main) continue
     // Another syntax speaks of the one thing that the page is about, under a title that may differ by a word.
-    if (draft.product.stated_in !== main.product.stated_in && isAboutPage(draft, page, titles))
+    if (draft.product.stated_in !== main.product.stated_in && isAboutPage(draft, page))
       fill(main.product, draft.product)
     else others.push(draft.product)
   }
   return [main.product, ...others]
 }
 
-function chooseMain(
-  drafts: readonly Draft[],
-  page: PageIdentity,
-  titles: readonly string[],
-): Draft | undefined {
+function chooseMain(drafts: readonly Draft[], page: PageIdentity): Draft | undefined {
   let best: Draft | undefined
   let bestScore = -Infinity
   for (const draft of drafts) {
-    const score = scoreMain(draft, page, titles)
+    const score = scoreMain(draft, page)
     if (score > bestScore) [best, bestScore] = [draft, score]
   }
   return best
 }
 
-function scoreMain(draft: Draft, page: PageIdentity, titles: readonly string[]): number {
-  const { product, role, urls } = draft
-  let score = 0
-  if (role === 'main') score += 4
-  if (role === 'listed') score -= 6
-  if ([...urls].some((url) => page.urls.has(url))) score += 4
-  if (titles.some((title) => isTitled(product.name, title))) score += 3
+const placeOf = ({ role, urls, product: { name } }: Draft) => ({ role, urls, name })
+
+function scoreMain(draft: Draft, page: PageIdentity): number {
+  const { product } = draft
+  let score = scorePlace(placeOf(draft), page)
   if (product.offers.some(hasPrice)) score += 3
   // One size of a dress that can be had stands for all.
   if (product.offers.some(({ availability }) => isBuyable(availability))) score += 1
@@ -67,20 +54,9 @@ function scoreMain(draft: Draft, page: PageIdentity, titles: readonly string[]):
 
 const hasPrice = (offer: Offer) => offer.price !== null || offer.low_price !== null
 
-function isAboutPage(draft: Draft, page: PageIdentity, titles: readonly string[]): boolean {
+function isAboutPage(draft: Draft, page: PageIdentity): boolean {
   if (draft.role === 'listed' || draft.isVariant) return false
-  return draft.product.stated_in === 'opengraph' || isNamed(draft, page, titles)
-}
-
-/** The main product is known by its address or by what the page is called. */
-const isNamed = ({ urls, product }: Draft, page: PageIdentity, titles: readonly string[]): boolean =>
-  [...urls].some((url) => page.urls.has(url)) || titles.some((title) => isTitled(product.name, title))
-
-const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
-
-function isTitled(name: string | null, title: string): boolean {
-  const folded = name === null ? '' : fold(name)
-  return folded.length >= 3 && (title.includes(folded) || (title.length >= 8 && folded.includes(title)))
+  return draft.product.stated_in === 'opengraph' || isNamed(placeOf(draft), page)
 }
 
 const STRONG = new Set(['gtin', 'isbn', 'sku', 'mpn', 'asin'])
@@ -89,7 +65,7 @@ function isSame(a: Draft, b: Draft): boolean {
   const shared = compareIdentifiers(a.product, b.product)
   if (shared !== 'unknown') return shared === 'same'
   if (a.isVariant !== b.isVariant) return false
-  const [nameA, nameB] = [fold(a.product.name ?? ''), fold(b.product.name ?? '')]
+  const [nameA, nameB] = [foldName(a.product.name ?? ''), foldName(b.product.name ?? '')]
   if (nameA !== '' && nameA === nameB) return true
   return (nameA === '' || nameB === '') && [...a.urls].some((url) => b.urls.has(url))
 }

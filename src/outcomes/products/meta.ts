@@ -1,8 +1,8 @@
 // OpenGraph and product meta tags: one product, the one that the page is about, with at most one offer.
 import type { Offer } from '../../../schemas/product-offers.ts'
 import { resolveLink } from '../extract/links.ts'
-import { buildGraph } from './graph.ts'
-import { tidy } from './node.ts'
+import { buildGraph } from '../structured/graph.ts'
+import { tidy } from '../structured/node.ts'
 import { readOffer } from './offer.ts'
 import { readIdentifiers } from './identify.ts'
 import type { Draft, PageFacts } from './product.ts'

@@ -2,10 +2,10 @@
 import type { Offer } from '../../../schemas/product-offers.ts'
 import { resolveLink } from '../extract/links.ts'
 import { inferCurrency, readCurrency } from './currencies.ts'
-import { type Graph, nodesAt } from './graph.ts'
+import { type Graph, nodesAt } from '../structured/graph.ts'
 import { readIdentifiers } from './identify.ts'
 import { isZero, readAmount, toMoney } from './money.ts'
-import { isShown, listOf, type Node, own, scalarOf, textAt, tidy, valuesOf } from './node.ts'
+import { isShown, listOf, type Node, own, scalarOf, textAt, tidy, valuesOf } from '../structured/node.ts'
 import { readAvailability, readCondition } from './terms.ts'
 
 export interface OfferContext {

@@ -1,10 +1,17 @@
 // Reads the products and offers that a shop page states in a structured form.
-import { decodeText } from '../../outbound/charset.ts'
 import { sniffKind } from '../extract/sniff.ts'
+import { readHead, refreshStub, usageOf } from '../extract/head.ts'
+import { findPoor } from '../extract/poor/judge.ts'
+import { refusePoor } from '../extract/poor/reasons.ts'
 import { resolveLink } from '../extract/links.ts'
 import type { PageInput, Reading } from '../reading.ts'
 import { readCurrency } from './currencies.ts'
-import { parseLoosely } from './loose-json.ts'
+import { buildGraph, type Graph } from '../structured/graph.ts'
+import { type JsonLd, parseJsonLd } from '../structured/json-ld.ts'
+import { parseLoosely } from '../structured/loose-json.ts'
+import { identifyPage, type PageIdentity } from '../structured/main.ts'
+import { tidy } from '../structured/node.ts'
+import { type PageStatements, scanPage } from '../structured/scan.ts'
 import { mergeDrafts } from './merge.ts'
 import { metaCurrency, readMeta } from './meta.ts'
 import {
@@ -14,11 +21,9 @@ import {
   type PageProduct,
   readDrafts,
   statesPrice,
-  withoutFragment,
 } from './product.ts'
 import { isBuyable } from './terms.ts'
-import { tidy } from './node.ts'
-import { type PageStatements, scanPage } from './scan.ts'
+import { decodeSource } from '../text/decode.ts'
 
 export interface PageProducts {
   /** The main one first. */
@@ -39,58 +44,61 @@ const NO_PRODUCT =
   'The page states no product in JSON-LD, microdata, RDFa or product meta tags. Send the address of a page of one product.'
 
 /**
- * @returns the products of the page, or `no_product`, `empty`, `binary`, `type_unsupported`, `invalid_json`
+ * @returns the products of the page, or `no_product`, `empty`, `binary`, `type_unsupported`, `invalid_json`, or why the answer is no page
  */
 export function readProducts(input: PageInput): Reading<PageProducts> {
   const kind = sniffKind(input)
   if (!kind.ok) return kind
   const { format, label } = kind
   const markup = format === 'html' ? 'html' : undefined
-  const { text, charset } = decodeText(input.body, label, { isCut: input.isCut, markup })
+  const { text, charset } = decodeSource(input.body, label, { isCut: input.isCut, markup })
   if (format === 'json' && parseLoosely(text).ok === false)
     return {
       ok: false,
       reason: 'invalid_json',
       detail: 'The source says JSON and is none. Send the address of a page of one product.',
     }
+  const head = markup && readHead(text, input.url)
+  if (head?.refreshUrl) return refreshStub(head.refreshUrl)
   // A document of JSON-LD is read like a page with that one script.
   const page = format === 'json' ? { ...scanPage(''), scripts: [text] } : scanPage(text)
   const value = readStatements(page, input.url)
-  if (value.products.length === 0) return { ok: false, reason: 'no_product', detail: NO_PRODUCT }
-  return { ok: true, format, charset, textSha256: null, value }
+  if (value.products.length === 0) {
+    const poor = markup && findPoor(text)
+    return poor ? refusePoor(poor) : { ok: false, reason: 'no_product', detail: NO_PRODUCT }
+  }
+  return { ok: true, format, charset, textSha256: null, usage: usageOf(head), value }
 }
 
-/** @param url of the page, which the main product is known by */
-export function readStatements(page: PageStatements, url: string): PageProducts {
+/**
+ * @param url of the page, which the main product is known by
+ * @param jsonLd of the page, where it was read before
+ */
+export function readStatements(
+  page: PageStatements,
+  url: string,
+  jsonLd: JsonLd = parseJsonLd(page.scripts),
+): PageProducts {
   const base = baseOf(page, url)
   const facts: PageFacts = { base, region: regionOf(page, url), currency: currencyOf(page) }
   const truncated = new Set(page.truncated)
-  const repaired = new Set<string>()
-  const values: unknown[] = []
-  let invalid = 0
-  for (const script of page.scripts) {
-    const read = parseLoosely(script)
-    if (read.ok) {
-      values.push(read.value)
-      for (const repair of read.repaired) repaired.add(repair)
-    } else if (read.reason === 'not_json') invalid++
-  }
+  if (jsonLd.truncated) truncated.add('json_ld')
   const drafts: Draft[] = []
-  const collect = (items: readonly unknown[], statedIn: 'json-ld' | 'microdata' | 'rdfa') => {
-    const read = readDrafts(items, statedIn, facts)
+  const collect = (graph: Graph, statedIn: 'json-ld' | 'microdata' | 'rdfa') => {
+    const read = readDrafts(graph, statedIn, facts)
     for (const name of read.truncated) truncated.add(name)
     drafts.push(...read.drafts)
   }
-  collect(values, 'json-ld')
-  collect(page.microdata.items, 'microdata')
-  collect(page.rdfa.items, 'rdfa')
+  collect(jsonLd.graph, 'json-ld')
+  collect(buildGraph(page.microdata.items), 'microdata')
+  collect(buildGraph(page.rdfa.items), 'rdfa')
   const meta = readMeta(page.meta, facts)
   if (meta) drafts.push(meta)
   const products = mergeDrafts(drafts, identityOf(page, base))
   linkOrphans(products, page, facts)
   return {
     products: limit(products.filter(saysSomething).map(withIssues), truncated),
-    jsonLd: { scripts: page.scripts.length, invalid, repaired: [...repaired].sort() },
+    jsonLd: { scripts: jsonLd.scripts, invalid: jsonLd.invalidScripts, repaired: jsonLd.repaired },
     truncated: [...truncated].sort(),
   }
 }
@@ -100,19 +108,15 @@ function baseOf(page: PageStatements, url: string): string {
   return declared?.absolute && /^https?:/.test(declared.url) ? declared.url : url
 }
 
-function identityOf(page: PageStatements, base: string) {
-  const canonical = page.canonical === null ? undefined : resolveLink(page.canonical, base)
-  const declared = page.meta.get('og:url')
-  const graph = declared === undefined ? undefined : resolveLink(declared, base)
-  const urls = [
-    base,
-    canonical?.absolute ? canonical.url : undefined,
-    graph?.absolute ? graph.url : undefined,
-  ]
-  return {
-    urls: new Set(urls.filter((one): one is string => one !== undefined).map(withoutFragment)),
-    titles: [page.heading, page.meta.get('og:title'), page.title].filter((one): one is string => !!one),
+function identityOf(page: PageStatements, base: string): PageIdentity {
+  const resolve = (href: string | null | undefined) => {
+    const link = href ? resolveLink(href, base) : undefined
+    return link?.absolute ? link.url : undefined
   }
+  return identifyPage(
+    [base, resolve(page.canonical), resolve(page.meta.get('og:url'))],
+    [page.heading, page.meta.get('og:title'), page.title],
+  )
 }
 
 /** Country of the page: its language tag, its locale, the country code of its host. */

@@ -1,9 +1,10 @@
 // Turns things of a page into products with their offers, as far as one syntax states them.
 import type { Offer, Product } from '../../../schemas/product-offers.ts'
 import { resolveLink } from '../extract/links.ts'
-import { buildGraph, type Graph, nodesAt, type Role, type Thing } from './graph.ts'
+import { buildGraph, type Graph, nodesAt, type Role, type Thing } from '../structured/graph.ts'
 import { readIdentifiers } from './identify.ts'
-import { isNode, idOf, listOf, type Node, own, scalarOf, textAt, valuesOf } from './node.ts'
+import { addressesOf } from '../structured/main.ts'
+import { isNode, listOf, type Node, own, scalarOf, textAt, valuesOf } from '../structured/node.ts'
 import { readOffer, readStatedCurrency, urlAt } from './offer.ts'
 
 /** A product of one page, before it has a place in an answer. */
@@ -40,11 +41,10 @@ const ATTRIBUTES = ['color', 'size', 'material', 'pattern', 'model', 'category',
 
 /** Drafts of the products that one syntax states, in the order of the page. */
 export function readDrafts(
-  values: readonly unknown[],
+  graph: Graph,
   statedIn: Product['stated_in'],
   facts: PageFacts,
 ): { readonly drafts: readonly Draft[]; readonly truncated: readonly string[] } {
-  const graph = buildGraph(values)
   const truncated = new Set<string>(graph.isCut ? [statedIn] : [])
   const loose = looseOffers(graph)
   const products = graph.things.filter((thing) => isProduct(thing, loose))
@@ -138,7 +138,7 @@ function readDraft({ node, role }: Thing, context: DraftContext): Draft | undefi
     main_offer: null,
     issues: [],
   }
-  return { product, role, urls: addressesOf(node, facts.base, address), isVariant: group !== undefined }
+  return { product, role, urls: addressesOf(node, facts.base), isVariant: group !== undefined }
 }
 
 function readOffers(node: Node, { graph, loose, statedIn, facts, truncated }: DraftContext): Offer[] {
@@ -202,21 +202,6 @@ function attributesOf(node: Node, graph: Graph): Record<string, string> {
   // `fromEntries` makes own properties, whatever they are called.
   return Object.fromEntries(attributes)
 }
-
-function addressesOf(node: Node, base: string, address: string | null): ReadonlySet<string> {
-  const urls = new Set<string>()
-  for (const text of [address, idOf(node), scalarOf(own(node, 'mainEntityOfPage')), ...idsAt(node)]) {
-    const resolved = text ? resolveLink(text, base) : undefined
-    if (resolved?.absolute) urls.add(withoutFragment(resolved.url))
-  }
-  return urls
-}
-
-const idsAt = (node: Node) =>
-  listOf(own(node, 'mainEntityOfPage')).map((value) => (isNode(value) ? idOf(value) : undefined))
-
-/** An address without its fragment. */
-export const withoutFragment = (url: string): string => url.replace(/#.*$/, '')
 
 /** Whether orphaned properties are those of one offer. */
 export const statesPrice = (node: Node): boolean =>

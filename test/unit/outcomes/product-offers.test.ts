@@ -96,6 +96,7 @@ describe('product-offers', () => {
         { url: B, fallbacks: [] },
       ],
       max_age_seconds: 0,
+      redirects: 'same_site',
     }
     expect(job([A, B]).request).toEqual(request)
     const mixed = new Map<never, unknown>([

@@ -31,6 +31,8 @@ const LISTS = new Set([
   'significantLink',
   'relatedLink',
   'mentions',
+  'blogPost',
+  'blogPosts',
 ])
 const MAIN = new Set(['mainEntity', 'mainEntityOfPage', 'about'])
 /** Properties whose values belong to a product and are no product on this page. */
@@ -81,7 +83,9 @@ export function buildGraph(values: readonly unknown[]): Graph {
     }
     things.push({ node, types, role, parent })
     for (const [key, child] of Object.entries(node))
-      if (isContainer(child)) queue.push({ value: child, role: roleOf(key, role, types), parent: node })
+      if (key === '@reverse' && isNode(child))
+        for (const value of turnAround(child, node, plain)) queue.push({ value, role, parent: undefined })
+      else if (isContainer(child)) queue.push({ value: child, role: roleOf(key, role, types), parent: node })
     if (queue.length > 4 * MAX_NODES) {
       queue.length = 4 * MAX_NODES
       isCut = true
@@ -137,6 +141,20 @@ function withPlainKeys(node: Node): Node {
     if (!(name in plain)) plain[name] = own(node, key)
   }
   return plain
+}
+
+/** `{"@reverse": {"itemOffered": offer}}` in a product says that the offer offers it: the same, from the other end. */
+function turnAround(reverse: Node, node: Node, plain: Map<unknown, Node>): Node[] {
+  const turned: Node[] = []
+  for (const key of Object.keys(reverse))
+    for (const value of listOf(own(reverse, key))) {
+      if (!isNode(value)) continue
+      const stated = Object.assign(Object.create(null) as Record<string, unknown>, value)
+      stated[key.replace(ALIASED, '')] ??= node
+      plain.set(value, stated)
+      turned.push(stated)
+    }
+  return turned
 }
 
 /** Nodes among the values of these properties, references followed. */

@@ -3,6 +3,7 @@
 import { Parser } from 'htmlparser2'
 import { isObject } from '../../lib/json.ts'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
+import { typeName } from './types.ts'
 
 export type Node = Readonly<Record<string, unknown>>
 
@@ -60,8 +61,13 @@ function textOf(value: unknown): string | undefined {
   return undefined
 }
 
+/** Tags that texts in structured data are written with. `Vec<T>` is none: what only looks like a tag is text. */
+const TAG =
+  /<\/?(?:a|abbr|b|big|br|center|code|dd|div|dl|dt|em|figure|font|h[1-6]|hr|i|img|li|ol|p|pre|script|small|span|strong|style|sub|sup|table|tbody|td|th|tr|u|ul)(?=[\s/>])/i
+
 /** JSON-LD is often filled with text that was written for HTML: its tags and entities are not part of it. */
-function readMarkup(text: string): string {
+function readMarkup(written: string): string {
+  const text = TAG.test(written) ? written : written.replaceAll('<', '&lt;')
   const pieces: string[] = []
   let isCode = false
   const parser = new Parser({
@@ -99,12 +105,12 @@ export function textAt(node: Node, keys: readonly string[], max: number): string
   return null
 }
 
-/** Local names of the types: `https://schema.org/Product` and `schema:Product` are `Product`. */
+/** Names of the types: `https://schema.org/Product`, `schema:Product` and `product` are `Product`. */
 export function typesOf(node: Node): readonly string[] {
   const types: string[] = []
   for (const type of listOf(own(node, '@type') ?? own(node, 'type')))
     if (typeof type === 'string')
-      for (const name of type.slice(0, 500).split(/\s+/)) types.push(name.replace(/^.*[/#:]/s, ''))
+      for (const name of type.slice(0, 500).split(/\s+/)) if (name !== '') types.push(typeName(name))
   return types
 }
 

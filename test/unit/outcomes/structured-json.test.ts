@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseLoosely } from '../../../src/outcomes/products/loose-json.ts'
+import { parseLoosely } from '../../../src/outcomes/structured/loose-json.ts'
 
 const read = (script: string) => {
   const result = parseLoosely(script)
