@@ -1,0 +1,144 @@
+// Tells pages that are none: checks, walls, errors, placeholders and remnants that answer 200. A good page that is refused is worse than a
+// poor one that is sold, so one sign is enough only where a page says nothing else.
+import { isObject } from '../../../lib/json.ts'
+import { parsePage, type Element, elementsBelow, type ParsedPage } from '../tree.ts'
+import { MAX_SHORT_WORDS, readSaid, type Said } from './lines.ts'
+import { POOR_REASONS, type PoorReason } from './reasons.ts'
+import { isRemnant } from './remnant.ts'
+import { SIGNS } from './signs.ts'
+
+/** Points that a page of at most so many words needs; a longer one is never refused for what it says. */
+const NEEDED: readonly (readonly [words: number, points: number])[] = [
+  [30, 1],
+  [100, 2],
+  [MAX_SHORT_WORDS, 3],
+]
+/** What a page is called counts for this much, and alone only where it says next to nothing. */
+const NAME_POINTS = 2
+const BARE_WORDS = 14
+/** So few words beside a dialog or a form are no page of their own. */
+const BESIDE_WORDS = 4
+/** With so much text behind a declared wall the text is there. */
+const FREE_WORDS = 150
+
+const CHECK_SCRIPTS =
+  /_cf_chl_opt|\/cdn-cgi\/challenge-platform|captcha-delivery\.com|id="?px-captcha|sec-if-cpt-container|\/_sec\/cp_challenge|_Incapsula_Resource|awsWafCookieDomainList|id="?captcha-form/
+/** With words of its own a page that has one is a form with protection. */
+const CHECK_WIDGETS = /class="[^"]{0,80}(?:g-recaptcha|h-captcha|cf-turnstile)/
+const MAX_SCANNED_CHARACTERS = 32 * 1024
+const APP_ROOT = /^(?:root|app|__next|__nuxt|app-root)$/
+
+/**
+ * @param html the source of `page`
+ * @param words of the main text, as they are estimated, where it is known
+ * @returns why the page is nothing to sell, if so
+ */
+export function findPoor(
+  html: string,
+  words = 0,
+  page: ParsedPage = parsePage(html),
+): PoorReason | undefined {
+  if (words > MAX_SHORT_WORDS) return undefined
+  const said = readSaid(page)
+  if (said.isLong) return isHalfSold(page, words) ? 'paywall' : undefined
+  const facts = { html: html.slice(0, MAX_SCANNED_CHARACTERS), page, words: Math.max(words, said.words) }
+  let best: PoorReason | undefined
+  let most = 0
+  for (const reason of POOR_REASONS) {
+    if (reason === 'remnant') continue
+    const points = score(reason, said, facts)
+    if (points > most) [best, most] = [reason, points]
+  }
+  if (best) return best
+  if (isHalfSold(page, words)) return 'paywall'
+  return isRemnant(said) ? 'remnant' : undefined
+}
+
+interface Facts {
+  readonly html: string
+  readonly page: ParsedPage
+  /** Of the main text or of all that the page says, whichever is more. */
+  readonly words: number
+}
+
+/** The points of one reason, or 0 where they are too few for a page of that length. */
+function score(reason: Exclude<PoorReason, 'remnant'>, said: Said, facts: Facts): number {
+  const { names, says } = SIGNS[reason]
+  const lines = [
+    ...said.lines,
+    ...(said.words <= BESIDE_WORDS && facts.page.root.words <= MAX_SHORT_WORDS
+      ? [...said.around, ...said.unscripted]
+      : []),
+  ]
+  const spoken = says.filter((pattern) => lines.some((line) => pattern.test(line))).length
+  const built = readStructure(reason, said, facts)
+  const isNamed = [...said.names, ...said.lines.slice(0, 2)].some((name) => names.test(name))
+  if (spoken + built === 0 && !(isNamed && facts.words <= BARE_WORDS && speaksOnlyIts(names, said))) return 0
+  const points = spoken + built + (isNamed ? NAME_POINTS : 0)
+  const needed = NEEDED.find(([words]) => facts.words <= words)?.[1] ?? Infinity
+  return points >= needed ? points : 0
+}
+
+/** A page that says its name and nothing else, but for the name of its server or of its site. */
+const speaksOnlyIts = (names: RegExp, { lines }: Said) =>
+  lines.some((line) => names.test(line)) && lines.filter((line) => !names.test(line)).length <= 1
+
+function readStructure(reason: PoorReason, said: Said, { html, page }: Facts): number {
+  switch (reason) {
+    case 'captcha':
+      if (CHECK_SCRIPTS.test(html)) return 3
+      return CHECK_WIDGETS.test(html) && said.words <= BESIDE_WORDS ? 1 : 0
+    case 'login_wall':
+      return /<input[^>]{1,200}type="?password/i.test(html) ? 1 : 0
+    case 'script_shell':
+      return said.words === 0 && hasEmptyRoot(page) ? 1 : 0
+    default:
+      return 0
+  }
+}
+
+function hasEmptyRoot({ root }: ParsedPage): boolean {
+  for (const { name, attributes, words } of elementsBelow(root))
+    if (words === 0 && (APP_ROOT.test(attributes['id'] ?? '') || name === 'app-root')) return true
+  return false
+}
+
+/** Structured data says that the text is not free, and the part that it names is not there. */
+function isHalfSold(page: ParsedPage, words: number): boolean {
+  if (words > FREE_WORDS) return false
+  const selectors = new Set<string>()
+  let isSold = false
+  for (const script of page.jsonLd) {
+    if (!script.includes('isAccessibleForFree')) continue
+    let value: unknown
+    try {
+      value = JSON.parse(script)
+    } catch {
+      continue
+    }
+    const queue: unknown[] = [value]
+    for (let i = 0; i < queue.length && i < MAX_NODES; i++) {
+      const item = queue[i]
+      if (Array.isArray(item)) queue.push(...item.slice(0, MAX_NODES))
+      if (!isObject(item)) continue
+      isSold ||= /^false$/i.test(String(item['isAccessibleForFree']))
+      if (typeof item['cssSelector'] === 'string' && selectors.size < MAX_SELECTORS)
+        selectors.add(item['cssSelector'])
+      queue.push(...Object.values(item).filter((child) => typeof child === 'object'))
+    }
+  }
+  return isSold && ![...selectors].some((selector) => hasWords(page.root, selector))
+}
+
+const MAX_NODES = 200
+const MAX_SELECTORS = 5
+const MIN_SOLD_WORDS = 80
+
+/** Of the selectors only those of one class are read, which is what they are in practice. */
+function hasWords(root: Element, selector: string): boolean {
+  const name = /^\s*\.([\w-]{1,100})\s*$/.exec(selector)?.[1]
+  if (name === undefined) return false
+  for (const { attributes, words } of elementsBelow(root))
+    if (words >= MIN_SOLD_WORDS && (attributes['class'] ?? '').split(/\s+/).includes(name)) return true
+  return false
+}

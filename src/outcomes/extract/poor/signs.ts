@@ -1,0 +1,103 @@
+// The words by which pages that are none are known: what they are called, and what they say to their visitor. They speak to somebody ("verify
+// that you are human"), which pages about them do not. Matched against lower case with straight apostrophes.
+import type { PoorReason } from './reasons.ts'
+
+export interface Signs {
+  /** The whole of a title, of one part of it, or of a heading. */
+  readonly names: RegExp
+  /** One idea each, in every language: two of them are two signs. Bounded, so that no text makes the search slow. */
+  readonly says: readonly RegExp[]
+}
+
+const whole = (...alternatives: string[]) =>
+  new RegExp(`^(?:${alternatives.join('|')})[\\s.!?…。！？:]*$`, 'u')
+const any = (...alternatives: string[]) => new RegExp(alternatives.join('|'), 'u')
+
+// prettier-ignore
+export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
+  captcha: {
+    names: whole('just a moment', 'one moment,? please', 'attention required', 'one more step', 'robot check', 'robot or human', 'are you (?:a robot|human)', 'security (?:check|verification)', 'human verification', 'challenge validation', 'bot verification', 'pardon our interruption', 'ddos protection', 'access to this page has been denied', `making sure you're not a bot`, 'verifying your browser', 'please wait', 'sicherheits(?:überprüfung|prüfung|abfrage)', 'nur einen moment', 'einen moment(?:,? bitte)?', 'vérification (?:de sécurité|requise)', 'un instant', 'verificación de seguridad', 'un momento', 'التحقق الأمني', 'لحظة من فضلك', '安全验证', '访问验证', '请稍候', 'しばらくお待ちください', '認証', 'один момент', 'ой'),
+    says: [
+      any("(?:verify|confirm|prove|check) (?:that )?(?:you are|you're) (?:a )?human", "(?:sure|confirm|verify|know|prove) (?:that )?(?:you're|you are|it's really you[^.]{0,40}) ?(?:,? and )?not a (?:ro)?bot", 'completing the captcha proves', '(?:solve|complete|enter) (?:this|the) (?:captcha|puzzle)', 'enter the characters you see', "confirm that you're human", `let's confirm you are human`, 'robot or human', '(?:تحقق|أكد|تأكد) (?:من )?أنك (?:إنسان|لست روبوت)', '(?:kein|nicht ein) roboter', 'dass sie ein mensch sind', 'vous êtes (?:bien )?(?:un )?humain', "n'êtes pas un robot", '(?:eres|es usted|sea) (?:un )?humano', 'no (?:eres|es) un robot', '您是真人', '(?:不是|非)机器人', '輸入驗證碼|输入验证码', '拖动滑块', 'あなたが人間であること', 'ロボットではありません', '(?:что )?вы (?:человек|не робот)', 'отправляли вы, а не робот'),
+      any('checking (?:your browser|if the site connection is secure)', 'needs to review the security of your connection', 'complete the security check', 'verifying your browser', 'once this check is complete', 'completing the action below', 'you are seeing this because the administrator', 'جار[ٍي]? التحقق من متصفحك', 'اختبار التحقق', 'sicherheit ihrer verbindung', 'ihr browser wird überprüft', 'nous vérifions votre navigateur', "effectuer l'action ci-dessous", 'comprobando su navegador', 'completa la siguiente acción', '检查您的连接', '接続のセキュリティ', '画像認証を完了', 'проверка браузера', 'похожи на автоматические'),
+      any('unusual (?:traffic|activity) from your', 'made us think (?:that )?you (?:were|are) a bot', 'you are using automation tools', 'ray id', 'press & hold', 'hold the button to confirm', 'escribe los caracteres', '异常流量', 'verifies that you are not a bot', '完成拼图', 'compléter le puzzle'),
+      any('(?:enable|turn on) (?:javascript|js) and (?:cookies|disable any ad ?blocker) ?(?:to continue)?', 'please enable js and disable any ad blocker', '(?:javascript and cookies|cookies and javascript) are enabled', 'javascript und cookies', 'javascript et les cookies', 'javascript y las cookies', 'javascript и файлы cookie', 'جافا سكريبت وملفات', 'browser is accepting cookies', 'you must enable javascript to pass this check'),
+    ],
+  },
+  access_denied: {
+    names: whole('access (?:is )?denied', '(?:error )?(?:403|401|429)', '(?:(?:error|http) )?403(?: -| :|:)? ?forbidden', 'forbidden', 'too many requests', '429 too many requests', 'not available', 'zugriff verweigert', 'accès refusé', 'acceso denegado', 'تم رفض الوصول', '访问被拒绝', '拒绝访问', 'アクセス(?:拒否|が拒否されました)', 'доступ (?:запрещ[её]н|закрыт)', 'sorry, you have been blocked', 'your access to this site has been limited(?: by the site owner)?'),
+    says: [
+      any("you (?:don't|do not) have permission to (?:access|view)", 'you have been blocked', 'your access to this (?:site|service) has been limited', 'you have sent too many requests', 'you are unable to access', '(?:content|page|site|video|service|website) is (?:not|un)(?: currently)? ?available in your (?:region|country|location|area)', 'unable to serve readers in your', 'keine berechtigung', "n'êtes pas autorisé", 'no tiene permiso', 'ليس لديك إذن', '没有权限', '权限がありません|権限がありません', 'нет прав для просмотра', 'no está disponible en su región'),
+      any('due to legal reasons', 'using a security service to protect itself', 'reference #[\\da-f.]+', 'http response code 503', 'please slow down'),
+    ],
+  },
+  server_error: {
+    names: whole('(?:(?:error|http) )?5\\d\\d', '(?:(?:error|http) )?5\\d\\d(?: -|:)? ?(?:internal server error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out)', 'internal server error', 'bad gateway', 'service (?:temporarily )?unavailable', 'database error', 'runtime error', 'error', 'something went wrong', '(?:site |under |down for )?maintenance', `we'll be back soon`, "server error in '/' application", 'error establishing a database connection', 'wartungsarbeiten', 'fehler', 'site en maintenance', 'erreur', '(?:sitio en )?mantenimiento', 'صيانة', 'الموقع تحت الصيانة', 'خطأ', '系统维护(?:中)?', '出错了', '(?:ただいま)?メンテナンス(?:中です)?', 'エラー', 'технические работы', 'сайт на техническом обслуживании', 'ошибка'),
+    says: [
+      any('^fatal error', 'uncaught (?:error|exception)', '^error establishing a database connection\\W*$', 'there has been a critical error on this website', 'the server encountered an (?:internal|unexpected) error', 'http error 50\\d', '(?:an unexpected|an application|an) error (?:has )?occurred', '^(?:oops[!,.]* )?something went wrong\\W*$', 'could not connect to the database', 'mysqli?_connect\\(\\)', 'application error: a client-side exception', 'es ist ein (?:unerwarteter )?fehler aufgetreten', 'une erreur (?:inattendue )?est survenue', 'ha ocurrido un error', 'حدث خطأ', '服务器内部错误', 'エラーが発生しました', 'произошла ошибка'),
+      any("we're performing (?:some )?maintenance", 'for scheduled maintenance', 'undergoing (?:scheduled |planned )?maintenance', "we'll be back (?:soon|up|shortly)", 'wegen wartungsarbeiten ist (?:unsere|die|diese) (?:web)?(?:site|seite)', 'actuellement en maintenance', 'realizando tareas de mantenimiento', 'الموقع تحت الصيانة', '网站正在维护', '系统维护中', 'メンテナンス中です', 'ведутся технические работы'),
+      any('(?:please )?(?:try|check back)(?: again)? (?:later|in a (?:minute|few))', 'versuchen sie es später', '(?:réessayer ultérieurement|revenir plus tard)', '(?:de nuevo más tarde|vuelva más tarde)', '(?:مرة أخرى لاحقا|سنعود قريبا)', '请稍后(?:再试|重试)', 'しばらくしてから再度', '(?:попытку позже|зайдите позже)', 'description: an application error', 'on line \\d+'),
+    ],
+  },
+  soft_404: {
+    names: whole('(?:(?:error|http) )?(?:404|410)', '(?:(?:error|http) )?404(?: -| –|:)? ?(?:(?:page )?not found|error)?', "(?:oops[!,.]* )?(?:sorry,? )?(?:this |the |that )?page (?:was |is |could |can(?:no|')t be |(?:could )?not be )*(?:not )?found", "(?:oops[!,.]* )?that page can't be found", 'not found', 'nothing here', '(?:product|item|article|job|listing|video|topic|user) (?:was )?not found', 'job closed', 'listing removed', 'video unavailable', 'article unavailable', 'this page does not exist', 'this (?:product|item|job|listing) is no longer available', 'seite nicht gefunden', 'fehler 404', 'page (?:introuvable|non trouvée)', 'erreur 404', 'página no encontrada', 'الصفحة غير موجودة', 'خطأ 404', '页面不存在', '(?:お探しの)?ページが?は?(?:見つかりません|見つかりませんでした)', 'страница не найдена', 'ошибка 404', '404[ -].{1,30}'),
+    says: [
+      any("(?:page|article|product|item|topic|thread|file|url|address) (?:that )?(?:you(?:'re| are| were)? (?:looking for|requested|tried|followed)|requested)[^.]{0,40}(?:not|n't|no longer|removed|moved|deleted)", "can't find the page (?:that )?you", "that page can't be found", '^(?:sorry, )?(?:the |this )?page (?:was |could )?not (?:be )?found\\W*$', "(?:this |the )?(?:page|video|listing|content) (?:isn't|is not) available(?: anymore)?\\W*$", "(?:this|the) page (?:does not|doesn't|no longer) exists?", 'requested (?:url|page|topic|file|resource) (?:was not|could not|does not|cannot)', 'not the web ?page you are looking for', 'nothing was found at this location', '(?:this|the) (?:product|item|job|listing|ad|offer|article) (?:is|has been) (?:no longer available|removed|sold|closed)', 'this listing has ended', 'gesuchte seite konnte', 'seite existiert nicht', 'page que vous (?:recherchez|cherchez|demandez)', "produit n'est plus disponible", 'página que (?:buscas?|solicit)', 'hemos podido encontrar la página', 'الصفحة التي تبحث عنها', 'لم يتم العثور على الصفحة', '访问的页面(?:不存在|已)', '商品(?:找不到|已下架)', 'お探しのページ', 'ページが存在しません', '現在取り扱っておりません', '(?:запрашиваемая|запрошенная) (?:вами )?страница', 'такой страницы (?:нет|не существует)'),
+      any('(?:may|might) have (?:been )?(?:moved|removed|deleted|renamed|expired|mistyped)', 'back to (?:the )?home', 'go (?:back )?(?:to )?home', 'the page may have', 'mistyped the address', 'has been (?:removed|filled|deleted)', 'posting has expired', 'link you followed may be broken', 'try a search', 'no longer available', 'look at similar', 'oder wurde verschoben', 'nicht mehr verfügbar', 'a été déplacée', 'sido eliminada', 'أو تم نقلها', '已被删除', '该商品已下架', 'urlが変更', 'была удалена', 'вернитесь на главную'),
+    ],
+  },
+  parked_domain: {
+    names: whole('coming soon', 'parked', 'expired', 'under construction', '[\\w.-]{3,60} is for sale', 'apache2? (?:\\w+ )?default page', 'welcome to nginx', 'it works', 'store unavailable', 'account suspended', 'this (?:account|domain|site) has (?:been suspended|expired)', 'hier entsteht', 'buy this domain'),
+    says: [
+      any('(?:this|the) domain (?:name )?(?:[\\w.-]{3,60} )?(?:is|may be) for sale', '(?:buy|inquire about) this domain', 'this domain is parked', 'this domain has expired', 'if you are the owner of this domain', 'this (?:site|website) is under construction', 'a new website will be', 'default (?:welcome )?page used to test', '(?:nginx )?web server is successfully installed', 'account has been suspended', 'this store is (?:currently )?unavailable', 'domain steht zum verkauf', 'hier entsteht eine neue', 'nom de domaine est à vendre', 'dominio está en venta', '域名(?:正在)?出售', 'домен прода[её]тся', 'ドメインは(?:販売中|売り)', 'النطاق معروض للبيع'),
+      any('get a price in less than', 'click here to inquire', 'related searches', 'contact your (?:registrar|hosting provider)', 'further configuration is required', 'correct operation of the'),
+    ],
+  },
+  age_gate: {
+    names: whole('age (?:verification|check|gate|restriction)', 'are you (?:over|at least) (?:18|21)(?: years old)?', 'altersprüfung', 'bist du über 18', "avez-vous l'âge légal ?", '¿eres mayor de edad', 'вам есть 18 лет', '您是否年满18周岁', 'あなたは20歳以上ですか', 'please enter your date of birth'),
+    says: [
+      any('you must be (?:18|21|of legal)[^.]{0,40} to (?:enter|view|access|visit)', 'please (?:confirm|verify|enter) your (?:age|date of birth)', 'are you (?:over|at least) (?:18|21)', 'bestätigen sie, dass sie mindestens', "avoir l'âge légal pour accéder", 'ser mayor de (?:18 años|edad) para', 'подтвердите свой возраст', '确认您的年龄', '年齢確認をお願い'),
+    ],
+  },
+  paywall: {
+    names: whole('subscribe to (?:continue|read)(?: reading)?', 'you have reached your limit of free articles', 'subscribers only'),
+    says: [
+      any('subscribe (?:now )?to (?:continue|keep|read|unlock)', '(?:to|and) (?:continue|keep) reading,? subscribe', 'reached your (?:limit|monthly limit) of free', '(?:article|story|post|content) is (?:only )?for (?:paid |paying )?(?:subscribers|paid members)', 'this is a (?:premium|subscriber)(?:-only)? article', 'unlock (?:it|this article) with a subscription', 'keep reading with a', 'preview of subscription content', 'access through your institution', 'weiterlesen mit', 'artikel ist nur für abonnenten', 'réservé aux abonnés', 'il vous reste \\d', 'exclusivo para suscriptores', 'suscríbete para seguir leyendo', 'المحتوى للمشتركين', 'متابعة القراءة', '付费内容', '订阅后阅读', '有料会員限定', '(?:残り|あと)\\d+文字', 'доступен только подписчикам', 'оформите подписку, чтобы'),
+      any('already a subscriber', 'cancel anytime', 'free trial', 'unlimited access', 'jetzt abonnieren', 'buy this article', 'subscribe now'),
+    ],
+  },
+  login_wall: {
+    names: whole('(?:log|sign) ?in(?: to .{1,40})?', 'login(?: to .{1,40})?', '(?:sign|log) in to continue(?: to .{1,40})?', 'sign up', 'members only', 'session expired', 'your session has expired', 'join to view .{1,40}', 'anmelden', 'anmeldung', 'connexion', 'iniciar sesión', 'تسجيل الدخول', '登录', '登入', 'ログイン', 'вход', 'войти', '.{1,60} login service'),
+    says: [
+      any('(?:must|need to|have to) (?:be logged in|be signed in|log in|sign in|login)(?: or \\w+)? to (?:view|see|access|read|continue)', 'registered and logged in to view', '(?:log|sign) in (?:or (?:sign up|register) )?to (?:continue|view|see|access)', 'please (?:log|sign) in (?:again|or register)', 'is for members only', 'your session has expired', 'join to view', 'melden sie sich an, um', 'devez être connecté', 'debes iniciar sesión', 'يجب تسجيل الدخول', '请先登录', '(?:表示|閲覧)するには(?:ログイン|会員登録)', 'страницу, войдите'),
+      any('forgot(?:ten)? (?:your |my )?password', "(?:don't|do not) have an account", 'already a member', 'create (?:an )?account', 'passwort vergessen', 'mot de passe oublié', 'olvidaste tu contraseña', 'نسيت كلمة المرور', '忘记密码', 'パスワードをお忘れ', 'забыли пароль'),
+    ],
+  },
+  consent_wall: {
+    names: whole('before you continue(?: to .{1,40})?', 'we (?:value|respect|care about) your privacy', 'accept or subscribe', 'continue with advertising or subscribe', 'bevor sie fortfahren', 'wir schätzen ihre privatsphäre', "avant (?:de continuer|d'accéder au site)", 'tu privacidad(?: es importante para nosotros)?', 'قبل (?:المتابعة|أن تتابع)', '続行する前に', '继续之前', 'прежде чем продолжить', '.{1,40} is part of the .{1,40} family of brands'),
+    says: [
+      any('we use cookies', 'uses cookies to', 'we and our (?:\\d+ )?partners', 'accept cookies to continue', 'wir verwenden cookies', 'speichern cookies', 'utilisons des cookies', 'utilizamos cookies', 'نستخدم ملفات تعريف', 'cookieを使用', '使用 ?cookie', 'используем файлы cookie'),
+      any('accept all', 'reject all', 'click to consent', 'manage options', 'accept cookies', 'alle (?:akzeptieren|ablehnen)', 'tout accepter', 'aceptar todo', 'قبول الكل', 'すべて同意', '全部接受', 'принять все'),
+    ],
+  },
+  empty_listing: {
+    names: whole('no results(?: found)?', '0 results', 'your (?:basket|cart) is empty'),
+    says: [
+      any('no (?:products|items|results|listings|entries|jobs) (?:were |was |have been )?(?:found|available|match)(?: (?:for|matching) |\\W*$)', 'there are no (?:products|items|entries|listings|results)', "couldn't find any results", 'did not match any', '^0 (?:results|products|items)\\W*$', 'your (?:basket|cart|shopping bag) is empty', 'keine (?:produkte|artikel|ergebnisse|treffer) gefunden', 'aucun (?:produit|résultat)', 'no se (?:han encontrado|encontraron) (?:productos|resultados)', 'لا توجد (?:منتجات|نتائج)', '没有找到(?:相关|匹配)?', '該当する(?:商品|結果|ページ)(?:が|は)', 'ничего не найдено'),
+    ],
+  },
+  refresh_stub: {
+    names: whole('redirecting', 'redirection', 'page moved', 'object moved', '(?:301 )?moved permanently', '302 found', 'weiterleitung', 'redirigiendo', 'إعادة توجيه', '跳转中', '移動しました', 'перенаправление', 'this page has moved'),
+    says: [
+      any('you (?:are being|will be) redirected', '^redirecting\\W*$', 'object moved to', '(?:document|page) has moved', 'sie werden weitergeleitet', 'allez être redirigé', '^redirigiendo', 'إعادة توجيهك', '页面正在跳转', 'ページは移動しました', 'вы будете перенаправлены'),
+      any('click here', 'klicken sie hier', 'cliquez ici', 'haga clic aquí', 'اضغط هنا', '点击这里', 'クリックしてください', 'нажмите здесь', 'update your bookmarks'),
+    ],
+  },
+  script_shell: {
+    names: whole('unsupported browser', 'javascript (?:is )?(?:not available|required|disabled)', 'your browser is not supported'),
+    says: [
+      any('^(?:loading|please wait|one moment)(?:[ ,]*(?:please wait|products|content|page|data|the (?:page|app)))?\\W*$', '^wird geladen\\W*$', '^chargement(?: en cours)?\\W*$', '^cargando\\W*$', '^جار[ٍي]? ?(?:التحميل)\\W*$', '^加载中', '^読み込み中', '^загрузка\\W*$'),
+      any('(?:need to|must|please) enable javascript', "doesn't work properly without javascript", 'javascript is (?:required|disabled)', 'aktivieren sie javascript', 'habilitar javascript', '启用 ?javascript', 'javascriptを有効', 'включите javascript', 'activer javascript', 'your browser is not supported', 'upgrade to a newer browser'),
+    ],
+  },
+}

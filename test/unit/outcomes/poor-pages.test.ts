@@ -1,0 +1,103 @@
+// Nothing poor is sold as a success: a labelled set of checks, walls, errors and remnants beside ordinary pages that are as short.
+import { describe, expect, it } from 'vitest'
+import { SOURCE_REASONS } from '../../../schemas/sources.ts'
+import { analyses } from '../../../src/outcomes/analyses.ts'
+import { POOR_DETAILS, POOR_REASONS } from '../../../src/outcomes/extract/poor/reasons.ts'
+import { type LabelledPage, readLabelledPages } from '../../support/poor-pages.ts'
+
+const pages = readLabelledPages()
+const poor = pages.filter(({ label }) => label !== 'ordinary')
+const ordinary = pages.filter(({ label }) => label === 'ordinary')
+const input = (html: string) => ({
+  body: Buffer.from(html),
+  isCut: false,
+  contentType: 'text/html; charset=utf-8',
+  contentLanguage: null,
+  url: 'https://a.example/page',
+})
+const verdictOf = ({ html }: LabelledPage) => {
+  const reading = analyses.page(input(html))
+  return reading.ok ? 'ordinary' : reading.reason
+}
+const article = (words: number) =>
+  `<main><article><h1>The wall</h1>${Array.from({ length: words / 12 }, (_, day) => `<p>The council met on day ${day} and spoke about the wall all evening.</p>`).join('')}</article></main>`
+
+describe('the labelled set', () => {
+  it('is as large as it has to be, with every reason and a third held out', () => {
+    expect(poor.length).toBeGreaterThanOrEqual(200)
+    expect(ordinary.length).toBeGreaterThanOrEqual(140)
+    expect(new Set(pages.map(({ name }) => name)).size).toBe(pages.length)
+    expect(new Set(poor.map(({ label }) => label))).toEqual(new Set(POOR_REASONS))
+    expect(pages.filter(({ isHeldOut }) => isHeldOut).length / pages.length).toBeGreaterThan(0.3)
+  })
+
+  it.each([
+    ['seen while the rules were made', false],
+    ['held out', true],
+  ])(
+    '%s: at least .98 of what is refused is poor, and at least .9 of the poor is refused',
+    (_, isHeldOut) => {
+      const refused = (from: LabelledPage[]) =>
+        from.filter((page) => page.isHeldOut === isHeldOut && verdictOf(page) !== 'ordinary')
+      const right = refused(poor).length
+      expect(right / (right + refused(ordinary).length)).toBeGreaterThanOrEqual(0.98)
+      expect(right / poor.filter((page) => page.isHeldOut === isHeldOut).length).toBeGreaterThanOrEqual(0.9)
+    },
+  )
+
+  it('names the right reason nearly always', () => {
+    const refused = poor.map((page) => [page.label, verdictOf(page)]).filter(([, got]) => got !== 'ordinary')
+    const right = refused.filter(([label, got]) => label === got)
+    expect(right.length / refused.length).toBeGreaterThanOrEqual(0.95)
+  })
+
+  it.each(['products', 'feed'] as const)('is refused by %s with the same reasons', (analysis) => {
+    const agrees = (page: LabelledPage) => {
+      const reading = analyses[analysis](input(page.html))
+      return !reading.ok && reading.reason === verdictOf(page)
+    }
+    const known = poor.filter((page) => POOR_REASONS.some((reason) => reason === verdictOf(page)))
+    expect(known.filter((page) => !agrees(page)).map(({ name }) => name)).toEqual([])
+  })
+})
+
+describe('what is said of a poor page', () => {
+  it.each(POOR_REASONS)('%s: what happened and what to do', (reason) => {
+    expect(SOURCE_REASONS).toContain(reason)
+    expect(POOR_DETAILS[reason]).toMatch(/\. (?:Name|Try|Check|Send)\b|\band ask\b/)
+  })
+})
+
+describe('pages with text of their own', () => {
+  it.each([
+    ['a check that an article quotes', `${article(60)}<p>It said "Verify you are human".</p>`],
+    [
+      'a cookie dialog beside an article',
+      `<div role="dialog">We use cookies <button>Accept all</button></div>${article(60)}`,
+    ],
+    ['a password field beside an article', `<form><input type="password"></form>${article(60)}`],
+    ['an invitation to subscribe below a long text', `${article(360)}<p>Subscribe to continue reading</p>`],
+    [
+      'a paywall that is declared and not there',
+      `<script type="application/ld+json">{"@type":"Article","isAccessibleForFree":false}</script>${article(360)}`,
+    ],
+  ])('%s is a page', (_, html) => {
+    expect(analyses.page(input(`<!doctype html><title>The wall</title><body>${html}`)).ok).toBe(true)
+  })
+})
+
+it('says how a document was made', () => {
+  const html = `<!doctype html><title>The wall</title><body><nav>One two three</nav><div class="newsletter">Four five</div>${article(60)}`
+  const reading = analyses.page(input(html))
+  if (!reading.ok) throw new Error(reading.reason)
+  const { quality, document } = reading.value
+  expect(quality).toEqual({
+    mode: 'scored',
+    words: document.word_count,
+    page_words: document.word_count + 5,
+    boilerplate: [
+      { kind: 'chrome', words: 3 },
+      { kind: 'named', words: 2 },
+    ],
+  })
+})
