@@ -1,4 +1,9 @@
-// The two corpora of main-content extraction, how each is scored, and which third of their pages nobody looks at.
+// The corpora of benchmarks: where they are, which third of their pages nobody looks at while rules are made, and for
+// main-content extraction how each is scored. Pages of your own are scored with `--corpus DIR`, where DIR has this layout:
+//   extraction/wcxb-dev/{ground-truth/NAME.json, html/NAME.html.gz}           `url`, `ground_truth.main_content`, page type
+//   extraction/article-benchmark/{ground-truth.json, html/NAME.html.gz}       NAME to `url` and `articleBody`
+//   products/{ground-truth.json, html/NAME.html.gz}, feeds/                   see products.ts and feeds.ts
+// What is not there is not measured.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,32 +29,44 @@ export interface Score {
 
 const PROJECT = new URL('..', import.meta.url).pathname
 
-/** Undefined where there is none on this machine. */
+/**
+ * The folder of `--corpus DIR`, of GATEWAY_BENCH_DATA, or beside the project. Undefined where there is none on this machine.
+ * @throws when a folder was asked for that does not exist: nobody should take figures of other pages for those of their own
+ */
 export function findData(): string | undefined {
+  const at = process.argv.indexOf('--corpus')
+  if (at !== -1) {
+    const folder = process.argv[at + 1]
+    if (folder === undefined || !existsSync(folder)) throw new Error(`--corpus: no folder ${folder ?? ''}`)
+    return folder
+  }
   const folder = process.env['GATEWAY_BENCH_DATA'] ?? join(PROJECT, '../shared/data')
   return existsSync(folder) ? folder : undefined
 }
 
 /** A third, by the name of the file and nothing else. */
-const isHeldOut = (name: string) => createHash('sha256').update(name).digest()[0]! % 3 === 0
+export const isHeldOut = (name: string) => createHash('sha256').update(name).digest()[0]! % 3 === 0
 
+/** The pages of both corpora of extraction; none of a corpus that is not there. */
 export function listPages(data: string): Page[] {
   const wcxb = join(data, 'extraction/wcxb-dev')
   const articles = join(data, 'extraction/article-benchmark')
   const readPage = (folder: string, name: string) => () =>
     gunzipSync(readFileSync(join(folder, 'html', `${name}.html.gz`)))
-  const truths = JSON.parse(readFileSync(join(articles, 'ground-truth.json'), 'utf8')) as Record<
+  const truthFile = join(articles, 'ground-truth.json')
+  const truths = (existsSync(truthFile) ? JSON.parse(readFileSync(truthFile, 'utf8')) : {}) as Record<
     string,
     { articleBody: string; url: string }
   >
+  const labels = join(wcxb, 'ground-truth')
   return [
-    ...readdirSync(join(wcxb, 'ground-truth'))
+    ...(existsSync(labels) ? readdirSync(labels) : [])
       .filter((file) => file.endsWith('.json'))
       .sort()
       .map((file): Page => {
         const name = file.slice(0, -'.json'.length)
-        const label = JSON.parse(readFileSync(join(wcxb, 'ground-truth', file), 'utf8'))
-        const type = label._internal.page_type.primary
+        const label = JSON.parse(readFileSync(join(labels, file), 'utf8'))
+        const type = label._internal?.page_type?.primary ?? 'unknown'
         const { main_content: truth = '' } = label.ground_truth
         return {
           name,

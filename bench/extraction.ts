@@ -1,105 +1,99 @@
-// Main-content extraction on two public corpora: precision, recall, F1, CPU and memory, beside readability on linkedom in
-// the same run. Each engine in a process of its own; a third of the pages was kept out while the rules were made.
-import { spawnSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+// Main-content extraction on two public corpora, or on pages of your own (`--corpus DIR`, see corpora.ts): precision, recall,
+// F1, CPU and memory, beside Readability and Defuddle in the same run. Each engine in a process of its own; a third of the
+// pages was kept out while the rules were made. `node bench/extraction.ts [--corpus DIR] [--engine gateway]`
+import { spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decodeText } from '../src/outbound/charset.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { findData, listPages, meanScore, type Page, type Score, scorePage } from './corpora.ts'
-import { percentile, printTable, START_FLAGS } from './support.ts'
-
-type Engine = (body: Buffer, url: string) => string
-
-const ENGINES = {
-  async gateway(): Promise<Engine> {
-    const { readPage } = await import('../src/outcomes/extract/page.ts')
-    return (body, url) => {
-      const reading = readPage({ body, isCut: false, contentType: 'text/html', contentLanguage: null, url })
-      return reading.ok ? reading.value.document.text : ''
-    }
-  },
-  async 'readability + linkedom'(): Promise<Engine> {
-    const { Readability } = await import('@mozilla/readability')
-    const { parseHTML } = await import('linkedom')
-    return (body) => {
-      const { text } = decodeText(body, undefined, { isCut: false, markup: 'html' })
-      return new Readability(parseHTML(text).document).parse()?.textContent ?? ''
-    }
-  },
-}
+import type { Line } from './peers/extractors.ts'
+import { cpuSeconds, percentile, printTable, START_FLAGS } from './support.ts'
 
 /** Each in a process of its own; all with the flags of `npm start`, and one row more with those of src/outcomes/adapters/child.ts. */
-const RUNS: readonly { label: string; engine: keyof typeof ENGINES; flags: readonly string[] }[] = [
+const RUNS: readonly { label: string; engine: string; flags: readonly string[] }[] = [
   { label: 'gateway', engine: 'gateway', flags: START_FLAGS },
-  { label: 'readability + linkedom', engine: 'readability + linkedom', flags: START_FLAGS },
+  { label: 'Readability + linkedom', engine: 'readability', flags: START_FLAGS },
+  { label: 'Defuddle + linkedom', engine: 'defuddle', flags: START_FLAGS },
   {
     label: 'gateway, as its own processes are bounded',
     engine: 'gateway',
     flags: ['--max-old-space-size=192', '--max-semi-space-size=8'],
   },
 ]
-
-/** One page, as the process that measures writes it: a line of JSON. */
-interface Line {
-  readonly text: string
-  readonly failed: boolean
-  readonly cpuMs: number
-  /** Most so far. */
-  readonly peakMb: number
-}
+const PEERS = 3
 
 interface Measured {
   readonly pages: readonly (Score & Pick<Line, 'cpuMs' | 'failed'>)[]
   readonly peakMb: number
+  readonly timedOut: number
 }
 
-const MB = 1024 * 1024
+/** An engine that takes longer for one page has failed on it; counted in CPU, so that a busy machine changes nothing. */
+const MAX_PAGE_SECONDS = 10
+const LOOK_EVERY_MS = 100
 
-/** Keeps no text: what was extracted goes to a file at once, so that it is no memory of the engine. */
-async function measure(name: keyof typeof ENGINES, data: string): Promise<void> {
-  const engine = await ENGINES[name]()
-  const pages = listPages(data).map(({ url, read }) => ({ url, read }))
-  // What every process has once it runs: code that is compiled, and the data of one page.
-  for (const page of pages.slice(0, 3)) engine(page.read(), page.url)
-  const bodies = pages.map((page) => page.read())
-  globalThis.gc?.()
-  const baseMb = process.memoryUsage.rss() / MB
-  let peakMb = 0
-  for (const [i, body] of bodies.entries()) {
-    const before = process.cpuUsage()
-    let text = ''
-    let failed = false
-    try {
-      text = engine(body, pages[i]!.url)
-    } catch {
-      failed = true
-    }
-    const { user, system } = process.cpuUsage(before)
-    peakMb = Math.max(peakMb, process.memoryUsage.rss() / MB - baseMb)
-    const line: Line = { text, failed, cpuMs: (user + system) / 1000, peakMb }
-    writeSync(1, `${JSON.stringify(line)}\n`)
-  }
-}
-
-function runEngine({ engine, flags }: (typeof RUNS)[number], pages: readonly Page[]): Measured {
+/** Begins behind the page that took too long, as often as that happens. */
+async function runEngine(
+  { engine, flags }: (typeof RUNS)[number],
+  pages: readonly Page[],
+): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-extraction-'))
-  const file = openSync(join(folder, 'lines'), 'w')
-  try {
-    const { status } = spawnSync(
+  const lines: Line[] = []
+  let timedOut = 0
+  while (lines.length < pages.length) {
+    const path = join(folder, String(lines.length))
+    const isWhole = await runFrom(lines.length, path)
+    const written = readFileSync(path, 'utf8')
+    for (const line of written.split('\n').filter((each) => each !== '')) lines.push(JSON.parse(line) as Line)
+    if (isWhole) break
+    timedOut++
+    lines.push({
+      text: '',
+      failed: true,
+      cpuMs: MAX_PAGE_SECONDS * 1000,
+      peakMb: lines.at(-1)?.peakMb ?? 0,
+    })
+  }
+  rmSync(folder, { recursive: true })
+  if (lines.length !== pages.length) throw new Error(`${engine} read ${lines.length} pages`)
+  return {
+    pages: lines.map(({ text, failed, cpuMs }, i) => ({ ...scorePage(pages[i]!, text), failed, cpuMs })),
+    peakMb: Math.max(...lines.map(({ peakMb }) => peakMb)),
+    timedOut,
+  }
+
+  /** False when it was stopped, because a page took too long. */
+  async function runFrom(first: number, path: string): Promise<boolean> {
+    const file = openSync(path, 'w')
+    const program = new URL('./peers/extractors.ts', import.meta.url).pathname
+    const child = spawn(
       process.execPath,
-      [...flags, '--expose-gc', new URL(import.meta.url).pathname, engine],
+      [...flags, '--expose-gc', program, engine, String(first), ...process.argv.slice(2)],
       { stdio: ['ignore', file, 'inherit'] },
     )
-    if (status !== 0) throw new Error(`${engine} failed with ${status}`)
-    const lines = readFileSync(join(folder, 'lines'), 'utf8').trimEnd().split('\n')
-    const measured = lines.map((line) => JSON.parse(line) as Line)
-    return {
-      pages: measured.map(({ text, failed, cpuMs }, i) => ({ ...scorePage(pages[i]!, text), failed, cpuMs })),
-      peakMb: measured.at(-1)!.peakMb,
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+    let size = 0
+    let cpuBefore = 0
+    for (;;) {
+      await Promise.race([delay(LOOK_EVERY_MS), exited])
+      if (child.exitCode !== null || child.signalCode !== null) break
+      const cpu = cpuSeconds(child.pid!)
+      const { size: now } = statSync(path)
+      if (now !== size) {
+        size = now
+        cpuBefore = cpu
+      } else if (size > 0 && cpu - cpuBefore > MAX_PAGE_SECONDS) {
+        child.kill('SIGKILL')
+        await exited
+        closeSync(file)
+        return false
+      }
     }
-  } finally {
     closeSync(file)
-    rmSync(folder, { recursive: true })
+    const status = await exited
+    if (status !== 0) throw new Error(`${engine} failed with ${status}`)
+    return true
   }
 }
 
@@ -109,8 +103,11 @@ const HOSTILE: readonly [label: string, piece: string, before?: string, times?: 
   ['nested elements with text', '<div>x '],
   ['nested links', '<a href=x>y<div>'],
   ['nested tables', '<table><tr><td>x'],
+  ['nested figures', '<figure><img src=x>'],
+  ['nested formulas', '<math><msup>'],
   ['nested lists', '<ul><li>one two three'],
   ['nested headings', '<h1>x<div>'],
+  ['cards in cards', '<div class=c><a href=x>one two three four</a> $5'],
   ['unclosed tags', '<p><b>x'],
   ['elements with names', '<p class="collapse a-b cDe">word'],
   ['elements of the prototype', '<__proto__ constructor=a>x'],
@@ -183,19 +180,22 @@ async function measureSizes(pages: readonly Page[]): Promise<[label: string, ms:
 const format = (value: number) => value.toFixed(3)
 
 function report(pages: readonly Page[], results: ReadonlyMap<string, Measured>): void {
-  const engines = [...results].slice(0, 2)
+  const engines = [...results].slice(0, PEERS)
   const types = [...new Set(pages.filter(({ corpus }) => corpus === 'wcxb').map(({ type }) => type))].sort()
-  const groups: [label: string, corpus: Page['corpus'], belongs: (page: Page) => boolean][] = [
-    ...types.map((type): (typeof groups)[number] => [`wcxb, ${type}`, 'wcxb', (page) => page.type === type]),
-    ['wcxb, tuned on', 'wcxb', (page) => !page.isHeldOut],
-    ['wcxb, held out', 'wcxb', (page) => page.isHeldOut],
-    ['wcxb, all', 'wcxb', () => true],
-    ['articles, tuned on', 'articles', (page) => !page.isHeldOut],
-    ['articles, held out', 'articles', (page) => page.isHeldOut],
-    ['articles, all', 'articles', () => true],
+  type Group = [label: string, corpus: Page['corpus'], belongs: (page: Page) => boolean]
+  const inThirds = (label: string, corpus: Page['corpus'], belongs: Group[2]): Group[] => [
+    [`${label}, tuned on`, corpus, (page) => belongs(page) && !page.isHeldOut],
+    [`${label}, held out`, corpus, (page) => belongs(page) && page.isHeldOut],
+    [`${label}, all`, corpus, belongs],
   ]
-  const rows = groups.map(([label, corpus, belongs]) => {
+  const groups: Group[] = [
+    ...types.flatMap((type) => inThirds(`wcxb ${type}`, 'wcxb', (page) => page.type === type)),
+    ...inThirds('wcxb', 'wcxb', () => true),
+    ...inThirds('articles', 'articles', () => true),
+  ]
+  const rows = groups.flatMap(([label, corpus, belongs]) => {
     const at = pages.flatMap((page, i) => (page.corpus === corpus && belongs(page) ? [i] : []))
+    if (at.length === 0) return []
     const cells = engines.flatMap(([, { pages: scores }]) => {
       const { precision, recall, f1 } = meanScore(
         corpus,
@@ -203,7 +203,7 @@ function report(pages: readonly Page[], results: ReadonlyMap<string, Measured>):
       )
       return [format(precision), format(recall), format(f1)]
     })
-    return [label, at.length, ...cells]
+    return [[label, at.length, ...cells]]
   })
   const names = engines.map(([name]) => name)
   printTable(
@@ -212,32 +212,42 @@ function report(pages: readonly Page[], results: ReadonlyMap<string, Measured>):
     rows,
   )
   printTable(
-    'CPU and memory, bodies and code not counted',
-    ['engine', 'ms a page', 'worst ms', 'peak MB over base', 'failed'],
-    [...results].map(([name, { pages: all, peakMb }]) => [
-      name,
-      (all.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / all.length).toFixed(1),
-      Math.max(...all.map(({ cpuMs }) => cpuMs)).toFixed(0),
-      peakMb.toFixed(0),
-      all.filter(({ failed }) => failed).length,
-    ]),
+    `CPU and memory, bodies and code not counted; a page may take ${MAX_PAGE_SECONDS} s`,
+    ['engine', 'ms a page', 'median ms', 'worst ms', 'peak MB over base', 'failed', 'timed out'],
+    [...results].map(([name, { pages: all, peakMb, timedOut }]) => {
+      const sorted = all.map(({ cpuMs }) => cpuMs).toSorted((a, b) => a - b)
+      return [
+        name,
+        (sorted.reduce((sum, ms) => sum + ms, 0) / all.length).toFixed(1),
+        percentile(sorted, 0.5).toFixed(1),
+        sorted.at(-1)!.toFixed(0),
+        peakMb.toFixed(0),
+        all.filter(({ failed }) => failed).length,
+        timedOut,
+      ]
+    }),
   )
 }
 
 const data = findData()
-const [wanted] = process.argv.slice(2)
-if (data === undefined) {
+const pages = data === undefined ? [] : listPages(data)
+const wanted = process.argv.includes('--engine')
+  ? process.argv[process.argv.indexOf('--engine') + 1]
+  : undefined
+if (pages.length === 0) {
   console.log(
-    'No corpora: set GATEWAY_BENCH_DATA to the folder that holds `extraction`. Nothing was measured.',
+    'No pages: name the folder that holds `extraction` with --corpus or GATEWAY_BENCH_DATA. Nothing was measured.',
   )
-} else if (wanted !== undefined) {
-  await measure(wanted as keyof typeof ENGINES, data)
 } else {
-  const pages = listPages(data)
-  report(pages, new Map(RUNS.map((run) => [run.label, runEngine(run, pages)])))
+  const results = new Map<string, Measured>()
+  for (const run of RUNS)
+    if (wanted === undefined || run.engine === wanted) results.set(run.label, await runEngine(run, pages))
+  report(pages, results)
   printTable(
     'CPU of the gateway',
     ['what', 'ms'],
-    (await measureSizes(pages)).map(([label, ms]) => [label, ms.toFixed(1)]),
+    (await measureSizes(pages))
+      .filter(([, ms]) => !Number.isNaN(ms))
+      .map(([label, ms]) => [label, ms.toFixed(1)]),
   )
 }

@@ -1,23 +1,22 @@
 // How much of what a feed says is read right, and how fast: the expectations that stand at the top of the files in
 // `<data>/feeds`, compared as text. A third of the files, chosen by the hash of the name, is kept out of tuning.
-// `node bench/feeds.ts [--failures]`
-import { createHash } from 'node:crypto'
+// `node bench/feeds.ts [--corpus DIR] [--failures]`
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FeedDate } from '../src/outcomes/feeds/dates.ts'
 import { readVisible } from '../src/outcomes/feeds/html-text.ts'
 import type { Construct, Described, ParsedFeed } from '../src/outcomes/feeds/model.ts'
 import { parseFeed } from '../src/outcomes/feeds/parse.ts'
+import { findData, isHeldOut } from './corpora.ts'
 import { printTable } from './support.ts'
 
-const DATA = process.env['GATEWAY_BENCH_DATA'] ?? new URL('../../shared/data', import.meta.url).pathname
-const FOLDER = join(DATA, 'feeds')
+const FOLDER = join(findData() ?? '', 'feeds')
 const TARGET = 0.92
 const ORIGIN = 'http://127.0.0.1:8097/'
 const showFailures = process.argv.includes('--failures')
 
 if (!existsSync(FOLDER)) {
-  console.log(`no data in ${FOLDER} (set GATEWAY_BENCH_DATA): nothing to compare`)
+  console.log('No feeds: name the folder that holds `feeds` with --corpus or GATEWAY_BENCH_DATA.')
   process.exit(0)
 }
 
@@ -161,8 +160,6 @@ function holds(want: Expectation['want'], got: Exclude<Got, null>): boolean {
   const ours = collapse(got).replaceAll(' ', '')
   return ours === strip(want).replaceAll(' ', '') || ours === collapse(want).replaceAll(' ', '')
 }
-
-const isHeldOut = (name: string) => createHash('sha256').update(name).digest()[0]! % 3 === 0
 
 interface Tally {
   holds: number

@@ -1,13 +1,12 @@
 // Price, article number and availability of the product of a page, read out of what shops state in a structured form,
 // against labels made by people in `<data>/products`. A third of the pages, chosen by the hash of the name, is kept out of
-// tuning. `node bench/products.ts [--failures]`
-import { createHash } from 'node:crypto'
+// tuning. `node bench/products.ts [--corpus DIR] [--failures]`
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { readProducts } from '../src/outcomes/products/page.ts'
 import { compareAmounts } from '../src/outcomes/products/money.ts'
-import { findData } from './corpora.ts'
+import { findData, isHeldOut } from './corpora.ts'
 import { percentile, printTable } from './support.ts'
 
 type Attribute = 'price' | 'sku' | 'availability'
@@ -35,7 +34,7 @@ const pages: Page[] = Object.entries(labels).map(([name, label]) => ({
   name,
   label,
   body: gunzipSync(readFileSync(join(folder, 'html', `${name}.html.gz`))),
-  isHeldOut: createHash('sha256').update(name).digest()[0]! % 3 === 0,
+  isHeldOut: isHeldOut(name),
 }))
 
 const read = ({ body, label }: Page) =>

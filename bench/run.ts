@@ -1,9 +1,11 @@
 // `npm run bench [-- name …]`: every benchmark in a process of its own, one after the other, so that none disturbs another.
 // With `--write`, bench/results.json gets the tables of those that ran; `npm run generate` makes docs/performance.md of it.
+// `--corpus DIR` has those that read pages or feeds score those of DIR; corpora.ts says how DIR is laid out.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 
 const ALL = [
   'store',
@@ -21,8 +23,11 @@ const ALL = [
   'signing',
   'leak-gate',
   'extraction',
+  'poor',
   'products',
+  'metadata',
   'feeds',
+  'intents',
   'email',
   'email-lists',
   'email-syntax',
@@ -35,9 +40,18 @@ const ALL = [
   'bodies',
   'start',
 ]
-const given = process.argv.slice(2)
-const isWritten = given.includes('--write')
-const wanted = given.filter((name) => name !== '--write')
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    write: { type: 'boolean', default: false },
+    corpus: { type: 'string' },
+    base: { type: 'string' },
+  },
+})
+const passedOn = [
+  ...(options.corpus === undefined ? [] : ['--corpus', options.corpus]),
+  ...(options.base === undefined ? [] : ['--base', options.base]),
+]
 const unknown = wanted.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) {
   console.error(`no benchmark ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
@@ -51,12 +65,12 @@ let failed = false
 for (const name of wanted.length > 0 ? wanted : ALL) {
   console.log(`\n== ${name} ==`)
   const file = new URL(`./${name}.ts`, import.meta.url).pathname
-  const { status } = spawnSync(process.execPath, ['--expose-gc', file], {
+  const { status } = spawnSync(process.execPath, ['--expose-gc', file, ...passedOn], {
     stdio: 'inherit',
     env: { ...process.env, BENCH_TABLES: join(folder, name) },
   })
   if (status !== 0) failed = true
-  else if (isWritten) writeTables(name)
+  else if (options.write) writeTables(name)
 }
 rmSync(folder, { recursive: true })
 process.exit(failed ? 1 : 0)
