@@ -27,6 +27,7 @@ const inThread: Analyser = {
 function extractFrom(bodies: readonly Buffer[], analyser: Analyser) {
   const urls = bodies.map((_, i) => `https://site.example/${i}`)
   const gather = createGather({
+    rules: { ports: [443] },
     now: Date.now,
     reader: {
       async read(url) {

@@ -31,7 +31,8 @@ const ProductSummary = z.strictObject({
 /** One page in normalised form. Everything in it is quoted from the source and as trustworthy as the source. */
 export const ExtractedDocument = z.strictObject({
   title: z.string().nullable(),
-  byline: z.string().nullable(),
+  byline: z.string().nullable().describe('The authors in one line'),
+  authors: z.array(z.string()).describe('Who wrote it as the page states, in its order; never an address'),
   site_name: z.string().nullable(),
   language: z.string().nullable().describe('BCP 47 tag'),
   language_source: z
@@ -51,6 +52,18 @@ export const ExtractedDocument = z.strictObject({
   headings: z.array(z.strictObject({ level: z.int().min(1).max(6), text: z.string() })),
   text: z.string().describe('Main text: NFC, single spaces, blocks separated by a blank line'),
   markdown: z.string(),
+  start: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Offset in the whole text at which `text` begins, in Unicode characters'),
+  next_start: z
+    .int()
+    .min(0)
+    .nullable()
+    .optional()
+    .describe('Send it as `start` for what follows; null at the end'),
+  characters: z.int().min(0).optional().describe('Unicode characters of the whole text'),
   word_count: z.int().min(0),
   links: z
     .array(Link)
@@ -61,7 +74,11 @@ export const ExtractedDocument = z.strictObject({
   structured_data: z.strictObject({
     types: z.array(z.string()).describe('schema.org types found in JSON-LD, sorted'),
     products: z.array(ProductSummary),
-    invalid_scripts: z.int().min(0).describe('JSON-LD scripts that are not valid JSON'),
+    invalid_scripts: z.int().min(0).describe('JSON-LD scripts that could not be read, even with repairs'),
+    repaired: z
+      .array(z.string())
+      .optional()
+      .describe('What JSON-LD scripts had to be forgiven, such as `trailing_comma`'),
   }),
 })
 export type ExtractedDocument = z.infer<typeof ExtractedDocument>
@@ -72,6 +89,29 @@ export const ShownDocument = z.strictObject({
   text: ExtractedDocument.shape.text.optional(),
   markdown: ExtractedDocument.shape.markdown.optional(),
 })
+
+/** How a document was made, for a buyer to judge: few words of many, or much boilerplate, may be a page that was misread. */
+export const DocumentQuality = z.strictObject({
+  mode: z
+    .string()
+    .describe('How the main text was found; `body` with 30 words and less is the least certain'),
+  words: z.int().min(0).describe('Of the main text'),
+  page_words: z.int().min(0).describe('Of the whole page, estimated'),
+  boilerplate: z
+    .array(
+      z.strictObject({
+        kind: z
+          .enum(['chrome', 'named', 'weak', 'comments'])
+          .describe(
+            '`chrome`: elements such as navigation and footers; `named`: known by their class or id; `weak`: by a name that whole ' +
+              'layouts have as well; `comments`',
+          ),
+        words: z.int().min(0),
+      }),
+    )
+    .describe('Taken for something else than content, by kind'),
+})
+export type DocumentQuality = z.infer<typeof DocumentQuality>
 
 const WARNING_CODES = [
   'zero_width_characters',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MAX_HTML_CHARACTERS, OutcomeId } from './outcome.ts'
+import { REDIRECT_RULES } from './sources.ts'
 
 /** JSON Schema counts characters, JavaScript counts UTF-16 units: the server must agree with the schema it publishes. */
 const text = (maxCharacters: number) =>
@@ -61,6 +62,18 @@ const requestFields = {
   html: text(MAX_HTML_CHARACTERS).optional().describe('HTML to extract from: at most 12,288 characters'),
   limit: z.int().min(1).max(30).optional().describe('Most entries of a digest; 30 by default'),
   max_age_seconds: maxAgeSeconds.optional(),
+  redirects: z
+    .enum(REDIRECT_RULES)
+    .optional()
+    .describe('Redirects to follow: `same_site` unless said')
+    .meta({ listed: false }),
+  start: z
+    .int()
+    .min(0)
+    .max(10_000_000)
+    .optional()
+    .describe('Of one source: `next_start` of its last answer, to read on')
+    .meta({ listed: false }),
   query: text(200).optional().describe('What passages should be about'),
   format: z
     .enum(DOCUMENT_FORMATS)

@@ -73,6 +73,9 @@ const UnderstoodIntent = z.strictObject({
     .record(z.string(), z.unknown())
     .describe('The normalised request; supplied HTML stands as its digest'),
   ignored: z.array(z.string()).describe('JSON Pointers of input that this capability has no use for'),
+  left_out: z
+    .array(z.strictObject({ job: z.string(), name: z.string(), why: z.string(), nearest: OutcomeId }))
+    .describe('Jobs that the words asked for besides, and that are not done here; the 402 said so, too'),
 })
 
 export const OutcomeResult = z.union([

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ContentWarning, type ExtractedDocument, ShownDocument } from './document.ts'
+import { ContentWarning, DocumentQuality, type ExtractedDocument, ShownDocument } from './document.ts'
 import { Coverage, Sha256 } from './sources.ts'
 
 /** One source as a normalised document. */
@@ -20,6 +20,7 @@ const Document = z.strictObject({
     .describe(
       'How the main text was found, such as `article`, `main`, `scored`, `noscript`, `json-ld`, `body`',
     ),
+  quality: DocumentQuality,
   truncated: z.array(z.string()).describe('Parts that reached a limit and were cut'),
   warnings: z.array(ContentWarning),
   source_sha256: Sha256,

@@ -5,6 +5,7 @@ import { readFeed } from './feeds/feed.ts'
 import { readProducts } from './products/page.ts'
 import type { PageInput } from './reading.ts'
 import { fitPage } from './text/fit.ts'
+import { readSiteRules } from './text/site-rules.ts'
 import { relate } from './text/relate.ts'
 
 export const analyses = {
@@ -20,4 +21,6 @@ export const analyses = {
     digestFeeds(sources, limit),
   /** Duplicates among documents, and passages that a query is about. */
   relate,
+  /** What the files of a site say about automatic readers of one address. */
+  siteRules: readSiteRules,
 }

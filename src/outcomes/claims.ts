@@ -19,7 +19,15 @@ import { readOperation } from './intents/operation.ts'
 import { MAX_SOURCES } from './limits.ts'
 
 export const SOURCE_FIELDS = ['html', 'url', 'urls', 'sources'] as const
-export const OPTION_FIELDS = ['limit', 'max_age_seconds', 'query', 'format', 'testnet'] as const
+export const OPTION_FIELDS = [
+  'limit',
+  'max_age_seconds',
+  'redirects',
+  'start',
+  'query',
+  'format',
+  'testnet',
+] as const
 export type ClaimField =
   | 'capability'
   | 'words'
@@ -102,9 +110,11 @@ function readFields(
     const pointer = pointerOf(field)
     const schema = field === 'intent' ? WrappedIntent : WRAPPERS.get(field)
     let refused: Refusal | undefined
-    if (WORDS.has(field) || (field === 'intent' && typeof value === 'string'))
-      refused = readWords(String(value), pointer, claims)
-    else if (schema) queue.push({ schema, value, pointer })
+    if (WORDS.has(field) || (field === 'intent' && typeof value === 'string')) {
+      const written = readWrittenRequest(String(value))
+      if (written) queue.push({ schema: WrappedRequest, value: written, pointer, isText: true })
+      else refused = readWords(String(value), pointer, claims)
+    } else if (schema) queue.push({ schema, value, pointer })
     else if (NAMES.has(field)) claims.push(...readName(String(value), pointer))
     else if (field === 'message') refused = readMessage(value as Message, pointer, claims, queue)
     else if (field === 'command') refused = readCommandField(String(value), pointer, claims, queue)
@@ -119,6 +129,17 @@ const isUnsaid = (field: string, value: unknown) =>
   (field === 'max_age_seconds' && value === 0) ||
   (field === 'testnet' && value === false) ||
   (Array.isArray(value) && value.length === 0)
+
+/** A whole request may be written where words are expected; JSON that is none of ours is words. */
+function readWrittenRequest(text: string): unknown {
+  if (!/^\s*\{[^]*\}\s*$/.test(text)) return undefined
+  try {
+    const parsed = WrappedRequest.safeParse(JSON.parse(text))
+    return parsed.success ? parsed.data : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Words may carry the HTML they speak of: from the first tag on it is HTML. */
 function readWords(text: string, pointer: string, claims: Claim[]): Refusal | undefined {
@@ -237,7 +258,7 @@ const COMMAND_REASONS: Readonly<Record<CommandReason, string>> = {
   not_one_command:
     'Send one plain command: nothing is piped, redirected or substituted, and a URL is best quoted',
   unknown_option:
-    'The options are --url, --limit, --query, --max-age-seconds and --testnet, each with its value',
+    'The options are --url, --limit, --query, --max-age-seconds, --redirects, --start and --testnet, each with its value',
 }
 
 function readUrls(urls: readonly string[], pointer: string, claims: Claim[]): Refusal | undefined {

@@ -67,7 +67,8 @@ const SITE = 'https://sandbox.agent-gateway.test'
 const SOURCES_NOTE =
   'Sources are read in parallel, and bounded source time-outs apply to each; the settlement on chain comes on top. ' +
   'There is no SLA.'
-const REDIRECTS = 'Redirects are reported and not followed; name the final address.'
+const REDIRECTS =
+  'Up to three redirects within the site of an address are followed, others with `redirects`: "any"; each is in the coverage.'
 
 const webExtraction: CapabilityFacts = {
   id: 'web-extraction',
@@ -175,7 +176,7 @@ const feedDigest: CapabilityFacts = {
     'Give me the latest technology news headlines',
     'What is new in this feed?',
     'أعطني آخر الأخبار التقنية',
-    'لخص عناوين هذه الخلاصات',
+    'اجمع عناوين هذه الخلاصات',
   ],
   output_schema: resultSchema(FeedDigestResult),
 }

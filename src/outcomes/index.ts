@@ -3,6 +3,7 @@ import { toUSVString } from 'node:util'
 import { formatAtomic } from '../../schemas/money.ts'
 import type { DocumentFormat } from '../../schemas/execute-request.ts'
 import type { Cost, Execution } from '../../schemas/outcome.ts'
+import type { RobotsPolicy } from '../../schemas/sources.ts'
 import type { Sender } from '../egress/ports.ts'
 import { parseTarget } from '../egress/target.ts'
 import type { Terms } from '../core/charging.ts'
@@ -21,14 +22,25 @@ import { type CapabilityFacts, descriptorsIn, findDescriptor, paidExample } from
 import { digestJson, digestJsonInTurns } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
 import { readLeftover } from './leftover.ts'
-import type { Analyser, Capability, Delivered, Outcomes, PlannedOutcome, PreparedJob } from './ports.ts'
-import { toGuidance, toRefusal } from './repair.ts'
+import type {
+  Analyser,
+  Capability,
+  Delivered,
+  Outcomes,
+  PlannedOutcome,
+  PreparedJob,
+  SourceReader,
+} from './ports.ts'
+import { listUndone, toGuidance, toRefusal } from './repair.ts'
 import { type Resolution, resolveJob } from './resolve.ts'
+import type { RobotsRules } from './sources/attempt.ts'
 import { checkSources } from './sources/address.ts'
 import { createGather } from './sources/gather.ts'
+import { createRobots } from './sources/robots.ts'
 import { createReader } from './sources/reader.ts'
 import { requestedSources } from './sources/requested.ts'
 import { createSampleReader } from './sources/sample.ts'
+import { tellUnderstanding } from './understanding.ts'
 
 export interface OutcomeParts {
   readonly targets: Targets
@@ -41,6 +53,10 @@ export interface OutcomeParts {
   /** Feeds of a digest that names none. */
   readonly feedSources: readonly string[]
   readonly now: () => number
+  /** What follows from what sites say about automatic readers; `off` asks nobody. */
+  readonly robots?: RobotsPolicy | undefined
+  /** The page about this gateway that its User-Agent names. */
+  readonly about?: string | undefined
 }
 
 const MAX_ECHO_CHARACTERS = 3000
@@ -74,10 +90,11 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     descriptors: descriptorsIn(parts.rules.allowSandboxName ? 'sandbox' : 'production'),
     isTarget: (url: string) => parseTarget(url, parts.rules).ok,
   }
-  const gather = createGather({ reader: createReader(parts), now })
+  const reader = createReader(parts)
+  const gather = createGather({ reader, rules: parts.rules, now, robots: openRobots(parts, reader) })
   // A megabyte takes ten milliseconds as canonical JSON, and several buyers may be waiting for one.
   const digests = createScheduler(1)
-  const gatherSamples = createGather({ reader: createSampleReader(now), now })
+  const gatherSamples = createGather({ reader: createSampleReader(now), rules: parts.rules, now })
 
   function prepare(input: Readonly<Record<string, unknown>>): Job {
     const reading = readClaims(input)
@@ -142,6 +159,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
       amountAtomic,
       networks: [network],
       shown: shownOf(descriptor, testnet),
+      understood: () => tellUnderstanding(resolution, descriptor),
       requestDigest: quotable.digest,
       quote: (presented, room) => parts.quotes.accept(quotable, presented, room),
     }
@@ -169,6 +187,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         read_from: [...resolution.readFrom],
         request: prepared.request,
         ignored: [...resolution.ignored],
+        left_out: listUndone(resolution.leftOut),
       },
       capability: resolution.capability,
       result: delivered.result,
@@ -177,6 +196,14 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
       receipt: null,
     }
   }
+}
+
+/** Nothing where the operator asks nobody. */
+function openRobots(
+  { robots: policy = 'off', analyser, now }: OutcomeParts,
+  reader: SourceReader,
+): RobotsRules | undefined {
+  return policy === 'off' ? undefined : { policy, ...createRobots({ reader, analyser, now }) }
 }
 
 const verificationOf = async (

@@ -8,7 +8,13 @@
 //                -> result, digests, cost; without one usable source it throws and nothing is charged
 import type { PageInput, Reading } from './reading.ts'
 import type { OutcomeId, OutcomeResult } from '../../schemas/outcome.ts'
-import type { Coverage, RetrievedSource, SourceReason } from '../../schemas/sources.ts'
+import type {
+  Coverage,
+  RedirectHop,
+  RedirectRule,
+  RetrievedSource,
+  SourceReason,
+} from '../../schemas/sources.ts'
 import type { ClaimField } from './claims.ts'
 import type { Execution } from '../../schemas/outcome.ts'
 import type { Terms } from '../core/charging.ts'
@@ -74,7 +80,15 @@ export interface SourceRequest {
 }
 
 /** The kind of document that the Accept header asks for. */
-export type Wanted = 'page' | 'product' | 'feed'
+export type Wanted = 'page' | 'product' | 'feed' | 'robots'
+
+/** Headers of an answer that say how it may be used. */
+export interface UsageHeaders {
+  /** X-Robots-Tag, one entry a header. */
+  readonly robots: readonly string[]
+  readonly tdmReservation: string | null
+  readonly tdmPolicy: string | null
+}
 
 /** An answer of one address, decompressed and cut at the cap. */
 export interface SourceAnswer {
@@ -84,6 +98,8 @@ export interface SourceAnswer {
   readonly contentLanguage: string | null
   readonly etag: string | null
   readonly lastModified: string | null
+  /** Left out where the answer says nothing of it. */
+  readonly usage?: UsageHeaders
   /** Nobody writes to it: what is kept of an answer and everybody who reads it have the same bytes. */
   readonly body: Buffer
   /** The source is longer than what was read. */
@@ -110,6 +126,12 @@ export interface SourceFailure {
   readonly redirectTo?: string | undefined
 }
 
+/** An address that an answer sends its reader on to. */
+export interface Lead {
+  readonly kind: RedirectHop['kind']
+  readonly url: string
+}
+
 export interface SourceReader {
   /**
    * One address, once, without following redirects. Never throws.
@@ -134,7 +156,14 @@ export interface Gathered<T> {
 
 export type Gather = <T>(
   sources: readonly SourceRequest[],
-  options: { wanted: Wanted; maxAgeSeconds: number; signal: AbortSignal; progress?: Progress | undefined },
+  options: {
+    wanted: Wanted
+    maxAgeSeconds: number
+    /** The redirects that the buyer allows. */
+    redirects: RedirectRule
+    signal: AbortSignal
+    progress?: Progress | undefined
+  },
   /** Decides whether bytes are usable: what is not sends the reader to the fallback. */
   analyse: (input: PageInput) => Promise<Reading<T>>,
 ) => Promise<{ readonly coverage: Coverage; readonly usable: readonly Gathered<T>[] }>

@@ -1,5 +1,6 @@
 // Bytes as they came, and what they turned out to be. Types only.
-import type { ContentWarning, ExtractedDocument } from '../../schemas/document.ts'
+import type { ContentWarning, DocumentQuality, ExtractedDocument } from '../../schemas/document.ts'
+import type { Cut } from './text/cut.ts'
 import type { RetrievedSource, SourceReason } from '../../schemas/sources.ts'
 
 /** Everything an analysis may look at: no clock, no network. */
@@ -10,6 +11,16 @@ export interface PageInput {
   readonly contentType: string | null
   readonly contentLanguage: string | null
   readonly url: string
+  /** Offset in the text, in Unicode characters, at which a document is to begin; 0 unless said. */
+  readonly start?: number | undefined
+}
+
+/** What a page says in its head about its use. */
+export interface PageUsage {
+  /** Of `<meta>` elements for robots, as one list with commas. */
+  readonly robots: string
+  readonly tdmReservation: string | null
+  readonly tdmPolicy: string | null
 }
 
 export type Charset = NonNullable<RetrievedSource['charset']>
@@ -22,9 +33,17 @@ export type Reading<T> =
       readonly charset: Charset | null
       /** The digest of the normalised text; null where there is none. */
       readonly textSha256: string | null
+      /** Left out where the source is no page, or says nothing. */
+      readonly usage?: PageUsage | undefined
       readonly value: T
     }
-  | { readonly ok: false; readonly reason: SourceReason; readonly detail: string }
+  | {
+      readonly ok: false
+      readonly reason: SourceReason
+      readonly detail: string
+      /** The address that the bytes send their reader on to, as they have it but absolute. */
+      readonly lead?: { readonly kind: 'meta_refresh' | 'feed_link'; readonly url: string } | undefined
+    }
 
 export interface PageReading {
   readonly document: ExtractedDocument
@@ -32,6 +51,10 @@ export interface PageReading {
   readonly json?: unknown
   /** How the main text was found. */
   readonly mode: string
+  /** Of pages; text and JSON are taken as they are. */
+  readonly quality?: DocumentQuality
+  /** Where it may be cut to fit: only until it is fitted. */
+  readonly cuts?: readonly Cut[] | undefined
   /** Names of what reached a limit. */
   readonly truncated: readonly string[]
   readonly warnings: readonly ContentWarning[]

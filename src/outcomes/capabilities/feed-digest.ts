@@ -1,10 +1,11 @@
 // feed-digest: up to three feeds in, their newest entries out, deduplicated, each with its source. No full text.
+import type { RedirectRule } from '../../../schemas/sources.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
 import { digestText } from '../digest.ts'
 import type { FeedReading } from '../feeds/feed.ts'
 import type { Capability, Delivered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
 import type { Reading } from '../reading.ts'
-import { citeSources, readMaxAge, showSources, toReading } from './source-job.ts'
+import { citeSources, readMaxAge, readRedirects, showSources, toReading } from './source-job.ts'
 import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 
@@ -19,13 +20,14 @@ export function createFeedDigest({ defaults }: { readonly defaults: readonly str
   return {
     id: 'feed-digest',
     needs: [],
-    uses: ['url', 'urls', 'sources', 'limit', 'max_age_seconds'],
+    uses: ['url', 'urls', 'sources', 'limit', 'max_age_seconds', 'redirects'],
     prepare(claims, { isDemo }): PreparedJob {
       const named = isDemo ? toSources(SAMPLES) : requestedSources(claims)
       const job: Job = {
         sources: named.length > 0 ? named : toSources(defaults),
         limit: (claims.get('limit') as number | undefined) ?? MAX_ENTRIES,
         maxAgeSeconds: readMaxAge(claims, isDemo),
+        redirects: readRedirects(claims),
         isDemo,
       }
       return {
@@ -33,6 +35,7 @@ export function createFeedDigest({ defaults }: { readonly defaults: readonly str
           sources: showSources(job.sources),
           limit: job.limit,
           max_age_seconds: job.maxAgeSeconds,
+          redirects: job.redirects,
         },
         run: (context) => runDigest(job, context),
       }
@@ -44,6 +47,7 @@ interface Job {
   readonly sources: readonly SourceRequest[]
   readonly limit: number
   readonly maxAgeSeconds: number
+  readonly redirects: RedirectRule
   readonly isDemo: boolean
 }
 
@@ -64,7 +68,7 @@ function refuseBlank(reading: Reading<FeedReading>): Reading<FeedReading> {
 async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Promise<Delivered> {
   const { coverage, usable } = await gather<FeedReading>(
     job.sources,
-    { wanted: 'feed', maxAgeSeconds: job.maxAgeSeconds, signal },
+    { wanted: 'feed', maxAgeSeconds: job.maxAgeSeconds, redirects: job.redirects, signal },
     async (input) => refuseBlank(toReading(await analyser.run('feed', input), UNREADABLE)),
   )
   if (usable.length === 0)

@@ -1,12 +1,13 @@
 // product-offers: up to three product pages in, their stated offers out, side by side where that is honest.
 import type { Product, ProductOffersResult } from '../../../schemas/product-offers.ts'
-import type { SourceReason } from '../../../schemas/sources.ts'
+import type { RedirectRule, SourceReason } from '../../../schemas/sources.ts'
 import { digestText } from '../digest.ts'
 import type { Capability, Delivered, Gathered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
+import { POOR_REASONS } from '../extract/poor/reasons.ts'
 import { compareOffers } from '../products/compare.ts'
 import type { PageProducts } from '../products/page.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
-import { citeSources, readMaxAge, showSources, toReading } from './source-job.ts'
+import { citeSources, readMaxAge, readRedirects, showSources, toReading } from './source-job.ts'
 import { requestedSources } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 
@@ -18,16 +19,18 @@ const SAMPLES: readonly SourceRequest[] = ['sencha-a', 'sencha-b'].map((name) =>
 export const productOffers: Capability = {
   id: 'product-offers',
   needs: ['url', 'urls', 'sources'],
-  uses: ['url', 'urls', 'sources', 'max_age_seconds'],
+  uses: ['url', 'urls', 'sources', 'max_age_seconds', 'redirects'],
   prepare(claims, { isDemo }): PreparedJob {
     const sources = isDemo ? SAMPLES : requestedSources(claims)
     const maxAgeSeconds = readMaxAge(claims, isDemo)
+    const redirects = readRedirects(claims)
     return {
       request: {
         sources: showSources(sources),
         max_age_seconds: maxAgeSeconds,
+        redirects,
       },
-      run: (context) => compareSources({ sources, maxAgeSeconds, isDemo }, context),
+      run: (context) => compareSources({ sources, maxAgeSeconds, redirects, isDemo }, context),
     }
   },
 }
@@ -35,13 +38,14 @@ export const productOffers: Capability = {
 interface Job {
   readonly sources: readonly SourceRequest[]
   readonly maxAgeSeconds: number
+  readonly redirects: RedirectRule
   readonly isDemo: boolean
 }
 
 async function compareSources(job: Job, { gather, analyser, signal }: RunContext): Promise<Delivered> {
   const { coverage, usable } = await gather<PageProducts>(
     job.sources,
-    { wanted: 'product', maxAgeSeconds: job.maxAgeSeconds, signal },
+    { wanted: 'product', maxAgeSeconds: job.maxAgeSeconds, redirects: job.redirects, signal },
     async (input) => toReading(await analyser.run('products', input), UNREADABLE),
   )
   if (usable.length === 0)
@@ -71,6 +75,7 @@ const UNREADABLE = {
 
 /** A page that answered, and what it answered is no product page; who did not answer is in the coverage only. */
 const UNSUPPORTED: ReadonlySet<SourceReason> = new Set<SourceReason>([
+  ...POOR_REASONS,
   'no_product',
   'no_content',
   'empty',

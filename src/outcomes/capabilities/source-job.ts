@@ -1,5 +1,6 @@
 // Holds what all jobs over public sources have in common: what they read of a request, what they say of an analysis that did
 // not end, and how their result cites the sources.
+import type { RedirectRule } from '../../../schemas/sources.ts'
 import type { ClaimField } from '../claims.ts'
 import type { AnalysisResult, Delivered, Gathered, SourceRequest } from '../ports.ts'
 import type { Reading } from '../reading.ts'
@@ -11,6 +12,10 @@ export const showSources = (sources: readonly SourceRequest[]) =>
 /** Seconds that an answer of a source may be old; a demo is always read anew. */
 export const readMaxAge = (claims: ReadonlyMap<ClaimField, unknown>, isDemo: boolean): number =>
   isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0)
+
+/** The redirects that are followed: those within the site of the address, unless the request says otherwise. */
+export const readRedirects = (claims: ReadonlyMap<ClaimField, unknown>): RedirectRule =>
+  (claims.get('redirects') as RedirectRule | undefined) ?? 'same_site'
 
 /** @param details a sentence for each way in which an analysis can fail to end */
 export const toReading = <T>(

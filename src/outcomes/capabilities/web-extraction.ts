@@ -1,5 +1,7 @@
 // web-extraction: up to three public pages in, normalised documents out, with what they share and what a query is about.
 import type { WebExtractionResult } from '../../../schemas/web-extraction.ts'
+import type { RedirectRule } from '../../../schemas/sources.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { digestText } from '../digest.ts'
 import type { PageReading } from '../reading.ts'
 import { cleanText, collapseSpaces } from '../extract/text.ts'
@@ -13,7 +15,7 @@ import type {
   SourceRequest,
 } from '../ports.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
-import { citeSources, readMaxAge, showSources, toReading } from './source-job.ts'
+import { citeSources, readMaxAge, readRedirects, showSources, toReading } from './source-job.ts'
 import { requestedSources } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 import type { Related } from '../text/relate.ts'
@@ -32,20 +34,31 @@ const SAMPLE_QUERY = 'how hot should the water be'
 export const webExtraction: Capability = {
   id: 'web-extraction',
   needs: ['url', 'urls', 'sources'],
-  uses: ['url', 'urls', 'sources', 'max_age_seconds', 'query', 'format'],
+  uses: ['url', 'urls', 'sources', 'max_age_seconds', 'redirects', 'start', 'query', 'format'],
   prepare(claims, { isDemo }): PreparedJob {
     const query = collapseSpaces(cleanText((claims.get('query') as string | undefined) ?? ''))
+    const start = isDemo ? 0 : ((claims.get('start') as number | undefined) ?? 0)
     const job: Job = {
+      start,
       sources: isDemo ? SAMPLES : requestedSources(claims),
       query: query === '' ? (isDemo ? SAMPLE_QUERY : null) : query,
       maxAgeSeconds: readMaxAge(claims, isDemo),
+      redirects: readRedirects(claims),
       isDemo,
     }
+    if (start > 0 && job.sources.length !== 1)
+      throw new GatewayError(
+        'input_invalid',
+        '`start` goes on within one document: send it with the one source that it belongs to.',
+        { extras: { fields: [{ pointer: '/start', message: 'Only with one source' }] } },
+      )
     return {
       request: {
+        ...(start > 0 && { start }),
         sources: showSources(job.sources),
         query: job.query,
         max_age_seconds: job.maxAgeSeconds,
+        redirects: job.redirects,
       },
       run: (context) => extract(job, context),
     }
@@ -53,9 +66,12 @@ export const webExtraction: Capability = {
 }
 
 interface Job {
+  /** Offset in the text, in Unicode characters. */
+  readonly start: number
   readonly sources: readonly SourceRequest[]
   readonly query: string | null
   readonly maxAgeSeconds: number
+  readonly redirects: RedirectRule
   readonly isDemo: boolean
 }
 
@@ -68,8 +84,9 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
   const maxBytes = Math.floor(MAX_DOCUMENT_BYTES / job.sources.length)
   const { coverage, usable } = await gather<PageReading>(
     job.sources,
-    { wanted: 'page', maxAgeSeconds: job.maxAgeSeconds, signal },
-    async (input) => toReading(await analyser.run('page', { ...input, maxBytes }), UNREADABLE),
+    { wanted: 'page', maxAgeSeconds: job.maxAgeSeconds, redirects: job.redirects, signal },
+    async (input) =>
+      toReading(await analyser.run('page', { ...input, start: job.start, maxBytes }), UNREADABLE),
   )
   if (usable.length === 0)
     throw sourcesUnusable(
@@ -104,7 +121,7 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
 type Document = WebExtractionResult['documents'][number]
 
 function toDocument({ source, fetched, retrieved, reading }: Gathered<PageReading>, at: number): Document {
-  const { document, json, mode, truncated, warnings } = reading.value
+  const { document, json, mode, quality, truncated, warnings } = reading.value
   return {
     id: `d${at + 1}`,
     source,
@@ -115,6 +132,12 @@ function toDocument({ source, fetched, retrieved, reading }: Gathered<PageReadin
     document,
     ...(json === undefined ? {} : { json }),
     mode,
+    quality: quality ?? {
+      mode,
+      words: document.word_count,
+      page_words: document.word_count,
+      boilerplate: [],
+    },
     truncated: [...truncated],
     warnings: [...warnings],
     source_sha256: fetched.sha256,

@@ -1,16 +1,32 @@
-// Reads the tree into blocks in reading order: headings, paragraphs, list items, quotes, code, data tables. Iterative
-// throughout.
+// Reads the tree into blocks in reading order: headings, paragraphs, list items, quotes, code, data tables; what shows no
+// text of its own, images and rules, is kept beside them. Iterative throughout.
+import { codeLanguage, codeText, isLineNumbers } from './code.ts'
+import { BLOCKS, isPart, isTextHolder } from './elements.ts'
+import { createFrames, type Frame, type Item } from './frames.ts'
+import type { Image } from './image.ts'
+import { createRunCollector, type Run, textOfRuns, weighRuns } from './runs.ts'
 import { type DataTable, readTable } from './table.ts'
-import { cleanText, collapseSpaces, MORE_THAN_A_SPACE } from './text.ts'
-import { type Element, estimateWords, textOf } from './tree.ts'
+import { cleanText, collapseSpaces } from './text.ts'
+import { attribute, type Element, textOf } from './tree.ts'
 
-/** A run of text with one look. */
-export interface Run {
-  text: string
-  readonly href: string | undefined
-  readonly strong: boolean
-  readonly emphasis: boolean
-  readonly code: boolean
+/** An image alone, or a rule: nothing that is counted or scored, so it is no block. */
+export type Figure = { readonly at: Element } & (
+  | { readonly kind: 'rule' }
+  | {
+      readonly kind: 'image'
+      readonly image: Image
+      readonly href: string | undefined
+      readonly caption: string
+    }
+)
+
+/** The figures of one reading of a page, in its order. */
+interface Figures {
+  readonly all: readonly Figure[]
+  /** So many stand before this block. */
+  readonly before: number
+  /** Number of the block in the reading, so that it is told whether one between two was left out. */
+  readonly block: number
 }
 
 /** The place and weight of a block; blocks of text made elsewhere have no place. */
@@ -18,93 +34,94 @@ interface Place {
   readonly at?: Element
   readonly words?: number
   readonly linkWords?: number
+  readonly frame?: Frame
+  readonly figures?: Figures
 }
 
 export type Block = Place &
   (
     | { readonly kind: 'heading'; readonly level: number; readonly runs: readonly Run[] }
     | { readonly kind: 'paragraph' | 'quote'; readonly runs: readonly Run[] }
-    | {
-        readonly kind: 'item'
-        readonly depth: number
-        readonly ordinal: number | null
-        readonly runs: readonly Run[]
-      }
-    | { readonly kind: 'code'; readonly text: string }
+    | ({ readonly kind: 'item'; readonly runs: readonly Run[] } & Partial<Pick<Item, 'inset' | 'isDone'>> &
+        Pick<Item, 'depth' | 'ordinal'>)
+    | { readonly kind: 'code'; readonly text: string; readonly language?: string | undefined }
     | { readonly kind: 'table'; readonly table: DataTable }
+    /** Markdown as somebody else wrote it. */
+    | { readonly kind: 'source'; readonly text: string }
   )
 
-const BLOCKS = new Set(
-  'address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul caption'.split(
-    ' ',
-  ),
-)
-/** Elements that change the look of the text inside them without being blocks. */
-const STYLED = new Set(['a', 'b', 'strong', 'i', 'em', 'code', 'kbd', 'samp'])
-/** Whether text can belong to this element: text in another one belongs to the block around it. */
-export const isBlockElement = ({ name }: Element) => BLOCKS.has(name)
-const MAX_LIST_DEPTH = 8
+/** What a part of a page stands in. */
+export interface Surroundings {
+  readonly article: number
+  readonly section: number
+  readonly quote: number
+}
+
+export const NOWHERE: Surroundings = { article: 0, section: 0, quote: 0 }
+
+/** What the children of an element stand in. */
+export function surroundingsIn({ name }: Element, around: Surroundings): Surroundings {
+  if (name === 'article' || name === 'main') return { ...around, article: around.article + 1 }
+  if (name === 'section') return { ...around, section: around.section + 1 }
+  return name === 'blockquote' ? { ...around, quote: around.quote + 1 } : around
+}
 
 /** The mark lies in the stack above an element whose inside was read. */
 const LEAVE = Symbol('leave')
 type Step = Element | string | typeof LEAVE
 
+const HEADING = /^h[1-6]$/
+const MAX_CAPTION_PIECES = 300
+/** Signs that link to the heading they stand in. */
+const ANCHOR_SIGN = /^[\s#¶§🔗]*$/u
+
 /**
- * @param isLeftOut parts of the page that are not read
+ * @param isLeftOut parts of the page that are not read; of what stands within a text, whether it has such a name
  */
 export function readBlocks(
   root: Element,
-  isLeftOut: (element: Element, insideArticle: boolean) => boolean,
+  isLeftOut: (element: Element, around: Surroundings) => boolean,
 ): Block[] {
   const blocks: Block[] = []
-  let runs: Run[] = []
-  const look = { href: undefined as string | undefined, strong: 0, emphasis: 0, code: 0 }
-  const place = { heading: 0, quote: 0, article: 0 }
+  const figures: Figure[] = []
+  const collector = createRunCollector()
+  const frames = createFrames()
+  const captionAt = createCaptions()
+  const around = { article: 0, section: 0, quote: 0 }
   // The values that hold again behind the element that is read, innermost last.
   const outerBlocks: Element[] = []
-  const outerHrefs: (string | undefined)[] = []
-  const outerHeadings: number[] = []
-  const lists: { ordinal: number | null }[] = []
-  let item: { depth: number; ordinal: number | null } | undefined
+  const headings: number[] = []
   let at = root
 
-  function flush(): void {
-    if (runs.length === 0) return
-    const tidy = tidyRuns(runs)
-    runs = []
-    if (tidy.length === 0) return
-    const { words, linkWords } = weigh(tidy)
-    if (place.heading > 0)
-      blocks.push({ kind: 'heading', level: place.heading, runs: tidy, at, words, linkWords })
-    else if (item) {
-      blocks.push({ kind: 'item', ...item, runs: tidy, at, words, linkWords })
-      // Further paragraphs of the same item are plain text below it.
-      item = undefined
-    } else blocks.push({ kind: place.quote > 0 ? 'quote' : 'paragraph', runs: tidy, at, words, linkWords })
-  }
+  const placeOf = (weight: { words: number; linkWords: number }): Required<Place> => ({
+    at,
+    words: weight.words,
+    linkWords: weight.linkWords,
+    frame: frames.frame(),
+    figures: { all: figures, before: figures.length, block: blocks.length },
+  })
 
-  function addText(text: string): void {
-    const { href } = look
-    const strong = look.strong > 0
-    const emphasis = look.emphasis > 0
-    const code = look.code > 0
-    const last = runs.at(-1)
-    if (
-      last &&
-      last.href === href &&
-      last.strong === strong &&
-      last.emphasis === emphasis &&
-      last.code === code
-    )
-      last.text += text
-    // White space between blocks is nothing.
-    else if (last || text !== ' ') runs.push({ text, href, strong, emphasis, code })
+  function flush(): void {
+    const runs = collector.take({ keepsAside: isTextHolder(at) })
+    if (runs.length === 0) return
+    if (!runs.some(({ image }) => image === undefined)) {
+      for (const { image, href } of runs)
+        if (image) figures.push({ kind: 'image', image, href, caption: captionAt(at), at })
+      return
+    }
+    const place = placeOf(weighRuns(runs))
+    const level = headings.at(-1)
+    if (level !== undefined) return void blocks.push({ kind: 'heading', level, runs, ...place })
+    // Further paragraphs of the same item are plain text below it.
+    const item = frames.takeItem()
+    if (item) blocks.push({ kind: 'item', ...item, runs, ...place })
+    else blocks.push({ kind: frames.inQuote ? 'quote' : 'paragraph', runs, ...place })
   }
 
   const stack: Step[] = [root]
   for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
     if (step === LEAVE) leave(stack.pop() as Element)
-    else if (typeof step === 'string') addText(step === ' ' ? step : collapseRuns(cleanText(step)))
+    else if (typeof step === 'string') collector.text(step)
     else enter(step)
   }
   flush()
@@ -113,197 +130,109 @@ export function readBlocks(
   function enter(element: Element): void {
     const { name, children } = element
     if (name === 'head' || name === 'title') return
-    if (element !== root && isLeftOut(element, place.article > 0)) return
-    if (name === 'br') return addText('\n')
-    if (name === 'img') return
+    if (name === 'input') return frames.setTask(attribute(element.attributes, 'checked') !== undefined)
     const isBlock = BLOCKS.has(name)
-    if (isBlock) {
+    let isAside = false
+    // Within a text nothing is left out by its name: a word called a tooltip is a word of the sentence.
+    if (element !== root && (isPart(element) || !isTextHolder(at)) && isLeftOut(element, around)) {
+      if (isPart(element) || name === 'noscript') return
+      isAside = true
+    }
+    if (!isBlock) {
+      if (name === 'noscript' && element !== root) return
+      if (name === 'a' && headings.length > 0 && isAnchorSign(element)) return
+      const entered = collector.enter(element, isAside)
+      if (entered === 'done') return
+      if (entered === 'styled') stack.push(element, LEAVE)
+    } else {
       flush()
-      if (name === 'pre') {
-        const text = cleanText(textOf(element)).replace(/^\n/, '').trimEnd()
-        if (text.trim() !== '') blocks.push({ kind: 'code', text, ...weightOf(element) })
-        return
-      }
+      if (name === 'hr') return void figures.push({ kind: 'rule', at: element })
+      if (name === 'pre') return readCode(element)
       if (name === 'table') {
         const table = readTable(element)
         if (table) {
-          blocks.push({ kind: 'table', table, ...weightOf(element) })
+          blocks.push({ kind: 'table', table, ...placeOf(element), at: element })
           return
         }
       }
       outerBlocks.push(at)
       at = element
+      if (HEADING.test(name)) headings.push(Number(name[1]))
+      count(name, 1)
+      frames.enter(element)
+      stack.push(element, LEAVE)
     }
-    style(element)
-    if (isBlock || STYLED.has(name)) stack.push(element, LEAVE)
     for (const child of children.toReversed()) stack.push(child)
   }
 
-  /** Applies what an element changes for the text inside it. */
-  function style({ name, attributes }: Element): void {
-    switch (name) {
-      case 'h1':
-      case 'h2':
-      case 'h3':
-      case 'h4':
-      case 'h5':
-      case 'h6':
-        outerHeadings.push(place.heading)
-        place.heading = Number(name[1])
-        break
-      case 'a':
-        outerHrefs.push(look.href)
-        look.href = attributes['href'] ?? look.href
-        break
-      case 'b':
-      case 'strong':
-        look.strong++
-        break
-      case 'i':
-      case 'em':
-        look.emphasis++
-        break
-      case 'code':
-      case 'kbd':
-      case 'samp':
-        look.code++
-        break
-      case 'blockquote':
-        place.quote++
-        break
-      case 'article':
-      case 'main':
-        place.article++
-        break
-      case 'ul':
-      case 'ol':
-        lists.push({ ordinal: name === 'ol' ? 1 : null })
-        break
-      case 'li': {
-        const list = lists.at(-1)
-        const ordinal = list?.ordinal ?? null
-        if (list && list.ordinal !== null) list.ordinal++
-        item = { depth: Math.min(Math.max(lists.length - 1, 0), MAX_LIST_DEPTH), ordinal }
-      }
-    }
+  function leave(element: Element): void {
+    const { name } = element
+    if (!BLOCKS.has(name)) return collector.leave(element)
+    flush()
+    at = outerBlocks.pop() ?? root
+    if (HEADING.test(name)) headings.pop()
+    count(name, -1)
+    frames.leave(element)
   }
 
-  /** Takes back what `style` applied. */
-  function leave({ name }: Element): void {
-    if (BLOCKS.has(name)) {
-      flush()
-      at = outerBlocks.pop() ?? root
-    }
-    switch (name) {
-      case 'h1':
-      case 'h2':
-      case 'h3':
-      case 'h4':
-      case 'h5':
-      case 'h6':
-        place.heading = outerHeadings.pop() ?? 0
-        break
-      case 'a':
-        look.href = outerHrefs.pop()
-        break
-      case 'b':
-      case 'strong':
-        look.strong--
-        break
-      case 'i':
-      case 'em':
-        look.emphasis--
-        break
-      case 'code':
-      case 'kbd':
-      case 'samp':
-        look.code--
-        break
-      case 'blockquote':
-        place.quote--
-        break
-      case 'article':
-      case 'main':
-        place.article--
-        break
-      case 'ul':
-      case 'ol':
-        lists.pop()
-        break
-      case 'li':
-        item = undefined
-    }
+  function count(name: string, by: 1 | -1): void {
+    if (name === 'article' || name === 'main') around.article += by
+    else if (name === 'section') around.section += by
+    else if (name === 'blockquote') around.quote += by
+  }
+
+  function readCode(element: Element): void {
+    const text = codeText(element)
+    if (text.trim() === '' || isLineNumbers(element, text)) return
+    blocks.push({
+      kind: 'code',
+      text,
+      language: codeLanguage(element),
+      ...placeOf(element),
+      at: element,
+    })
   }
 }
 
-const weightOf = (at: Element) => ({ at, words: at.words, linkWords: at.linkWords })
+const isAnchorSign = (link: Element) =>
+  link.attributes['href']?.includes('#') === true && ANCHOR_SIGN.test(textOf(link, '', 10))
 
-function weigh(runs: readonly Run[]): { words: number; linkWords: number } {
-  let words = 0
-  let linkWords = 0
-  for (const { text, href } of runs) {
-    const count = estimateWords(text)
-    words += count
-    if (href !== undefined) linkWords += count
+/** The words under an image, where its figure has some. A figure of many images is looked through once. */
+function createCaptions(): (at: Element) => string {
+  const known = new Map<Element, string>()
+  return (at) => {
+    const figure = figureAround(at)
+    if (!figure) return ''
+    const caption = known.get(figure) ?? captionOf(figure)
+    known.set(figure, caption)
+    return caption
   }
-  return { words, linkWords }
 }
 
-const RUN_OF_SPACES = /[\t\n\v\f\r]|\s\s|[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/
-const collapseRuns = (text: string) =>
-  RUN_OF_SPACES.test(text) ? text.replace(MORE_THAN_A_SPACE, ' ') : text
-
-/** The characters that `tidyRuns` changes: most texts have none of them. */
-const UNTIDY = /[\t\v\f\r\n\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]|  /
-
-/** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. Changes the runs. */
-function tidyRuns(runs: readonly Run[]): Run[] {
-  const tidy: Run[] = []
-  let endsWithSpace = true
-  for (const run of runs) {
-    let { text } = run
-    if (UNTIDY.test(text)) text = text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n')
-    if (endsWithSpace) text = text.trimStart()
-    if (text === '') continue
-    const before = tidy.at(-1)
-    if (before && text.startsWith('\n')) before.text = before.text.trimEnd()
-    endsWithSpace = text.endsWith(' ') || text.endsWith('\n')
-    run.text = text
-    tidy.push(run)
-  }
-  for (let last = tidy.at(-1); last; last = tidy.at(-1)) {
-    last.text = last.text.trimEnd()
-    if (last.text !== '') break
-    tidy.pop()
-  }
-  return tidy
+function figureAround(at: Element): Element | undefined {
+  let figure: Element | undefined = at
+  for (let levels = 0; figure && figure.name !== 'figure' && levels < 4; levels++) figure = figure.parent
+  return figure?.name === 'figure' ? figure : undefined
 }
 
-/** The text of runs without their looks. */
-export const textOfRuns = (runs: readonly Run[]): string => runs.map((run) => run.text).join('')
+function captionOf(figure: Element): string {
+  const caption = figure.children.find((child) => typeof child !== 'string' && child.name === 'figcaption')
+  return caption && typeof caption !== 'string'
+    ? collapseSpaces(cleanText(textOf(caption, '', MAX_CAPTION_PIECES)))
+    : ''
+}
 
-function textOfBlock(block: Block): string {
-  if (block.kind === 'code') return block.text
+/** The text of a block, once whatever it spans. */
+export function textOfBlock(block: Block): string {
+  if (block.kind === 'code' || block.kind === 'source') return block.text
   if (block.kind !== 'table') return textOfRuns(block.runs)
-  const { caption, header, rows } = block.table
-  const lines = [...(caption === null ? [] : [caption]), ...(header.length > 0 ? [header] : []), ...rows]
-  return lines.map((line) => (typeof line === 'string' ? line : collapseSpaces(line.join(' ')))).join('\n')
+  const { caption, lines } = block.table
+  return [
+    ...(caption === null ? [] : [caption]),
+    ...lines.map((line) => collapseSpaces(line.join(' '))),
+  ].join('\n')
 }
 
-/**
- * Blocks apart by a blank line, items of a list by a line.
- * @param maxCharacters ends behind the block that goes over it: the caller cuts
- */
-export function textOfBlocks(blocks: readonly Block[], maxCharacters: number): string {
-  let text = ''
-  let before: Block['kind'] | undefined
-  for (const block of blocks) {
-    if (text.length > maxCharacters) break
-    const piece = textOfBlock(block)
-    if (piece === '') continue
-    text += before === undefined ? '' : before === 'item' && block.kind === 'item' ? '\n' : '\n\n'
-    text += piece
-    before = block.kind
-  }
-  return text
-}
+/** Blocks are apart by a blank line, items of a list by a line. */
+export const separatorBetween = (before: Block, block: Block): string =>
+  before.kind === 'item' && block.kind === 'item' ? '\n' : '\n\n'

@@ -1,5 +1,7 @@
 // Decides which parts of a page are not its content: navigation, advertising, consent, sharing, what else there is to read.
 // Names are a habit and no promise, so a part that holds most of the words of a page is content whatever it is called.
+import type { Surroundings } from './blocks.ts'
+import { callOutOf } from './frames.ts'
 import type { Element } from './tree.ts'
 
 export type Boilerplate = 'chrome' | 'named' | 'weak' | 'comments'
@@ -8,10 +10,13 @@ export type Boilerplate = 'chrome' | 'named' | 'weak' | 'comments'
 const SHARES: Readonly<Record<Boilerplate, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
 /** Whole pages are wrapped in a form by some servers, and threads by forums. */
 const FORM_SHARE = 0.15
+/** Parts with a weak name and as much text are read: what is beside the main text does not get into its root. */
+const MIN_PROSE_WORDS = 25
+const MAX_PROSE_LINK_SHARE = 0.3
+/** The names of tabs are fewer. */
+const MAX_TAB_WORDS = 40
 
 const CHROME = new Set(['nav', 'footer', 'aside', 'form', 'menu', 'header', 'button', 'label', 'legend'])
-/** Inside an article or main they are parts of it. */
-const CHROME_OUTSIDE = new Set(['header'])
 const CHROME_ROLES = new Set([
   'navigation',
   'banner',
@@ -77,28 +82,37 @@ const KEPT = new Set('article articlebody content main post body page wrapper co
 /** Reads names once a page: the same few return over and over. */
 export function createBoilerplateRules(
   root: Element,
-): (element: Element, insideArticle: boolean) => Boilerplate | undefined {
+): (element: Element, around: Surroundings) => Boilerplate | undefined {
   const known = new Map<string, Boilerplate | undefined>()
   const plain = root.words - root.linkWords
-  return (element, insideArticle) => {
-    const { name, attributes } = element
+  return (element, around) => {
+    const { name } = element
     if (NEVER.has(name)) return undefined
-    const kind = ruleOf(name, attributes, insideArticle)
+    const kind = ruleOf(element, around)
     if (kind === undefined) return undefined
-    return element.words - element.linkWords > plain * (name === 'form' ? FORM_SHARE : SHARES[kind])
-      ? undefined
-      : kind
+    const words = element.words - element.linkWords
+    // Page builders call every part of a page a widget, and sites lay panels of text into what they call tabs.
+    if (
+      kind === 'weak' &&
+      words >= MIN_PROSE_WORDS &&
+      element.linkWords < element.words * MAX_PROSE_LINK_SHARE
+    )
+      return undefined
+    if (words >= MAX_TAB_WORDS && element.attributes['role']?.toLowerCase() === 'tablist') return undefined
+    return words > plain * (name === 'form' ? FORM_SHARE : SHARES[kind]) ? undefined : kind
   }
 
-  function ruleOf(
-    name: string,
-    attributes: Element['attributes'],
-    insideArticle: boolean,
-  ): Boilerplate | undefined {
+  function ruleOf(element: Element, { article, section, quote }: Surroundings): Boilerplate | undefined {
+    const { name, attributes } = element
     const { role: written, class: className, id } = attributes
     const role = written?.toLowerCase()
     if (role !== undefined && CHROME_ROLES.has(role)) return 'chrome'
-    if (CHROME.has(name) && !(insideArticle && CHROME_OUTSIDE.has(name))) return 'chrome'
+    // The head of a part says what it is about, the foot of a quote who said it, a call-out what to mind.
+    const isOfItsPart =
+      (name === 'header' && article + section > 0) ||
+      (name === 'footer' && quote > 0) ||
+      (name === 'aside' && callOutOf(element) !== undefined)
+    if (CHROME.has(name) && !isOfItsPart) return 'chrome'
     if (className === undefined && id === undefined) return undefined
     const names = `${className ?? ''} ${id ?? ''}`
     if (known.has(names)) return known.get(names)

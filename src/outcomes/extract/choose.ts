@@ -1,17 +1,12 @@
-// Decides which blocks of a page are its main text: the good ones in the part that holds most of them, and what belongs to
-// them. Where that finds little, other places that carry the text are tried; the answer names the one that did.
-import { type Block, readBlocks } from './blocks.ts'
+// Where the main text of a page is read from: from the blocks that score.ts chooses, and where those are few, from other places
+// that carry the text. The answer names the one that did.
+import { type Block, readBlocks, textOfBlock } from './blocks.ts'
 import { createBoilerplateRules } from './boilerplate.ts'
-import { markedRoot, smallestRoot } from './root.ts'
+import { withAncestors } from './grids.ts'
+import type { PageHints } from './hints.ts'
+import { within } from './root.ts'
+import { scoreBlocks } from './score.ts'
 import { type Element, elementsBelow, estimateWords, type ParsedPage } from './tree.ts'
-
-export interface PageHints {
-  readonly isArticle: boolean
-  /** Threads of posts: what elsewhere are comments is the content here. */
-  readonly isForum: boolean
-  /** Main text that structured data carries. */
-  readonly statedText: string | undefined
-}
 
 export const EXTRACTION_MODES = [
   'scored',
@@ -34,40 +29,28 @@ const MIN_WORDS = 80
 /** Fewer words are chance: the page is then taken as a whole. */
 const MIN_SCORED_WORDS = 30
 const MIN_NOSCRIPT_WORDS = 40
+const MIN_DESCRIPTION_WORDS = 15
+const MAX_COMPARED_CHARACTERS = 40
 /** How often the main part must hold the words of the prose in it, to be a list of links rather than a text. */
 const LISTING_RATIO = 8
-
-const MIN_GOOD_WORDS = 8
-const MIN_PARAGRAPH_WORDS = 6
-/** A whole sentence inside a link is a teaser with words of its own. */
-const MIN_LINKED_WORDS = 20
-const MAX_LINK_SHARE = 0.5
-/** Short blocks that are mostly links are navigation, even between good ones. */
-const NAVIGATION_LINK_SHARE = 0.7
-const NEAR = 2
-/** Shares of the good text: what the root must hold, and what a part marked as the body must hold. */
-const SHARES = {
-  article: { root: 0.65, marked: 0.3 },
-  // Every post counts, also the one outside the list of replies.
-  forum: { root: 0.9, marked: 0.9 },
-  other: { root: 0.75, marked: 0.5 },
-}
 
 /** @param hints what the page says it is */
 export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
   const rules = createBoilerplateRules(page.root)
+  const pictures = withAncestors(elementsBelow(page.root), 'img')
   const choose = (root: Element, withComments: boolean) => {
     const all = readBlocks(root, (element, isInside) => {
       if (element.name === 'noscript') return true
       const kind = rules(element, isInside)
       return kind !== undefined && !(kind === 'comments' && withComments)
     })
-    return { all, scored: scoreBlocks(all, hints) }
+    const { blocks: scored, isListing } = scoreBlocks(all, hints, pictures)
+    return { all, scored, isListing }
   }
-  let { all, scored } = choose(page.root, !hints.isArticle)
+  let { all, scored, isListing } = choose(page.root, !hints.isArticle)
   if (wordsOf(scored) < MIN_WORDS && hints.isArticle) {
     const other = choose(page.root, true)
-    if (wordsOf(other.scored) > 2 * wordsOf(scored)) ({ all, scored } = other)
+    if (wordsOf(other.scored) > 2 * wordsOf(scored)) ({ all, scored, isListing } = other)
   }
   if (wordsOf(scored) < MIN_WORDS) {
     const noscript = largestNoscript(page.root)
@@ -78,56 +61,36 @@ export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
     const stated = hints.statedText === undefined ? [] : paragraphsOf(hints.statedText)
     if (wordsOf(stated) >= MIN_WORDS && wordsOf(stated) > 2 * wordsOf(scored))
       return { blocks: stated, mode: 'json-ld' }
+    if (hints.isProduct && isMissing(stated, scored))
+      return { blocks: [...scored, ...stated], mode: 'json-ld' }
   }
   if (!hints.isArticle && !hints.isForum) {
     const listed = readListing(page.root, all, scored)
     if (listed) return { blocks: listed, mode: 'listing' }
   }
-  if (wordsOf(scored) >= MIN_SCORED_WORDS) return { blocks: scored, mode: 'scored' }
+  if (wordsOf(scored) >= MIN_SCORED_WORDS) return { blocks: scored, mode: isListing ? 'listing' : 'scored' }
   if (all.length > 0) return { blocks: all, mode: 'body' }
   const everything = readBlocks(page.root, (element) => element.name === 'noscript')
   return { blocks: everything, mode: everything.length > 0 ? 'everything' : 'empty' }
 }
 
+/** A shop that shows its description once scripts run states it all the same: enough words, and not those of the page. */
+function isMissing(stated: readonly Block[], scored: readonly Block[]): boolean {
+  const words = wordsOf(stated)
+  if (words < MIN_DESCRIPTION_WORDS || words * 2 < wordsOf(scored)) return false
+  const [first] = stated
+  if (!first) return false
+  const start = textOfBlock(first).slice(0, MAX_COMPARED_CHARACTERS)
+  return !scored.some((block) => textOfBlock(block).includes(start))
+}
+
 const wordsOf = (blocks: readonly Block[]) => blocks.reduce((sum, { words = 0 }) => sum + words, 0)
-
-function scoreBlocks(blocks: readonly Block[], { isArticle, isForum }: PageHints): Block[] {
-  const shares = isArticle ? SHARES.article : isForum ? SHARES.forum : SHARES.other
-  const good = blocks.map((block) => isGood(block, isArticle))
-  const root = markedRoot(blocks, good, shares.marked) ?? smallestRoot(blocks, good, shares.root)
-  if (!root) return []
-  const first = blocks.findIndex((block, i) => good[i] && isWithin(block, root))
-  return blocks.filter((block, i) => {
-    if (!isWithin(block, root) || isCaption(block)) return false
-    if (good[i]) return true
-    // Bylines, dates and tags above the text are metadata.
-    if (i < first && block.kind !== 'heading') return false
-    const { words = 0, linkWords = 0 } = block
-    if (words > 3 && linkWords >= words * NAVIGATION_LINK_SHARE) return false
-    for (let distance = 1; distance <= NEAR; distance++)
-      if (good[i + distance] || good[i - distance]) return true
-    return false
-  })
-}
-
-function isGood(block: Block, isArticle: boolean): boolean {
-  if (block.kind === 'code') return true
-  const { words = 0, linkWords = 0 } = block
-  if (linkWords >= words * MAX_LINK_SHARE) return !isArticle && words >= MIN_LINKED_WORDS
-  return words >= (block.at?.name === 'p' ? MIN_PARAGRAPH_WORDS : MIN_GOOD_WORDS)
-}
-
-const isWithin = ({ at }: Block, root: Element) =>
-  at !== undefined && at.start >= root.start && at.start <= root.end
-
-const isCaption = ({ at }: Block) =>
-  at?.name === 'figcaption' || at?.parent?.name === 'figcaption' || at?.parent?.parent?.name === 'figcaption'
 
 /** Pages whose content is links: what stands in the main part, once it outweighs the prose. */
 function readListing(root: Element, all: readonly Block[], scored: readonly Block[]): Block[] | undefined {
   const main = findMain(root)
   if (!main) return undefined
-  const inside = all.filter((block) => isWithin(block, main))
+  const inside = all.filter((block) => within(main, block))
   const words = wordsOf(inside)
   return words >= MIN_SCORED_WORDS && words >= wordsOf(scored) * LISTING_RATIO ? inside : undefined
 }

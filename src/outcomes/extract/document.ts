@@ -1,21 +1,29 @@
 // Turns a parsed page into a normalised document. Pure: the same HTML and base give the same bytes, whoever asks and
 // whenever.
-import type { ContentWarning, ExtractedDocument } from '../../../schemas/document.ts'
-import { type Block, textOfBlocks, textOfRuns } from './blocks.ts'
+import type { ContentWarning, DocumentQuality, ExtractedDocument } from '../../../schemas/document.ts'
+import type { Cut } from '../text/cut.ts'
+import type { Block } from './blocks.ts'
 import { chooseBlocks, type ExtractionMode } from './choose.ts'
 import { readHints } from './hints.ts'
-import { allTypes, parseJsonLd, productsIn } from './json-ld.ts'
+import { allTypes, parseJsonLd } from '../structured/json-ld.ts'
+import { summariseProducts } from '../products/summary.ts'
 import { type ExtractionLimits, MAX_LABEL_CHARACTERS } from './limits.ts'
 import { baseOf, resolveLink } from './links.ts'
-import { toMarkdown } from './markdown.ts'
 import { readMetadata } from './metadata.ts'
 import { readLinks } from './page-links.ts'
+import { findPoor } from './poor/judge.ts'
+import type { PoorReason } from './poor/reasons.ts'
+import { measureQuality } from './quality.ts'
+import { textOfRuns } from './runs.ts'
 import { collapseSpaces, countWords, cutText } from './text.ts'
-import { parsePage, textOf } from './tree.ts'
+import { estimateWords, parsePage, textOf } from './tree.ts'
 import { findWarnings } from './warnings.ts'
+import { writeDocument } from './written.ts'
 
 export interface Extraction {
   readonly document: ExtractedDocument
+  /** Where text and Markdown may be cut together. */
+  readonly cuts: readonly Cut[]
   readonly mode: ExtractionMode
   readonly baseUrl: string | undefined
   readonly elements: number
@@ -23,6 +31,9 @@ export interface Extraction {
   /** Names of what reached a limit. */
   readonly truncated: readonly string[]
   readonly warnings: readonly ContentWarning[]
+  readonly quality: DocumentQuality
+  /** Why the page is nothing to sell. */
+  readonly poor: PoorReason | undefined
 }
 
 /** @param requestedBase what relative links are resolved against, unless the page names a base of its own */
@@ -30,67 +41,72 @@ export function extractDocument(
   html: string,
   requestedBase: string | undefined,
   limits: ExtractionLimits,
-  { contentLanguage = null }: { contentLanguage?: string | null } = {},
+  { contentLanguage = null, start = 0 }: { contentLanguage?: string | null; start?: number | undefined } = {},
 ): Extraction {
   const page = parsePage(html)
   const baseUrl = baseOf(page, requestedBase)
   const jsonLd = parseJsonLd(page.jsonLd)
-  const { blocks, mode } = chooseBlocks(page, readHints(page, jsonLd))
+  const { blocks, mode } = chooseBlocks(page, readHints(page, jsonLd, requestedBase))
   const truncated = new Set<string>()
   if (page.truncated) truncated.add('elements')
   const capped = <T>(what: string, items: readonly T[], max: number): T[] => {
     if (items.length > max) truncated.add(what)
     return items.slice(0, max)
   }
-  const cut = (what: string, text: string): string => {
-    if (text.length > limits.textCharacters) truncated.add(what)
-    return cutText(text, limits.textCharacters).trimEnd()
-  }
-
   const headings = blocks.flatMap((block) =>
     block.kind === 'heading'
       ? [{ level: block.level, text: cutText(collapseSpaces(textOfRuns(block.runs)), MAX_LABEL_CHARACTERS) }]
       : [],
   )
-  const text = cut('text', textOfBlocks(blocks, limits.textCharacters))
-  const found = readLinks(page, blocks, baseUrl, limits)
+  // In Markdown an address stays with its words, also one for which the list of links has no room.
+  const written = writeDocument(
+    blocks,
+    { start, maxCharacters: limits.textCharacters },
+    { resolve: remember((href) => resolveLink(href, baseUrl)?.url) },
+  )
+  for (const what of written.truncated) truncated.add(what)
+  const { text } = written.document
+  const found = readLinks(page, written.blocks, baseUrl, limits)
   const links = capped(
     'links',
     [...found.inText, ...capped('links', found.elsewhere, limits.linksElsewhere)],
     limits.links,
   )
-  const written = new Set(links.map(({ url }) => url))
-  const markdown = toMarkdown(
-    blocks,
-    remember((href) => {
-      const link = resolveLink(href, baseUrl)
-      return link && written.has(link.url) ? link.url : undefined
-    }),
-    limits.textCharacters,
-  )
   if (jsonLd.truncated) truncated.add('structured_data')
+  // The end of a long page is short, and nothing poor: what is judged is the whole.
+  const words = start > 0 ? blocks.reduce((sum, block) => sum + (block.words ?? 0), 0) : estimateWords(text)
 
   const document: ExtractedDocument = {
-    ...readMetadata(page, jsonLd, { base: baseUrl, firstHeading: headings[0]?.text, contentLanguage, text }),
+    ...readMetadata(page, jsonLd, {
+      url: requestedBase,
+      base: baseUrl,
+      firstHeading: headings[0]?.text,
+      contentLanguage,
+      text,
+    }),
     headings: capped('headings', headings, limits.headings),
-    text,
-    markdown: cut('markdown', markdown),
+    ...written.document,
     word_count: countWords(text),
     links,
-    tables: capped('tables', readTables(blocks, limits.cells, truncated), limits.tables),
+    tables: capped('tables', readTables(written.blocks, limits.cells, truncated), limits.tables),
     structured_data: {
       types: allTypes(jsonLd),
-      products: productsIn(jsonLd),
+      products: summariseProducts(html, baseUrl, jsonLd),
       invalid_scripts: jsonLd.invalidScripts,
+      ...(jsonLd.repaired.length > 0 ? { repaired: [...jsonLd.repaired] } : {}),
     },
   }
   return {
     document,
+    cuts: written.cuts,
     mode,
     baseUrl,
     elements: page.elements,
     skippedElements: page.skippedElements,
     truncated: [...truncated].sort(),
+    quality: measureQuality(page, { mode, words: start > 0 ? words : document.word_count }),
+    // Text that structured data carries is there, whatever the page shows.
+    poor: mode === 'json-ld' || mode === 'noscript' ? undefined : findPoor(html, words, page),
     warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
   }
 }
@@ -113,7 +129,9 @@ function readTables(
   const tables: ExtractedDocument['tables'] = []
   for (const block of blocks) {
     if (block.kind !== 'table') continue
-    const { caption, header, rows } = block.table
+    const { caption } = block.table
+    const header = block.table.header.map(({ text }) => text)
+    const rows = block.table.rows.map((row) => row.map(({ text }) => text))
     const kept = rows.filter((row) => (cells += row.length) <= maxCells)
     if (kept.length < rows.length) truncated.add('tables')
     tables.push({ caption, header, rows: kept })

@@ -5,6 +5,7 @@ import type { ExtractedDocument } from '../../../schemas/document.ts'
 export const emptyDocument = (): ExtractedDocument => ({
   title: null,
   byline: null,
+  authors: [],
   site_name: null,
   language: null,
   language_source: null,

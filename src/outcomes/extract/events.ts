@@ -19,6 +19,25 @@ const VOID = words(
 const READ_ATTRIBUTES = words(
   'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
 )
+/** Read of these elements alone: addresses of images are long, and there are many of them. */
+const READ_OF_ELEMENT: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    img: 'alt src srcset width height data-src data-original data-lazy-src data-url data-srcset',
+    td: 'colspan rowspan',
+    th: 'colspan rowspan',
+    ol: 'start reversed',
+    li: 'value',
+    input: 'checked',
+    math: 'display alttext data-tex data-latex data-math',
+    annotation: 'encoding',
+    'mjx-container': 'display data-tex data-latex data-math',
+    span: 'data-tex data-latex data-math',
+    div: 'data-tex data-latex data-math data-lang data-language',
+    pre: 'data-lang data-language',
+    code: 'data-lang data-language',
+  }).map(([name, list]) => [name, words(list)]),
+)
+const MAX_ATTRIBUTE_NAME = 16
 const MAX_ATTRIBUTES_READ = 64
 const MAX_NAMES = 1000
 /** One for all elements without; the names that are read are none of the prototype. */
@@ -107,9 +126,9 @@ export function readHtml(html: string, events: HtmlEvents): void {
     onattribname(start, end) {
       attributeValue = ''
       attributeName = undefined
-      if (attributesRead >= MAX_ATTRIBUTES_READ || end - start > 12) return
+      if (attributesRead >= MAX_ATTRIBUTES_READ || end - start > MAX_ATTRIBUTE_NAME) return
       const read = html.slice(start, end).toLowerCase()
-      if (READ_ATTRIBUTES.has(read)) attributeName = read
+      if (READ_ATTRIBUTES.has(read) || READ_OF_ELEMENT.get(name)?.has(read) === true) attributeName = read
     },
     onattribdata(start, end) {
       if (attributeName !== undefined) attributeValue += html.slice(start, end)

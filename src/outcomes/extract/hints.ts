@@ -1,30 +1,64 @@
-// Reads what a page says it is, which decides how it is read.
-import type { PageHints } from './choose.ts'
-import { allTypes, isArticle, type JsonLd } from './json-ld.ts'
+// Reads what a page says it is, which decides how it is read: in structured data, in its head, in its address.
+import { allTypes, isArticle, type JsonLd } from '../structured/json-ld.ts'
+import { type Node, own, typesOf } from '../structured/node.ts'
 import { cleanText } from './text.ts'
 import { attribute, type ParsedPage } from './tree.ts'
 
+export interface PageHints {
+  readonly isArticle: boolean
+  /** In structured data. Open Graph says it of any page of some systems, lists of products among them. */
+  readonly isStatedArticle: boolean
+  /** Threads of posts: what elsewhere are comments is the content here. */
+  readonly isForum: boolean
+  /** In structured data, not by its address alone. */
+  readonly isStatedForum: boolean
+  /** One thing for sale: what else the page offers is advertising. */
+  readonly isProduct: boolean
+  /** Main text that structured data carries. */
+  readonly statedText: string | undefined
+}
+
 const FORUM_TYPES = ['DiscussionForumPosting', 'QAPage']
+/** A segment of the path that forums have, whatever they run on. */
+const FORUM_PATH =
+  /\/(?:forums?|threads?|boards?|bbs|discussions?|viewtopic|showthread|questions(?=\/\d))(?:[/.?]|$)/i
+/** Variants of one product are stated one by one now and then; a list of products states more of them. */
+const MAX_PRODUCTS = 2
 const MAX_STATED_CHARACTERS = 200_000
 
-/** The hints of structured data and of the page's head. */
-export function readHints(page: ParsedPage, jsonLd: JsonLd): PageHints {
+/** The hints of structured data, of the page's head and of its address. */
+export function readHints(page: ParsedPage, jsonLd: JsonLd, url: string | undefined): PageHints {
   const types = new Set(allTypes(jsonLd))
-  const isForum = FORUM_TYPES.some((type) => types.has(type))
+  const openGraph = openGraphType(page)
+  const isStatedArticle = jsonLd.nodes.some(isArticle)
+  const isAnyArticle = isStatedArticle || openGraph === 'article'
+  const offered = jsonLd.nodes.filter(isOffered).length
+  const isProduct =
+    !isStatedArticle &&
+    ((offered > 0 && offered <= MAX_PRODUCTS) || /^(?:og:)?product(?:\.item)?$/.test(openGraph))
+  const isStatedForum = FORUM_TYPES.some((type) => types.has(type))
+  const isForum = isStatedForum || (!isAnyArticle && url !== undefined && FORUM_PATH.test(url))
   return {
     isForum,
-    isArticle: !isForum && (jsonLd.nodes.some(isArticle) || isOpenGraphArticle(page)),
+    isStatedForum,
+    isStatedArticle: isStatedArticle && !isForum,
+    isArticle: isAnyArticle && !isForum && !isProduct,
+    isProduct: isProduct && !isForum,
     statedText: readStatedText(jsonLd),
   }
 }
 
-const isOpenGraphArticle = ({ head }: ParsedPage) =>
-  head.some(
+const isOffered = (node: Node) =>
+  own(node, 'offers') !== undefined &&
+  typesOf(node).some((type) => type === 'Product' || type === 'ProductGroup')
+
+const openGraphType = ({ head }: ParsedPage): string => {
+  const meta = head.find(
     ({ name, attributes }) =>
-      name === 'meta' &&
-      attribute(attributes, 'property')?.trim().toLowerCase() === 'og:type' &&
-      attribute(attributes, 'content')?.trim().toLowerCase() === 'article',
+      name === 'meta' && attribute(attributes, 'property')?.trim().toLowerCase() === 'og:type',
   )
+  return meta ? (attribute(meta.attributes, 'content') ?? '').trim().toLowerCase() : ''
+}
 
 /** The longest `articleBody`, `text` or `description`; markup in it is dropped, not read. */
 function readStatedText({ nodes }: JsonLd): string | undefined {

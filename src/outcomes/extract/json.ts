@@ -4,16 +4,18 @@ import { hasInexactNumber } from '../../outbound/numbers.ts'
 import type { PageInput } from '../reading.ts'
 import { emptyDocument } from './empty.ts'
 import { PAGE_LIMITS } from './limits.ts'
-import { toMarkdown } from './markdown.ts'
 import type { PageReading } from '../reading.ts'
 import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
 import { findTextWarnings } from './warnings.ts'
+import { writeDocument } from './written.ts'
 
 /** Characters of JSON that are sent along as they are, and how deep. */
 const MAX_VALUE_CHARACTERS = 64 * 1024
 const MAX_VALUE_DEPTH = 32
 const MAX_PATH_CHARACTERS = 200
 const MAX_LINES = 20_000
+/** Of the linear form, in which paths repeat: what an answer has no room for is there to go on with. */
+const MAX_CHARACTERS = 4_000_000
 
 /**
  * `truncated` names `json` where the value is too large or too deep, `text` where the linear form is cut, and
@@ -21,7 +23,7 @@ const MAX_LINES = 20_000
  */
 export function readJson(
   source: string,
-  { isCut }: Pick<PageInput, 'isCut'>,
+  { isCut, start = 0 }: Pick<PageInput, 'isCut' | 'start'>,
 ): PageReading | { reason: 'invalid_json' | 'no_content'; detail: string } {
   let value: unknown
   try {
@@ -37,22 +39,27 @@ export function readJson(
   const fits = source.length <= MAX_VALUE_CHARACTERS && depth <= MAX_VALUE_DEPTH
   if (!fits) truncated.push('json')
   if (fits && hasInexactNumber(source)) truncated.push('json_numbers')
-  const full = lines.join('\n')
-  if (!isComplete || full.length > PAGE_LIMITS.textCharacters) truncated.push('text')
-  const text = cutText(full, PAGE_LIMITS.textCharacters).trimEnd()
-  if (text === '') return { reason: 'no_content', detail: 'The JSON holds no value. Send another address.' }
-  const block = { kind: 'code' as const, text }
+  const full = lines.join('\n').trimEnd()
+  if (full === '') return { reason: 'no_content', detail: 'The JSON holds no value. Send another address.' }
+  const written = writeDocument(
+    [{ kind: 'code', text: full }],
+    { start, maxCharacters: PAGE_LIMITS.textCharacters },
+    { resolve: () => undefined },
+  )
+  const { text } = written.document
+  if (!isComplete) truncated.push('text')
+  for (const what of written.truncated) if (!truncated.includes(what)) truncated.push(what)
   return {
     document: {
       ...emptyDocument(),
-      text,
-      markdown: toMarkdown([block], () => undefined),
+      ...written.document,
       word_count: countWords(text),
     },
     ...(fits ? { json: cleanValue(value) } : {}),
+    cuts: written.cuts,
     mode: 'json',
-    truncated,
-    warnings: findTextWarnings(source, text),
+    truncated: truncated.sort(),
+    warnings: findTextWarnings(source, full),
   }
 }
 
@@ -64,7 +71,7 @@ function linearise(value: unknown): { lines: string[]; depth: number; isComplete
   const stack: { path: string; value: unknown; depth: number }[] = [{ path: '', value, depth: 1 }]
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
     depth = Math.max(depth, item.depth)
-    if (lines.length >= MAX_LINES || characters > PAGE_LIMITS.textCharacters) continue
+    if (lines.length >= MAX_LINES || characters > MAX_CHARACTERS) continue
     if (typeof item.value === 'object' && item.value !== null) {
       const isList = Array.isArray(item.value)
       for (const [key, child] of Object.entries(item.value).toReversed())
@@ -76,7 +83,7 @@ function linearise(value: unknown): { lines: string[]; depth: number; isComplete
     lines.push(line)
     characters += line.length + 1
   }
-  return { lines, depth, isComplete: lines.length < MAX_LINES && characters <= PAGE_LIMITS.textCharacters }
+  return { lines, depth, isComplete: lines.length < MAX_LINES && characters <= MAX_CHARACTERS }
 }
 
 /**

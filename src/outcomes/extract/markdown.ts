@@ -1,87 +1,192 @@
 // Blocks -> Markdown. Page text is escaped, so that nothing a page says turns into markup, HTML or a link of its own.
-import type { Block, Run } from './blocks.ts'
+import type { Block, Figure } from './blocks.ts'
+import { escapeLabel, escapeLineStarts, escapeText } from './escape.ts'
+import type { Frame } from './frames.ts'
+import type { Image } from './image.ts'
+import type { Run } from './runs.ts'
+import type { TableCell } from './table.ts'
 
-/**
- * @param resolve address of a link as it may be written out; undefined drops the link and keeps its text
- * @param maxCharacters ends behind the block that goes over it: the caller cuts
- */
-export function toMarkdown(
-  blocks: readonly Block[],
-  resolve: (href: string) => string | undefined,
-  maxCharacters = Infinity,
-): string {
+/** A block with text, or a figure between two of them. */
+export type Piece = Block | Figure
+
+export interface MarkdownOptions {
+  /** The address of a link as it may be written out; undefined drops the link and keeps its text. */
+  readonly resolve: (href: string) => string | undefined
+  /** Ends behind what goes over it: the caller cuts. */
+  readonly maxCharacters?: number
+  /** Whether a line break in the text is one that its reader shall see. */
+  readonly keepsBreaks?: boolean
+  /** Told behind each piece how long the Markdown is by then. */
+  readonly onEnd?: (piece: Piece, length: number) => void
+}
+
+type Writer = Required<MarkdownOptions>
+
+/** Pieces apart by a blank line, items of a list by a line. */
+export function toMarkdown(pieces: readonly Piece[], options: MarkdownOptions): string {
+  const writer = { maxCharacters: Infinity, keepsBreaks: true, onEnd: () => {}, ...options }
   let markdown = ''
-  let before: Block['kind'] | undefined
-  for (const block of blocks) {
-    if (markdown.length > maxCharacters) break
-    const piece = renderBlock(block, resolve)
-    if (piece === '') continue
-    markdown += before === undefined ? '' : before === 'item' && block.kind === 'item' ? '\n' : '\n\n'
-    markdown += piece
-    before = block.kind
+  let before: Piece | undefined
+  let isInList = false
+  for (const piece of pieces) {
+    if (markdown.length > writer.maxCharacters) break
+    const written = writePiece(piece, writer, isInList)
+    if (written === '') continue
+    if (before) markdown += separator(before, piece)
+    markdown += written
+    writer.onEnd(piece, markdown.length)
+    isInList = piece.kind === 'item' || (isInList && insetOf(piece) > 0)
+    before = piece
   }
   return markdown
 }
 
-function renderBlock(block: Block, resolve: (href: string) => string | undefined): string {
+const isFigure = (piece: Piece): piece is Figure => piece.kind === 'image' || piece.kind === 'rule'
+const frameOf = (piece: Piece): Frame | undefined => (isFigure(piece) ? undefined : piece.frame)
+const insetOf = (piece: Piece) =>
+  piece.kind === 'item' ? (piece.inset ?? 2 * piece.depth) : (frameOf(piece)?.inset ?? 0)
+
+/** What begins every line of a piece: the quotes around the list, the columns of the list, the quotes inside it. */
+function prefixOf(piece: Piece, isInList: boolean): string {
+  const { quotes = 0, outerQuotes = 0 } = frameOf(piece) ?? {}
+  // Without an item before it, an inset of four columns would be code.
+  const inset = isInList ? insetOf(piece) : 0
+  return '> '.repeat(outerQuotes) + ' '.repeat(inset) + '> '.repeat(Math.max(quotes - outerQuotes, 0))
+}
+
+function separator(before: Piece, piece: Piece): string {
+  if (before.kind === 'item' && piece.kind === 'item') return '\n'
+  const above = frameOf(before)
+  const below = frameOf(piece)
+  if (above?.role === 'term' && below?.role === 'definition') return '\n'
+  const shared = Math.min(above?.outerQuotes ?? 0, (below?.outerQuotes ?? 0) - (below?.opensQuote ? 1 : 0))
+  return shared > 0 ? `\n${'> '.repeat(shared).trimEnd()}\n` : '\n\n'
+}
+
+function writePiece(piece: Piece, writer: Writer, isInList: boolean): string {
+  const body = isFigure(piece) ? writeFigure(piece, writer) : writeBlock(piece, writer)
+  if (body === '') return ''
+  const prefix = prefixOf(piece, isInList)
+  const callOut = frameOf(piece)?.callOut
+  const lines =
+    callOut === undefined ? body : body.toUpperCase() === callOut ? `[!${callOut}]` : `[!${callOut}]\n${body}`
+  if (piece.kind !== 'item') return prefix === '' ? lines : lines.replace(/^/gm, prefix)
+  const mark = `${piece.ordinal === null ? '-' : `${piece.ordinal}.`} `
+  const task = piece.isDone === undefined ? '' : piece.isDone ? '[x] ' : '[ ] '
+  return prefix + mark + task + lines.replaceAll('\n', `\n${prefix}${' '.repeat(mark.length)}`)
+}
+
+function writeBlock(block: Block, writer: Writer): string {
   switch (block.kind) {
-    case 'heading':
-      return `${'#'.repeat(block.level)} ${renderRuns(block.runs, resolve).replaceAll('\n', ' ')}`
-    case 'paragraph':
-      return escapeLineStarts(renderRuns(block.runs, resolve))
-    case 'quote':
-      return escapeLineStarts(renderRuns(block.runs, resolve)).replace(/^/gm, '> ')
-    case 'item': {
-      const mark = block.ordinal === null ? '-' : `${block.ordinal}.`
-      const body = escapeLineStarts(renderRuns(block.runs, resolve)).replaceAll('\n', ' ')
-      return `${'  '.repeat(block.depth)}${mark} ${body}`
+    case 'heading': {
+      const runs = block.runs.map((run) => ({ ...run, strong: false }))
+      return `${'#'.repeat(block.level)} ${writeRuns(runs, writer).replace(/ *\n/g, ' ')}`
     }
+    case 'source':
+      return block.text
     case 'code': {
       const fence = '`'.repeat(Math.max(3, longestRun(block.text, /`+/g) + 1))
-      return `${fence}\n${block.text}\n${fence}`
+      return `${fence}${block.language ?? ''}\n${block.text}\n${fence}`
     }
     case 'table': {
       const { caption, header, rows } = block.table
       const width = rows.reduce((most, row) => Math.max(most, row.length), header.length)
-      const line = (cells: readonly string[]) =>
-        `| ${Array.from({ length: width }, (_, i) => escapeText(cells[i] ?? '').replaceAll('|', '\\|')).join(' | ')} |`
-      const lines = [line(header), `|${' --- |'.repeat(width)}`, ...rows.map(line)]
-      return (caption === null ? '' : `${escapeLineStarts(escapeText(caption))}\n\n`) + lines.join('\n')
+      const line = (cells: readonly TableCell[]) =>
+        `| ${Array.from({ length: width }, (_, i) => writeCell(cells[i], writer)).join(' | ')} |`
+      let table = `${caption === null ? '' : `${escapeLineStarts(escapeText(caption, { isLast: true }))}\n\n`}${line(header)}\n|${' --- |'.repeat(width)}`
+      for (const row of rows) {
+        if (table.length > writer.maxCharacters) break
+        table += `\n${line(row)}`
+      }
+      return table
+    }
+    default: {
+      const role = block.frame?.role
+      const isTitle = role === 'term' || role === 'summary'
+      const runs = isTitle ? block.runs.map((run) => ({ ...run, strong: true })) : block.runs
+      const body = breakLines(escapeLineStarts(writeRuns(runs, writer)), writer)
+      return role === 'definition' && block.kind === 'paragraph' ? `: ${body}` : body
     }
   }
 }
 
-function renderRuns(runs: readonly Run[], resolve: (href: string) => string | undefined): string {
-  return runs
-    .map((run) => {
-      const body = run.text.trim()
-      if (body === '') return run.text
-      let text = run.code ? codeSpan(body) : escapeText(body)
-      if (run.emphasis && !run.code) text = `*${text}*`
-      if (run.strong && !run.code) text = `**${text}**`
-      const url = run.href === undefined ? undefined : resolve(run.href)
-      if (url !== undefined)
-        text = `[${text.replaceAll('\n', ' ')}](<${url.replace(/[<>\s\\]/g, encodeURIComponent)}>)`
-      const start = run.text.indexOf(body)
-      return run.text.slice(0, start) + text + run.text.slice(start + body.length)
-    })
-    .join('')
+function writeFigure(figure: Figure, writer: Writer): string {
+  if (figure.kind === 'rule') return '---'
+  const image = writeImage(figure.image, writer)
+  if (image === '') return ''
+  const linked = writeLink(image, figure.href, writer)
+  return figure.caption === '' ? linked : `${linked}\n\n*${escapeText(figure.caption)}*`
 }
 
-/** The engine keeps a note of forty bytes about every match until all are replaced: two million of them are a page's memory. */
-const ESCAPED_AT_ONCE = 32 * 1024
-
-function escapeText(text: string): string {
-  let escaped = ''
-  for (let at = 0; at < text.length; at += ESCAPED_AT_ONCE)
-    escaped += text.slice(at, at + ESCAPED_AT_ONCE).replace(/[\\`*_[\]<>&~]/g, '\\$&')
-  return escaped
+function writeImage({ src, alt }: Image, { resolve }: Writer): string {
+  const url = resolve(src)
+  return url !== undefined && /^(?:https?:|[^:]*$)/i.test(url)
+    ? `![${escapeLabel(alt)}](${writeAddress(url)})`
+    : ''
 }
 
-const escapeLineStarts = (text: string) =>
-  text.replace(/^(\s{0,3})([#+\-=>|]|\d{1,9}(?=[.)]))/gm, (_, space: string, mark: string) =>
-    /\d/.test(mark) ? `${space}${mark}\\` : `${space}\\${mark}`,
-  )
+function writeLink(label: string, href: string | undefined, { resolve }: Writer): string {
+  const url = href === undefined ? undefined : resolve(href)
+  return url === undefined ? label : `[${label}](${writeAddress(url)})`
+}
+
+/** In angle brackets where a bracket or a space in it would end it. */
+const writeAddress = (url: string) =>
+  /^[^\s<>()\\]+$/.test(url) ? url : `<${url.replace(/[<>\s\\]/g, encodeURIComponent)}>`
+
+/** Two spaces at the end of a line make a reader of Markdown break it there. */
+const breakLines = (text: string, { keepsBreaks }: Writer) =>
+  keepsBreaks ? text.replaceAll('\n', '  \n') : text
+
+function writeCell(cell: TableCell | undefined, writer: Writer): string {
+  if (!cell) return ''
+  return writeRuns(cell.runs, writer)
+    .replaceAll('|', '\\|')
+    .trim()
+    .replace(/\s*\n\s*/g, '<br>')
+}
+
+const isAlike = (one: Run, other: Run | undefined) =>
+  one.strong === other?.strong &&
+  one.emphasis === other.emphasis &&
+  (one.deleted ?? false) === (other.deleted ?? false)
+
+/** Runs of the same weight share their marks: `**a [b](c)**`. */
+function writeRuns(runs: readonly Run[], writer: Writer): string {
+  const hasFormulas = runs.some(({ formula }) => formula !== undefined)
+  let written = ''
+  for (let i = 0; i < runs.length && written.length <= writer.maxCharacters;) {
+    const first = runs[i]!
+    let body = ''
+    for (; i < runs.length && isAlike(first, runs[i]) && body.length <= writer.maxCharacters; i++)
+      body += writeRun(runs[i]!, { hasFormulas, isLast: i === runs.length - 1 }, writer)
+    written += mark(body, first)
+  }
+  return written
+}
+
+function mark(body: string, { strong, emphasis, deleted }: Run): string {
+  const sign = `${deleted ? '~~' : ''}${strong ? '**' : ''}${emphasis ? '*' : ''}`
+  const inner = body.trim()
+  if (sign === '' || inner === '') return body
+  const start = body.indexOf(inner)
+  const end = sign === '~~***' ? '***~~' : [...sign].toReversed().join('')
+  return body.slice(0, start) + sign + inner + end + body.slice(start + inner.length)
+}
+
+function writeRun(run: Run, around: { hasFormulas: boolean; isLast: boolean }, writer: Writer): string {
+  if (run.image) return writeLink(writeImage(run.image, writer), run.href, writer)
+  const body = run.text.trim()
+  if (body === '') return run.text
+  const url = run.href === undefined ? undefined : writer.resolve(run.href)
+  let text: string
+  if (run.formula) text = run.formula === 'block' ? `$$${body}$$` : `$${body}$`
+  else if (run.code) text = codeSpan(body)
+  else text = url === undefined ? escapeText(body, around) : escapeLabel(body)
+  if (url !== undefined) text = `[${text.replaceAll('\n', ' ')}](${writeAddress(url)})`
+  const start = run.text.indexOf(body)
+  return run.text.slice(0, start) + text + run.text.slice(start + body.length)
+}
 
 function codeSpan(text: string): string {
   const fence = '`'.repeat(longestRun(text, /`+/g) + 1)

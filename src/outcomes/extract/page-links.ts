@@ -1,6 +1,7 @@
 // Lists the links of a page: those of its main text first, as they stand there, then some of those around it.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
-import { type Block, isBlockElement } from './blocks.ts'
+import type { Block } from './blocks.ts'
+import { isBlockElement } from './elements.ts'
 import { type ExtractionLimits, MAX_LABEL_CHARACTERS } from './limits.ts'
 import { resolveLink } from './links.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'

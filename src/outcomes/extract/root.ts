@@ -4,19 +4,27 @@ import type { Block } from './blocks.ts'
 import { attribute, type Element } from './tree.ts'
 
 /** Words outside links. */
-const plainWords = ({ words = 0, linkWords = 0 }: Block) => words - linkWords
+export const plainWords = ({ words = 0, linkWords = 0 }: Block) => words - linkWords
 
-/** The deepest element that holds the share of all good words. */
+/** Whether a block stands in an element. */
+export const within = ({ start, end }: Element, { at }: Block): boolean =>
+  at !== undefined && at.start >= start && at.start <= end
+
+/**
+ * The deepest element that holds the share of all good words.
+ * @param weigh how many words a block counts for
+ */
 export function smallestRoot(
   blocks: readonly Block[],
   good: readonly boolean[],
   share: number,
+  weigh: (block: Block, index: number) => number = plainWords,
 ): Element | undefined {
   const held = new Map<Element, number>()
   let total = 0
   blocks.forEach((block, i) => {
     if (!good[i] || !block.at) return
-    const words = plainWords(block)
+    const words = weigh(block, i)
     total += words
     // Every ancestor is added once, so that deep pages cost no more than flat ones.
     for (let at: Element | undefined = block.at; at && !held.has(at); at = at.parent) held.set(at, 0)
@@ -30,6 +38,13 @@ export function smallestRoot(
     if (element.parent) held.set(element.parent, (held.get(element.parent) ?? 0) + words)
   }
   return best
+}
+
+/** The deepest element that both lie in. */
+export function commonAncestor(one: Element, other: Element): Element {
+  let at = one
+  while (at.parent && !(other.start >= at.start && other.start <= at.end)) at = at.parent
+  return at
 }
 
 const MIN_MARKED_WORDS = 80

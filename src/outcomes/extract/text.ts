@@ -2,7 +2,7 @@
 import { toUSVString } from 'node:util'
 
 /** Goes into every answer's verification: same version, same source, same text. */
-export const NORMALISER = 'agw-text/1'
+export const NORMALISER = 'agw-text/2026-11-23'
 
 // Invisible, and without meaning in running text: joiners of words, fillers, selectors of variants, annotations.
 const ZERO_WIDTH =

@@ -1,21 +1,10 @@
 // Builds a light tree of a page in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening,
 // so that no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
+import { BLOCKS, type Element, textOf } from './elements.ts'
 import { NO_ATTRIBUTES, readHtml } from './events.ts'
+import { formulaKind, formulaSource, tidyTex } from './formula.ts'
 
-export interface Element {
-  readonly name: string
-  readonly attributes: Readonly<Record<string, string>>
-  /** Grown by `append` while parsing. */
-  children: (Element | string)[]
-  readonly parent: Element | undefined
-  /** Place in the order of the document; everything below has a number up to `end`. */
-  readonly start: number
-  end: number
-  /** Words of the text below that is seen. */
-  words: number
-  /** Those inside links. */
-  linkWords: number
-}
+export { attribute, type Element, elementsBelow, textOf } from './elements.ts'
 
 export interface ParsedPage {
   readonly root: Element
@@ -38,12 +27,16 @@ const MAX_PIECES = 1024
 /** Longer arrays have little room to spare. */
 const MAX_SHRUNK = 16
 const MAX_SIDE_CHARACTERS = 64 * 1024
+/** A longer text is not replaced by what an attribute says that it is. */
+const MAX_FORMULA_WORDS = 400
 
 const SKIPPED = new Set(
-  'script style template svg math canvas iframe frame frameset object embed applet audio video map select option datalist textarea input progress meter dialog'.split(
+  'script style template svg canvas iframe frame frameset object embed applet audio video map select option datalist textarea progress meter dialog'.split(
     ' ',
   ),
 )
+/** They are read where they are seen; inside something hidden they are no text of the page. */
+const UNCOUNTED = new Set(['math', 'input'])
 const HEAD = new Set(['html', 'meta', 'link', 'base', 'title', 'time'])
 /** Parts that fade in once scripts run; what is only a few words is meant to stay unseen. */
 const FADING_STYLE = /(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)/i
@@ -63,7 +56,18 @@ const createElement = (
   attributes: Readonly<Record<string, string>>,
   parent: Element | undefined,
   start: number,
-): Element => ({ name, attributes, children: NO_CHILDREN, parent, start, end: start, words: 0, linkWords: 0 })
+): Element => ({
+  name,
+  attributes,
+  children: NO_CHILDREN,
+  parent,
+  start,
+  end: start,
+  words: 0,
+  linkWords: 0,
+  holdsBlocks: false,
+  formula: undefined,
+})
 
 /** Parses a page within bounds; `truncated` says that elements were left out. */
 export function parsePage(html: string): ParsedPage {
@@ -78,7 +82,7 @@ export function parsePage(html: string): ParsedPage {
   let skippedElements = 0
   let truncated = false
   // Inside a skipped element only the depth is tracked, so that its end is found.
-  let skipping: { depth: number; kind: 'drop' | 'hidden' | 'json-ld' } | undefined
+  let skipping: { depth: number; kind: Skipped } | undefined
   let script = ''
   let links = 0
   let preformatted = 0
@@ -108,6 +112,10 @@ export function parsePage(html: string): ParsedPage {
     if (element.name === 'a') links--
     if (element.name === 'pre') preformatted--
     const { parent } = element
+    const tex = element.words > MAX_FORMULA_WORDS ? undefined : formulaSource(element)
+    // An empty one as well: nothing below it is looked at again.
+    if (tex !== undefined) setFormula(element, tex)
+    if (parent && (element.holdsBlocks || BLOCKS.has(element.name))) parent.holdsBlocks = true
     const style = element.attributes['style']
     if (parent && style !== undefined && element.words < MIN_FADING_WORDS && FADING_STYLE.test(style)) {
       parent.children.splice(parent.children.lastIndexOf(element), 1)
@@ -120,6 +128,33 @@ export function parsePage(html: string): ParsedPage {
     parent.linkWords += element.linkWords
   }
 
+  /** Once and as TeX, whatever else was there to draw it; anybody who reads the tree finds it as text. */
+  function setFormula(element: Element, tex: string): void {
+    element.children = [tex]
+    element.formula = formulaKind(element)
+    element.words = estimateWords(tex)
+    element.linkWords = links > 0 ? element.words : 0
+  }
+
+  /** MathJax 2 leaves its source in a script, behind what it drew. */
+  function appendFormula(source: string, display: string): void {
+    const parent = open.at(-1) ?? root
+    for (let drawn = parent.children.at(-1); drawn !== undefined; drawn = parent.children.at(-1)) {
+      if (typeof drawn === 'string' ? drawn.trim() !== '' : !isDrawnByMathJax(drawn)) break
+      parent.children.pop()
+      if (typeof drawn === 'string') continue
+      parent.words -= drawn.words
+      parent.linkWords -= drawn.linkWords
+    }
+    const tex = tidyTex(source)
+    if (tex === '' || elements >= MAX_ELEMENTS) return
+    const element = createElement('math', display === '' ? NO_ATTRIBUTES : { display }, parent, ++elements)
+    append(parent, element)
+    setFormula(element, tex)
+    parent.words += element.words
+    parent.linkWords += element.linkWords
+  }
+
   readHtml(html, {
     onOpen(name, attributes) {
       appendText()
@@ -127,10 +162,10 @@ export function parsePage(html: string): ParsedPage {
         skipping.depth++
         skippedElements++
         // A script inside something hidden is no text of the page.
-        if (skipping.kind === 'hidden' && SKIPPED.has(name)) skipping.kind = 'drop'
+        if (skipping.kind === 'hidden' && (SKIPPED.has(name) || UNCOUNTED.has(name))) skipping.kind = 'drop'
         return
       }
-      const kind = skipKind(name, attributes)
+      const kind = skipKind(name, attributes, open.at(-1) ?? root)
       if (kind || elements >= MAX_ELEMENTS) {
         truncated ||= !kind
         skippedElements++
@@ -158,6 +193,9 @@ export function parsePage(html: string): ParsedPage {
       if (skipping.kind === 'json-ld') {
         jsonLd.push(script)
         script = ''
+      } else if (skipping.kind === 'tex' || skipping.kind === 'tex-block') {
+        appendFormula(script, skipping.kind === 'tex' ? '' : 'block')
+        script = ''
       }
       skipping = undefined
     },
@@ -170,8 +208,8 @@ export function parsePage(html: string): ParsedPage {
         if (pieces.push(kept) >= MAX_PIECES) appendText()
         into.words += words
         if (links > 0) into.linkWords += words
-      } else if (skipping.kind === 'json-ld') script += text
-      else if (skipping.kind === 'hidden') keepAside(hidden, text)
+      } else if (skipping.kind === 'hidden') keepAside(hidden, text)
+      else if (skipping.kind !== 'drop') script += text
     },
     onComment(text) {
       keepAside(comments, text)
@@ -207,16 +245,37 @@ export function estimateWords(text: string): number {
   return words + (ideographs >> 1)
 }
 
+type Skipped = 'drop' | 'hidden' | 'json-ld' | 'tex' | 'tex-block'
+
 function skipKind(
   name: string,
   attributes: Readonly<Record<string, string>>,
-): 'drop' | 'hidden' | 'json-ld' | undefined {
-  if (SKIPPED.has(name))
-    return name === 'script' && /^\s*application\/ld\+json\b/i.test(attributes['type'] ?? '')
-      ? 'json-ld'
-      : 'drop'
-  return attributes !== NO_ATTRIBUTES && isHidden(name, attributes) ? 'hidden' : undefined
+  parent: Element,
+): Skipped | undefined {
+  if (name === 'script') return scriptKind(attributes['type'] ?? '')
+  if (SKIPPED.has(name) || (name === 'input' && !isTick(attributes, parent))) return 'drop'
+  if (attributes === NO_ATTRIBUTES || !isHidden(name, attributes)) return undefined
+  return isOnlyDrawing(attributes, parent) ? undefined : 'hidden'
 }
+
+function scriptKind(type: string): Skipped {
+  if (/^\s*application\/ld\+json\b/i.test(type)) return 'json-ld'
+  if (!/^\s*math\/tex\b/i.test(type)) return 'drop'
+  return /mode\s*=\s*display/i.test(type) ? 'tex-block' : 'tex'
+}
+
+/** The box of a task in a list. */
+const isTick = ({ type }: Readonly<Record<string, string>>, parent: Element) =>
+  type?.toLowerCase() === 'checkbox' && (parent.name === 'li' || parent.parent?.name === 'li')
+
+/** KaTeX hides its drawing from screen readers, who have its MathML; where that is missing, the drawing is all there is. */
+const isOnlyDrawing = (attributes: Readonly<Record<string, string>>, parent: Element) =>
+  attributes['class'] === 'katex-html' &&
+  attributes['style'] === undefined &&
+  parent.attributes['class'] === 'katex' &&
+  parent.children.length === 0
+
+const isDrawnByMathJax = ({ attributes }: Element) => /\bMathJax/.test(attributes['class'] ?? '')
 
 const HIDING_STYLE = new RegExp(
   [
@@ -257,32 +316,4 @@ function isExpandable(attributes: Readonly<Record<string, string>>): boolean {
   if (attributes['role']?.toLowerCase() === 'tabpanel') return true
   const names = `${attributes['class'] ?? ''} ${attributes['id'] ?? ''}`
   return names.length > 3 && names.length < 500 && EXPANDABLE.test(names)
-}
-
-/** Own properties only: an attribute may be called `constructor`. */
-export function attribute(attributes: Readonly<Record<string, string>>, name: string): string | undefined {
-  return Object.hasOwn(attributes, name) ? attributes[name] : undefined
-}
-
-/**
- * All text below, in order, without recursion.
- * @param maxPieces stops there: for short texts of many nested elements
- */
-export function textOf(element: Element, separator = '', maxPieces = Infinity): string {
-  const pieces: string[] = []
-  const stack: (Element | string)[] = [element]
-  for (let node = stack.pop(), left = maxPieces; node !== undefined && left > 0; node = stack.pop(), left--) {
-    if (typeof node === 'string') pieces.push(node)
-    else for (const child of node.children.toReversed()) stack.push(child)
-  }
-  return pieces.join(separator)
-}
-
-/** The element and all elements below it, in the order of the page, without recursion. */
-export function* elementsBelow(root: Element): Generator<Element> {
-  const stack: Element[] = [root]
-  for (let element = stack.pop(); element; element = stack.pop()) {
-    yield element
-    for (const child of element.children.toReversed()) if (typeof child !== 'string') stack.push(child)
-  }
 }

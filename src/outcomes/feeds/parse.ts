@@ -1,12 +1,15 @@
 // Reads bytes as a feed, or says why they are none.
-import { decodeText } from '../../outbound/charset.ts'
 import { isJson, parseContentType } from '../../outbound/media-type.ts'
+import { readHead, refreshStub } from '../extract/head.ts'
+import { findPoor } from '../extract/poor/judge.ts'
+import { refusePoor } from '../extract/poor/reasons.ts'
 import type { Charset, PageInput, Reading } from '../reading.ts'
 import { dropDoctype } from './doctype.ts'
 import { mapJsonFeed } from './json-feed.ts'
 import type { ParsedFeed } from './model.ts'
 import { mapXmlFeed } from './xml-feed.ts'
 import { parseXml } from './xml.ts'
+import { decodeSource } from '../text/decode.ts'
 
 export type FeedParsing =
   | { readonly ok: true; readonly feed: ParsedFeed; readonly charset: Charset }
@@ -32,7 +35,7 @@ export function parseFeed(input: PageInput): FeedParsing {
   const { essence, charset: label } = parseContentType(input.contentType ?? undefined)
   const wide = guessWide(body)
   if (wide === undefined && isBinary(body)) return refuse('binary')
-  const decoded = decodeText(body, wide ?? label, { isCut, markup: 'xml' })
+  const decoded = decodeSource(body, wide ?? label, { isCut, markup: 'xml' })
   const { text } = decoded
   const charset: Charset =
     wide !== undefined && decoded.charset.from === 'header'
@@ -43,6 +46,15 @@ export function parseFeed(input: PageInput): FeedParsing {
   if (trimmed.startsWith('{') || (isJson(essence) && !trimmed.startsWith('<')))
     return readJson(trimmed, charset, input)
   return readXml(text, charset, input)
+}
+
+/** A page that names its feed, or that sends its readers on, leads there. */
+function refuseHtml(text: string, url: string): FeedParsing {
+  const { refreshUrl, feedUrl } = readHead(text, url)
+  if (refreshUrl) return refreshStub(refreshUrl)
+  const poor = feedUrl ? undefined : findPoor(text)
+  if (poor) return refusePoor(poor)
+  return { ...refuse('feed_is_html'), ...(feedUrl && { lead: { kind: 'feed_link', url: feedUrl } }) }
 }
 
 function readJson(text: string, charset: Charset, input: PageInput): FeedParsing {
@@ -63,7 +75,7 @@ function readXml(text: string, charset: Charset, input: PageInput): FeedParsing 
   const mapped = mapXmlFeed(tree, input.isCut)
   if (!mapped.ok) {
     if (mapped.reason === 'feed_is_html' || /^\s*<!doctype\s+html\b/i.test(text))
-      return refuse('feed_is_html')
+      return refuseHtml(text, input.url)
     const isBroken = tree.issues.size > 0 || tree.roots.length === 0
     return refuse(isBroken && /^\s*<\?xml\s/.test(text) ? 'invalid_xml' : mapped.reason)
   }

@@ -2,7 +2,8 @@
 // Each cut is named, and the digest is of what is left.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import { digestText } from '../digest.ts'
-import { countWords } from '../extract/text.ts'
+import { countCharacters, countWords } from '../extract/text.ts'
+import { type Cut, lastCutWithin } from './cut.ts'
 import type { PageReading } from '../reading.ts'
 import type { Reading } from '../reading.ts'
 
@@ -11,21 +12,22 @@ const SHARES = { json: 0.15, tables: 0.15, links: 0.1, headings: 0.05, products:
 
 /** @param maxBytes of the reading as JSON in UTF-8; one that is smaller comes back as it is */
 export function fitPage(reading: Reading<PageReading>, maxBytes: number): Reading<PageReading> {
-  if (!reading.ok || sizeOf(reading.value) <= maxBytes) return reading
-  const truncated = new Set(reading.value.truncated)
-  const { json, ...value } = fitLists(reading.value, maxBytes, truncated)
+  if (!reading.ok) return reading
+  const { cuts, ...whole } = reading.value
+  if (sizeOf(whole) <= maxBytes) return cuts === undefined ? reading : { ...reading, value: whole }
+  const truncated = new Set(whole.truncated)
+  const { json, ...value } = fitLists(whole, maxBytes, truncated)
   const { document } = value
   const fixed = sizeOf({ ...value, json, document: { ...document, text: '', markdown: '' } })
   const left = Math.max(maxBytes - fixed - MARGIN, 0)
-  const text = cut('text', document.text, Math.max(left / 2, left - sizeOf(document.markdown)), truncated)
-  const markdown = cut('markdown', document.markdown, left - sizeOf(text), truncated)
+  const { text, markdown, next } = cutBoth(document, cuts ?? [], left, truncated)
   return {
     ...reading,
     textSha256: digestText(text),
     value: {
       ...value,
       ...(json === undefined ? {} : { json }),
-      document: { ...document, text, markdown, word_count: countWords(text) },
+      document: { ...document, text, markdown, ...next, word_count: countWords(text) },
       truncated: [...truncated].sort(),
     },
   }
@@ -86,6 +88,51 @@ function fitTables(
   const left = maxBytes - sizeOf(kept) - sizeOf({ ...next, rows: [] })
   const rows = takeWhileFits(next.rows, left)
   return rows.length > 0 ? [...kept, { ...next, rows }] : kept
+}
+
+/** At the end of a block, of text and of Markdown the same one; where not even one block fits, each where it has to. */
+function cutBoth(
+  document: ExtractedDocument,
+  cuts: readonly Cut[],
+  left: number,
+  truncated: Set<string>,
+): Pick<ExtractedDocument, 'text' | 'markdown'> & { next: Pick<ExtractedDocument, 'next_start'> } {
+  if (sizeOf(document.text) + sizeOf(document.markdown) <= left)
+    return { text: document.text, markdown: document.markdown, next: {} }
+  const bytesOfText = createMeter(document.text)
+  const bytesOfMarkdown = createMeter(document.markdown)
+  const end = lastCutWithin(
+    cuts,
+    (each) => bytesOfText(each.text) + bytesOfMarkdown(each.markdown) + 4 <= left,
+  )
+  if (end) {
+    truncated.add('text').add('markdown')
+    return {
+      text: document.text.slice(0, end.text).trimEnd(),
+      markdown: document.markdown.slice(0, end.markdown).trimEnd(),
+      next: { next_start: end.next },
+    }
+  }
+  const text = cut('text', document.text, Math.max(left / 2, left - sizeOf(document.markdown)), truncated)
+  const markdown = cut('markdown', document.markdown, left - sizeOf(text), truncated)
+  const isCut = text.length < document.text.length
+  const next =
+    isCut && document.start !== undefined ? { next_start: document.start + countCharacters(text) } : {}
+  return { text, markdown, next }
+}
+
+/** Bytes of ever longer beginnings as JSON in UTF-8: each character is looked at once. */
+function createMeter(text: string): (end: number) => number {
+  let at = 0
+  let bytes = 0
+  return (end) => {
+    while (at < Math.min(end, text.length)) {
+      const code = text.codePointAt(at) ?? 0
+      bytes += bytesOf(code)
+      at += code > 0xffff ? 2 : 1
+    }
+    return bytes
+  }
 }
 
 function cut(name: string, text: string, maxBytes: number, truncated: Set<string>): string {

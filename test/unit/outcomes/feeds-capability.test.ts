@@ -43,7 +43,7 @@ const readerOf = (pages: Readonly<Record<string, string>>): SourceReader => ({
   },
 })
 const contextOf = (reader: SourceReader) => ({
-  gather: createGather({ reader, now: () => NOW }),
+  gather: createGather({ reader, rules: { ports: [443] }, now: () => NOW }),
   analyser: inThread,
   signal: new AbortController().signal,
 })
@@ -54,6 +54,7 @@ describe('the request', () => {
       sources: DEFAULTS.map((url) => ({ url, fallbacks: [] })),
       limit: 30,
       max_age_seconds: 0,
+      redirects: 'same_site',
     })
     expect(findDescriptor('feed-digest')!.when_to_use).toContain(`${MAX_ENTRIES} by default`)
   })
@@ -64,6 +65,7 @@ describe('the request', () => {
       sources,
       limit: 5,
       max_age_seconds: 60,
+      redirects: 'same_site',
     })
   })
 

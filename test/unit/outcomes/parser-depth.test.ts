@@ -1,7 +1,7 @@
 // The parser's own memory of open elements. Counted instead of timed: without the bound it is as long as the nesting is deep.
 import { Parser } from 'htmlparser2'
 import { describe, expect, it } from 'vitest'
-import { boundDepth } from '../../../src/outcomes/products/parser-depth.ts'
+import { boundDepth } from '../../../src/outcomes/structured/parser-depth.ts'
 
 function parse(html: string) {
   let deepest = 0

@@ -63,7 +63,7 @@ async function run(
   analyser: Analyser = inThread,
   asked: unknown[] = [],
 ) {
-  const gather = createGather({ reader: readerOf(pages, asked), now: () => NOW })
+  const gather = createGather({ reader: readerOf(pages, asked), rules: { ports: [443] }, now: () => NOW })
   const delivered = await prepare(claims).run({ gather, analyser, signal: new AbortController().signal })
   return { ...delivered, result: WebExtractionResult.parse(delivered.result) }
 }
@@ -83,6 +83,7 @@ describe('what is asked for', () => {
       sources: [{ url: A, fallbacks: [] }],
       query: null,
       max_age_seconds: 0,
+      redirects: 'same_site',
     })
     expect(
       prepare({
@@ -90,6 +91,7 @@ describe('what is asked for', () => {
         sources: [{ url: B, fallbacks: [C] }],
         query: '  hot\u200b  water ',
         max_age_seconds: 30,
+        redirects: 'same_site',
       }).request,
     ).toEqual({
       sources: [
@@ -98,6 +100,7 @@ describe('what is asked for', () => {
       ],
       query: 'hot water',
       max_age_seconds: 30,
+      redirects: 'same_site',
     })
   })
 

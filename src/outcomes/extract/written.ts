@@ -1,0 +1,106 @@
+// Writes the part of a document that there is room for, as text and as Markdown of the same blocks.
+import type { ExtractedDocument } from '../../../schemas/document.ts'
+import { lastCutWithin, type Cut } from '../text/cut.ts'
+import type { Block } from './blocks.ts'
+import { withFigures } from './figures.ts'
+import { type MarkdownOptions, toMarkdown } from './markdown.ts'
+import { takePortion } from './portion.ts'
+import { cutText } from './text.ts'
+
+export interface Written {
+  /** Those that are written. */
+  readonly blocks: readonly Block[]
+  readonly document: Pick<ExtractedDocument, 'text' | 'markdown'> &
+    Required<Pick<ExtractedDocument, 'characters' | 'start' | 'next_start'>>
+  readonly cuts: readonly Cut[]
+  /** `text` and `markdown`, where something follows. */
+  readonly truncated: readonly string[]
+}
+
+/** Characters of text and Markdown. */
+const MIN_BETWEEN_CUTS = 400
+
+interface Room {
+  /** Offset in the whole text, in Unicode characters. */
+  readonly start: number
+  /** Of text and of Markdown each. */
+  readonly maxCharacters: number
+}
+
+/** @param blocks of the whole document */
+export function writeDocument(
+  blocks: readonly Block[],
+  { start, maxCharacters }: Room,
+  options: Omit<MarkdownOptions, 'maxCharacters' | 'onEnd'>,
+): Written {
+  const portion = takePortion(blocks, start, maxCharacters)
+  const lengths = new Map<unknown, number>()
+  const whole = toMarkdown(withFigures(portion.blocks), {
+    ...options,
+    maxCharacters,
+    onEnd: (piece, length) => void lengths.set(piece, length),
+  })
+  const cuts = portion.blocks.flatMap((block, i): Cut[] => {
+    const markdown = lengths.get(block)
+    const end = portion.ends[i]
+    return markdown === undefined || !end ? [] : [{ ...end, markdown }]
+  })
+  let { text, next } = portion
+  let markdown = whole
+  if (markdown.length > maxCharacters) {
+    const cut = lastCutWithin(cuts, (each) => each.markdown <= maxCharacters)
+    // One block whose addresses alone are too long: its text is whole, and its Markdown says that it is not.
+    if (!cut) {
+      const markdownCut = cutText(markdown, maxCharacters).trimEnd()
+      const first = cuts[0]
+      return {
+        blocks: portion.blocks,
+        document: {
+          text: text.trimEnd(),
+          markdown: markdownCut,
+          characters: portion.characters,
+          start,
+          next_start: next,
+        },
+        cuts: first ? [first] : [],
+        truncated: next === null ? ['markdown'] : ['markdown', 'text'],
+      }
+    }
+    text = text.slice(0, cut.text)
+    markdown = markdown.slice(0, cut.markdown)
+    next = cut.next
+  }
+  const kept = cuts.filter(({ text: end }) => end <= text.length)
+  return {
+    blocks: portion.blocks.slice(0, kept.length || undefined),
+    document: {
+      text: text.trimEnd(),
+      markdown: markdown.trimEnd(),
+      characters: portion.characters,
+      start,
+      next_start: next,
+    },
+    cuts: thin(kept),
+    truncated: next === null ? [] : ['markdown', 'text'],
+  }
+}
+
+/** Cuts close to each other are of no use, and there are as many as blocks. */
+function thin(cuts: readonly Cut[]): Cut[] {
+  const thinned: Cut[] = []
+  for (const cut of cuts) {
+    const last = thinned.at(-1)
+    if (!last || cut.text + cut.markdown - last.text - last.markdown >= MIN_BETWEEN_CUTS) thinned.push(cut)
+  }
+  return thinned
+}
+
+/** Why an offset gives nothing; undefined where it does. */
+export const startsBehind = ({
+  text,
+  characters = 0,
+  start = 0,
+}: Pick<ExtractedDocument, 'text' | 'characters' | 'start'>): string | undefined =>
+  text === '' && start > 0
+    ? `The text of this source has ${characters} characters, so nothing begins at ${start}. Send a \`start\` below that, such as the \`next_start\` of an answer.`
+    : undefined

@@ -1,0 +1,135 @@
+// What the main text is on pages that are no articles: tiles of shops, lists of topics, one product, threads.
+import { describe, expect, it } from 'vitest'
+import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
+
+const read = (html: string, baseUrl?: string) => {
+  const { document, coverage } = previewHtml({ html, baseUrl, isSample: false })
+  return { text: document.text, mode: coverage.mode }
+}
+const many = (count: number, write: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => write(i)).join('')
+const prose = (i: number, about = 'tea') =>
+  `<p>Paragraph ${i} is a sentence about ${about} that is as long as sentences of texts usually are.</p>`
+const openGraph = (type: string) => `<meta property=og:type content=${type}>`
+const tile = (i: number) =>
+  `<div class="tile t${i}"><a href=/p/${i}><img src=/${i}.png></a><a href=/p/${i}>Kettle ${i}</a><span>$${i}9.50</span></div>`
+const product = JSON.stringify({
+  '@type': 'Product',
+  name: 'Kettle',
+  description:
+    'A kettle of steel for two litres of water, which keeps them warm for an hour and never whistles.',
+  offers: { '@type': 'Offer', price: '49.50', priceCurrency: 'USD' },
+})
+const stated = `<script type="application/ld+json">${product}</script>`
+
+describe('listings', () => {
+  it('keeps every tile with its price, however little prose is in it', () => {
+    const { text, mode } = read(
+      `<h1>Kettles</h1><div class=grid>${many(12, tile)}</div><div>${prose(1)}</div>`,
+    )
+    expect(mode).toBe('listing')
+    for (let i = 0; i < 12; i++) expect(text).toMatch(new RegExp(`Kettle ${i}\\s?\\$${i}9\\.50`))
+    expect(text).toContain('Paragraph 1')
+  })
+
+  it('keeps the topics of a list of links, and no menu', () => {
+    const { text } = read(
+      `<div class=x><a href=/a>Home</a><a href=/b>About</a><a href=/c>Help</a></div><section>${many(9, (i) => `<div class=topic><a href=/t/${i}>How long does white tea number ${i} keep</a><span>${i} replies</span></div>`)}</section>`,
+    )
+    for (let i = 0; i < 9; i++) expect(text).toContain(`number ${i} keep`)
+    expect(text).not.toContain('Home')
+  })
+
+  it('is read as one although the page calls itself an article in Open Graph, unless there is an article', () => {
+    const tiles = `<div>${many(40, tile)}</div>`
+    expect(read(openGraph('article') + tiles).mode).toBe('listing')
+    const article = read(`${openGraph('article')}<div>${many(4, prose)}</div>${tiles}`)
+    expect(article.mode).toBe('scored')
+    expect(article.text).toContain('Paragraph 3')
+    expect(article.text).not.toContain('Kettle')
+  })
+})
+
+describe('products', () => {
+  const page = (head: string) =>
+    `${head}<main><div><h1>Kettle</h1><div>$49.50</div><div>In stock</div></div><div>${prose(1)}${prose(2)}</div>` +
+    `<div><h2>Reviews</h2>${many(3, (i) => `<div class=review><b>Reader ${i}</b>${prose(i, 'this kettle')}</div>`)}</div>` +
+    `<div><h2>More</h2>${many(4, (i) => tile(i).replace('Kettle', 'Teapot of glass with flowers').replace('<span>', '<span>Nobody asked for it, and it is sold here for no more than '))}</div></main>`
+
+  it.each([
+    ['in structured data', stated],
+    ['in Open Graph', openGraph('product')],
+  ])(
+    'come with name, price and reviews, without what else is for sale, where they are declared %s',
+    (_, head) => {
+      const { text } = read(page(head))
+      expect(text).toMatch(/^Kettle\n\n\$49\.50\n\nIn stock\n/)
+      for (let i = 0; i < 3; i++) expect(text).toContain(`Paragraph ${i} is a sentence about this kettle`)
+      expect(text).not.toContain('Teapot')
+    },
+  )
+
+  it('reach from the name, beside which the price stands, to a description far from it', () => {
+    const html = `${stated}<div><div><h1>Kettle</h1><div>$49.50</div></div><div>${many(5, prose)}</div></div>`
+    expect(read(html).text).toMatch(/^Kettle\n\n\$49\.50\n\nParagraph 0/)
+  })
+
+  it('come with the description that they state and the page does not show, and once if it does', () => {
+    const shell = '<main><h1>Kettle</h1><p>Buy now and get a kettle by tomorrow morning.</p></main>'
+    expect(read(stated + shell)).toMatchObject({
+      mode: 'json-ld',
+      text: expect.stringContaining('never whistles'),
+    })
+    const shown = read(`${stated}<main><h1>Kettle</h1><p>${JSON.parse(product).description}</p></main>`)
+    expect(shown.text.match(/never whistles/g)).toHaveLength(1)
+  })
+})
+
+describe('threads', () => {
+  it('are known by their address, and what stands around the posts stays out', () => {
+    const post = (i: number) =>
+      `<div class=post><div>Reader ${i}</div><ul><li>Posts: ${i}1</li><li>Joined: 2020</li><li>Karma: 7</li><li>Badges: 2</li></ul>${prose(i)}</div>`
+    const html = `<div>${many(5, post)}</div>`
+    const { text } = read(html, 'https://a.example/forum/thread-1')
+    for (let i = 0; i < 5; i++) expect(text).toContain(`Paragraph ${i}`)
+    expect(text).not.toContain('Joined: 2020')
+    expect(read(html, 'https://a.example/places/1').text).toContain('Joined: 2020')
+  })
+})
+
+describe('what belongs to the text', () => {
+  const around = (inside: string) => `<div>${many(12, (i) => prose(i + 50))}${inside}${prose(3)}</div>`
+
+  it.each([
+    ['a long list of short items', `<ul>${many(15, (i) => `<li>pot ${i}</li>`)}</ul>`, 'pot 7'],
+    [
+      'a list of links',
+      `<ul>${many(15, (i) => `<li><a href=/${i}>the tea garden number ${i}</a></li>`)}</ul>`,
+      'number 7',
+    ],
+    [
+      'a table of links',
+      `<table><tr><th>Tea</th><th>From</th></tr>${many(15, (i) => `<tr><td><a href=/${i}>Tea ${i}</a></td><td><a href=/c${i}>Country ${i}</a></td></tr>`)}</table>`,
+      'Country 7',
+    ],
+    [
+      'a part with text that is called a widget',
+      `<div class="panel widget">${prose(7)}${prose(8)}</div>`,
+      'Paragraph 7',
+    ],
+    [
+      'folded answers that are called a list of tabs',
+      `<div role=tablist>${many(4, (i) => `<h4><a href=#a${i}>Question ${i}</a></h4>${prose(i + 20)}`)}</div>`,
+      'Paragraph 22',
+    ],
+  ])('keeps %s', (_, html, wanted) => {
+    for (const head of ['', openGraph('article')]) expect(read(head + around(html)).text).toContain(wanted)
+  })
+
+  it('says a paragraph once that is sent for narrow and wide windows, and items as often as they come', () => {
+    const twice = `${prose(9)}<ul><li>one</li><li>two</li></ul>`
+    const { text } = read(around(`<div>${twice}</div><div>${twice}</div>`))
+    expect(text.match(/Paragraph 9/g)).toHaveLength(1)
+    expect(text.match(/^two$/gm)).toHaveLength(2)
+  })
+})
