@@ -109,6 +109,16 @@ describe.each(ENGINES)('spend windows in %s', (engine) => {
     expect(await count('10', same(NOW + HOUR))).toMatchObject({ outcome: 'counted', countedAt: NOW + HOUR })
   })
 
+  it('know a payment under an id whose time was over by the content that it has now', async () => {
+    const { count, judge } = account()
+    const id = randomUUID()
+    await count('10', { payment: { id } })
+    const later = (content: string): Given => ({ payment: { id, content }, now: NOW + DAY })
+    expect(await count('10', later('another'))).toMatchObject({ outcome: 'counted' })
+    expect(await judge('10', later('another'))).toMatchObject({ outcome: 'repeated' })
+    expect(await judge('10', later('c'))).toMatchObject({ outcome: 'replayed' })
+  })
+
   it('roll: an amount leaves a window length after it came, to the millisecond', async () => {
     const { count, judge } = account()
     await count('60')
