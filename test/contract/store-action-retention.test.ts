@@ -1,7 +1,9 @@
 // What the sweep does with permits and mandates; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
+import { all } from '../../src/store/command.ts'
 import { commands } from '../../src/store/commands/index.ts'
+import { MAX_EVIDENCE_BYTES } from '../../src/store/commands/permit-evidence.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openDirectStore } from '../support/direct-store.ts'
 import { createPlace, ending, ENGINES, NOW, type Place, times } from '../support/store.ts'
@@ -155,6 +157,27 @@ describe.each(ENGINES)('the sweep of permits in %s', (engine) => {
     expect(await store.listDecisions([id])).toEqual([])
     expect(await store.getEvidence(id)).toBeUndefined()
     expect(Number((await kept())[0]?.['bytes'])).toBe(0)
+  })
+})
+
+describe('an account that has kept its most', () => {
+  it('has permits that are approved, and their requests are not kept', async () => {
+    const { store, drive, remove } = await openDirectStore()
+    try {
+      const grant = await addGrant(store, 5, { requiresApproval: true })
+      const evidence = Buffer.from('sealed')
+      const approve = async () => {
+        const { id, accountId } = await addPermit(store, grant)
+        const by = { ...byKey('key_1'), evidence, expiresAt: NOW + 9, now: NOW }
+        return store.decidePermit({ id, accountId, decision: 'approve', ...by })
+      }
+      expect(await approve()).toMatchObject({ permit: { state: 'ready', evidenceBytes: evidence.length } })
+      drive(all('UPDATE evidence_bytes SET bytes = $1', MAX_EVIDENCE_BYTES - evidence.length))
+      expect(await approve()).toMatchObject({ permit: { state: 'ready', evidenceBytes: evidence.length } })
+      expect(await approve()).toMatchObject({ permit: { state: 'ready', evidenceBytes: null } })
+    } finally {
+      await remove()
+    }
   })
 })
 
