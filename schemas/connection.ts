@@ -44,6 +44,11 @@ export const ConnectionRecord = z.strictObject({
   used_at: Timestamp.nullable().describe('Last use, to the minute'),
   expires_at: Timestamp,
   ended_at: Timestamp.nullable(),
+  suspended: z
+    .boolean()
+    .describe(
+      'Every call of it is refused meanwhile: its person was removed, or is no longer owner or operator',
+    ),
 })
 export type ConnectionRecord = z.infer<typeof ConnectionRecord>
 

@@ -1,5 +1,6 @@
 // A connection as its account reads it.
 import type { ConnectionRecord } from '../../schemas/connection.ts'
+import type { Role } from '../../schemas/role.ts'
 import { groupByHolder, toBudgetState } from '../egress/limits/budgets.ts'
 import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
 import type { Connection, Store } from '../store/ports.ts'
@@ -7,9 +8,12 @@ import type { Connection, Store } from '../store/ports.ts'
 /** More than a connection can have at once, those that ended included. */
 const MOST_CAPABILITIES = 100
 
+/** The roles whose word lets an assistant act. */
+export const MAY_CONNECT: readonly Role[] = ['owner', 'operator']
+
 /** @returns each with its credentials, limits and what was counted on them; those whose root was swept are left out */
 export async function describeConnections(
-  store: Pick<Store, 'listBudgets' | 'listCapabilities' | 'findCapabilityById' | 'findParts'>,
+  store: Pick<Store, 'listBudgets' | 'listCapabilities' | 'findCapabilityById' | 'findParts' | 'getMember'>,
   connections: readonly Connection[],
   now: number,
 ): Promise<ConnectionRecord[]> {
@@ -19,6 +23,7 @@ export async function describeConnections(
       now,
     ),
   )
+  const standings = new Map<string, Promise<boolean>>()
   const records = await Promise.all(
     connections.map(async (connection): Promise<ConnectionRecord | undefined> => {
       const root = await store.findCapabilityById(connection.capabilityId, connection.accountId)
@@ -50,10 +55,25 @@ export async function describeConnections(
         used_at: toTimestampOrNull(connection.usedAt),
         expires_at: toTimestamp(connection.expiresAt),
         ended_at: toTimestampOrNull(connection.revokedAt),
+        suspended: connection.revokedAt === null && !(await isStanding(connection)),
       }
     }),
   )
   return records.filter((record) => record !== undefined)
+
+  /** Whether its person still lets it act; asked once for each person. */
+  function isStanding({ accountId, personId }: Connection): Promise<boolean> {
+    const asked =
+      standings.get(personId) ??
+      store
+        .getMember(accountId, personId)
+        .then(
+          (member) =>
+            member !== undefined && member.person.disabledAt === null && MAY_CONNECT.includes(member.role),
+        )
+    standings.set(personId, asked)
+    return asked
+  }
 
   /** Of one that ended those that ended with it: the person sees what they had allowed. */
   async function partsOf({ capabilityId, accountId, revokedAt }: Connection) {

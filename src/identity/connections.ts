@@ -1,5 +1,4 @@
 // Assistants that people allowed to connect: what a person decided becomes a capability with a part for each credential.
-import type { Role } from '../../schemas/role.ts'
 import { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { isFresh } from '../core/roles.ts'
@@ -7,7 +6,7 @@ import { narrowScope } from '../egress/capabilities.ts'
 import { toLimits } from '../egress/limits/budgets.ts'
 import { newId } from '../lib/ids.ts'
 import type { Connection, ConnectionTerms, Store } from '../store/ports.ts'
-import { describeConnections } from './connection-record.ts'
+import { describeConnections, MAY_CONNECT } from './connection-record.ts'
 import type { Changing, ConnectionChoice, Connections } from './ports.ts'
 
 export interface ConnectionParts {
@@ -22,6 +21,7 @@ export interface ConnectionParts {
     | 'getConnection'
     | 'getCredential'
     | 'listBudgets'
+    | 'getMember'
     | 'listCapabilities'
     | 'listConnections'
     | 'openConnection'
@@ -40,7 +40,6 @@ const MAX_USES = 1_000_000
 /** How often the time of the last use is written, in milliseconds: a call that uses a connection waits for nothing more. */
 const TOUCH_EVERY_MS = 60_000
 
-const MAY_CONNECT: readonly Role[] = ['owner', 'operator']
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Connections over a store. */

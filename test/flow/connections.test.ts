@@ -76,6 +76,7 @@ describe('consent', () => {
       may_pay: false,
       may_operate: false,
       ended_at: null,
+      suspended: false,
     })
   })
 
@@ -524,6 +525,13 @@ describe('the end of a connection', () => {
     expect(await call(narrowed.body.capability)).toBe('200 ok')
     await signInAs('auditor')
     expect(await call(narrowed.body.capability)).toBe('401 capability_invalid')
+    // It has not ended: as an operator its person lets it act again. Until then it says that it is refused.
+    const shown = async () => (await connections()).find(({ person_id }) => person_id === personId)
+    expect(await shown()).toMatchObject({ ended_at: null, suspended: true })
+    expect(await (await owner.get('/console/connections')).text()).toContain('Refused: its person')
+    await signInAs('operator')
+    expect(await call(token)).toBe('200 ok')
+    expect(await shown()).toMatchObject({ ended_at: null, suspended: false })
   })
 
   it('of one credential leaves the others', async () => {

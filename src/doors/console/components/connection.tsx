@@ -38,24 +38,28 @@ interface Props {
 
 /** @param now milliseconds, as the server drew the page */
 export function ConnectionState({ page, connection, now }: Props & { readonly now: number }): VNode {
-  return <Standing page={page} endedAt={connection.ended_at} expiresAt={connection.expires_at} now={now} />
+  const { ended_at: endedAt, expires_at: expiresAt, suspended } = connection
+  return <Standing page={page} endedAt={endedAt} expiresAt={expiresAt} isSuspended={suspended} now={now} />
 }
 
-/** Live, ended by somebody, or over. */
+/** Live, ended by somebody, over, or refused because of who stands behind it. */
 export function Standing({
   page,
   endedAt,
   expiresAt,
+  isSuspended = false,
   now,
 }: {
   readonly page: ConsoleContext
   readonly endedAt: string | null
   readonly expiresAt: string
+  readonly isSuspended?: boolean
   readonly now: number
 }): VNode {
   const t = connectionTexts[page.language]
   if (endedAt !== null) return <State is="unknown" page={page} words={t.ended} />
   if (Date.parse(expiresAt) <= now) return <State is="unknown" page={page} words={t.expired} />
+  if (isSuspended) return <State is="failed" page={page} words={t.suspended} />
   return <State is="done" page={page} words={t.live} />
 }
 

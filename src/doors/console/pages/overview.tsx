@@ -118,8 +118,8 @@ async function load(request: SignedInRequest): Promise<Data> {
   const live = credentials?.credentials.filter(({ revoked_at }) => revoked_at === null) ?? []
   const health = await parts.services.egress.tokenHealth(signedIn.accountId, live)
   const calls = attempts?.attempts ?? []
-  const isLive = ({ ended_at, expires_at }: ConnectionRecord) =>
-    ended_at === null && Date.parse(expires_at) > parts.now()
+  const isLive = ({ ended_at, expires_at, suspended }: ConnectionRecord) =>
+    ended_at === null && !suspended && Date.parse(expires_at) > parts.now()
   return {
     run: {
       credentialId: live[0]?.credential_id ?? null,
