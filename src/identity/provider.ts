@@ -24,6 +24,9 @@ const library = () => import('openid-client')
 export const PROVIDER_MS = 10 * 60_000
 /** How old a sign-in over there may be that shows again that it is somebody. */
 const FRESH_SECONDS = 300
+const TIMEOUT_SECONDS = 10
+/** For how long the provider's metadata counts as read: anybody may begin a sign-in, and each would have it read again. */
+const METADATA_MS = 5 * 60_000
 const RETURN_PATH = '/console/sign-in/callback'
 
 export interface ProviderParts {
@@ -49,17 +52,38 @@ export function createIdentityProvider(parts: ProviderParts): IdentityProvider {
     redirect_uri: redirectUri,
   })
 
-  /** The provider's metadata, and our client there. */
-  async function discover(provider: StoredProvider) {
-    const { discovery, ClientSecretPost, customFetch, None } = await library()
+  async function discover({ issuer, client_id: clientId }: StoredProvider) {
+    const { discovery, customFetch, None } = await library()
+    const options = { [customFetch]: providerFetch, timeout: TIMEOUT_SECONDS }
+    return (await discovery(new URL(issuer), clientId, undefined, None(), options)).serverMetadata()
+  }
+
+  let known: { readonly issuer: string; readonly until: number; readonly metadata: Discovered } | undefined
+  /** Read once for all who sign in within some minutes; what failed is not kept. */
+  function metadataOf(provider: StoredProvider): Discovered {
+    const { issuer } = provider
+    if (known?.issuer !== issuer || known.until <= now()) {
+      const reading = { issuer, until: now() + METADATA_MS, metadata: discover(provider) }
+      known = reading
+      reading.metadata.catch(() => {
+        if (known === reading) known = undefined
+      })
+    }
+    return known.metadata
+  }
+  type Discovered = ReturnType<typeof discover>
+
+  /** The provider as it is known, and our client there, whose secret is opened for this one use. */
+  async function clientAt(provider: StoredProvider) {
+    const openid = await library()
+    const metadata = await metadataOf(provider)
     const secret = openClientSecret(key, provider)
-    return discovery(
-      new URL(provider.issuer),
-      provider.client_id,
-      undefined,
-      secret === undefined ? None() : secret.use((text) => ClientSecretPost(text)),
-      { [customFetch]: providerFetch, timeout: 10 },
-    )
+    const authentication =
+      secret === undefined ? openid.None() : secret.use((text) => openid.ClientSecretPost(text))
+    const client = new openid.Configuration(metadata, provider.client_id, undefined, authentication)
+    client[openid.customFetch] = providerFetch
+    client.timeout = TIMEOUT_SECONDS
+    return client
   }
 
   /** What belongs to one request over there, and is in no store: whoever has the key and the state can tell it. */
@@ -99,7 +123,8 @@ export function createIdentityProvider(parts: ProviderParts): IdentityProvider {
       const provider: StoredProvider = { ...settings, sealed_client_secret: sealed }
       if (settings.enabled)
         try {
-          await discover(provider)
+          known = undefined
+          await metadataOf(provider)
         } catch (cause) {
           throw new GatewayError(
             'upstream_unreachable',
@@ -115,7 +140,7 @@ export function createIdentityProvider(parts: ProviderParts): IdentityProvider {
     async start({ signedIn }) {
       const provider = await offered()
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await library()
-      const config = await discover(provider).catch((cause: unknown) => {
+      const config = await clientAt(provider).catch((cause: unknown) => {
         throw failed(
           'The identity provider does not answer. Try again, or use a passkey.',
           'discovery',
@@ -206,7 +231,7 @@ export function createIdentityProvider(parts: ProviderParts): IdentityProvider {
   ): Promise<{ subject: string; name: string; groups: readonly string[] }> {
     const { authorizationCodeGrant, fetchUserInfo } = await library()
     try {
-      const config = await discover(provider)
+      const config = await clientAt(provider)
       const url = new URL(redirectUri)
       url.search = query.toString()
       const tokens = await authorizationCodeGrant(config, url, {

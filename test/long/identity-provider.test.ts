@@ -187,6 +187,14 @@ describe('the answer of the provider', () => {
 })
 
 describe('the settings', () => {
+  it('have the metadata read once for all who begin a sign-in within some minutes, and anew where an owner changes them', async () => {
+    const before = provider.metadataRequests
+    await Promise.all(Array.from({ length: 8 }, () => begin()))
+    expect(provider.metadataRequests - before).toBeLessThanOrEqual(1)
+    expect((await gateway.rest('POST', '/v1/identity-provider', settings())).status).toBe(200)
+    expect(provider.metadataRequests - before).toBeGreaterThanOrEqual(1)
+  })
+
   it('are an owner’s to change, never show the secret, and are read from the issuer first', async () => {
     const wrong = await gateway.rest(
       'POST',

@@ -16,6 +16,8 @@ export interface TestIdentityProvider {
   become(person: ProviderPerson): void
   /** Follows an authorization request as a browser does. @returns the address on the gateway that it ends at */
   follow(url: string): Promise<string>
+  /** How often its metadata were asked for. */
+  readonly metadataRequests: number
   close(): Promise<void>
 }
 
@@ -72,7 +74,9 @@ export async function startIdentityProvider(
     cookies: { keys: ['test'] },
   })
   const serve = provider.callback()
+  let metadataRequests = 0
   server.on('request', (req, res) => {
+    if (req.url?.startsWith('/.well-known/openid-configuration')) metadataRequests++
     if (!req.url?.startsWith('/interaction/')) return void serve(req, res)
     provider
       .interactionFinished(req, res, { login: { accountId: present, ts: Math.floor(Date.now() / 1000) } })
@@ -84,6 +88,9 @@ export async function startIdentityProvider(
     become(person) {
       people.set(person.sub, person)
       present = person.sub
+    },
+    get metadataRequests() {
+      return metadataRequests
     },
     async follow(url) {
       const jar = new Map<string, string>()
