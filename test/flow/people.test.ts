@@ -292,7 +292,7 @@ describe('a recovery code', () => {
     const [code = '', other = ''] = codesIn(joined.text)
     const typed = ` ${code.toLowerCase().replaceAll('-', ' ')} `
     const first = await browser().send('/console/sign-in', { _action: 'code', secret_code: typed })
-    expect(first.status).toBe(303)
+    expect([first.status, first.location]).toEqual([303, '/console/me?done=recovered'])
     const second = await browser().send('/console/sign-in', { _action: 'code', secret_code: code })
     expect([second.status, second.text.includes(code)]).toEqual([403, false])
     const twice = await Promise.all(
@@ -302,6 +302,22 @@ describe('a recovery code', () => {
     )
     expect(twice.filter(({ status }) => status === 303)).toHaveLength(1)
     expect(gateway.log()).not.toContain(code)
+  })
+
+  it('leads to where a passkey is made, and who wants to be elsewhere goes there', async () => {
+    const { joined } = await join(await invite())
+    const [code = '', other = ''] = codesIn(joined.text)
+    const { cookie, location } = await browser().send('/console/sign-in', {
+      _action: 'code',
+      secret_code: code,
+    })
+    const shown = await fetch(gateway.baseUrl + (location ?? ''), {
+      headers: { accept: 'text/html', cookie: cookie ?? '' },
+    })
+    expect(await shown.text()).toContain('Add a passkey of this device')
+    const wanted = { _action: 'code', secret_code: other, next: '/console/keys' }
+    const sent = await browser().send('/console/sign-in', wanted)
+    expect(sent.location).toBe('/console/keys')
   })
 
   it('may be guessed ten times a minute', async () => {

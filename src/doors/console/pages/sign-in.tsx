@@ -103,11 +103,10 @@ export const page = defineOpenPage<SignInData>({
     },
     async code(form, request) {
       const code = form.get('secret_code') ?? ''
-      return enter(
-        form,
-        request,
-        await request.console.identity.signIn.withRecoveryCode({ code, from: fromOf(request) }),
-      )
+      const opened = await request.console.identity.signIn.withRecoveryCode({ code, from: fromOf(request) })
+      const entered = await enter(form, request, opened)
+      // Whoever comes with a code has no passkey at hand: unless they want to be elsewhere, they see where to make one.
+      return 'goTo' in entered && entered.goTo === HOME ? { goTo: '/console/me?done=recovered' } : entered
     },
     ask_again: async (_form, request) => ({
       answer: await request.console.identity.signIn.askAgain(present(request)),

@@ -58,6 +58,8 @@ const en = {
     renamed: 'Your name is changed.',
     passkey: 'The passkey is added.',
     unkeyed: 'The passkey is gone.',
+    recovered:
+      'You signed in with a recovery code, which is used up now. Add a passkey of this device, and remove one that you have lost.',
     switched: 'You see another account now.',
     joined: 'You have joined, and see that account now.',
     again: 'Thank you. For five minutes you may change how you sign in.',
@@ -166,6 +168,7 @@ const ar: typeof en = {
     renamed: 'تغيّر اسمك.',
     passkey: 'أُضيف مفتاح المرور.',
     unkeyed: 'أُزيل مفتاح المرور.',
+    recovered: 'دخلت برمز استرداد، وقد استُهلك الآن. أضف مفتاح مرور من هذا الجهاز، وأزل ما فقدته.',
     switched: 'ترى الآن حسابًا آخر.',
     joined: 'انضممت، وترى الآن ذلك الحساب.',
     again: 'شكرًا لك. يمكنك خلال خمس دقائق تغيير طريقة دخولك.',
