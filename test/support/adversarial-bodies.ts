@@ -36,6 +36,16 @@ export function adversarialBodies(bytes: number, secret: string): Readonly<Recor
     'streams within streams': filledWith('x\u0001\0\u0010\0\u00ef\u00ff\u00ff'),
     'heads of parts': filledWith('--b\r\nContent-Encoding: br\r\n\r\n\u000b'),
     'lines of digits': filledWith('48656c6c6f2048656c6c6f2048\neyJhIjoiYiIsImMiOiJkIi\n'),
+    'numbers of bytes': filledWith('97, 98,0x63 0144 01100101 6162 U+0061 Chr(97) & '),
+    'entries of a list': Buffer.from(
+      Array.from({ length: bytes / 8 }, (_, i) => `[${i}]=>${i % 256}`)
+        .join('')
+        .slice(0, bytes),
+    ),
+    tags: filledWith('<b>a</b><i>\u001b[1mb'),
+    'beginnings of tags': filledWith('<a\u001b['),
+    'digits in lines that are set in': filledWith('H4sIAAAAAAAAA6tWSlSyUoov\n  '),
+    'digits in lines with escaped breaks': filledWith('48656c6c6f2048656c6c6f2048\\n'),
     'the secret but for its end': filledWith(`${secret.slice(0, -1)}!`),
     'the secret but for its end, escaped': filledWith(`${escaped}&amp;\\\\n`),
   }

@@ -52,30 +52,37 @@ function findBeginning(bytes: Uint8Array, run: Region, from: number): number {
   return end
 }
 
-function mayBegin(bytes: Uint8Array, { start }: Region, first: number): boolean {
+function mayBegin(bytes: Uint8Array, run: Region, first: number): boolean {
   if (mayBeText(bytes, first)) return true
-  const isBeginning = first === start || SEPARATES[bytes[first - 1] ?? 0] === 1
-  return isBeginning && (IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1 || mayBeHex(bytes, first))
+  if (!isBeginning(bytes, run, first)) return false
+  return IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1 || mayBeHex(bytes, first)
+}
+
+/** Where the run begins, behind what separates, or behind the mark of hexadecimal: `0x6b`, and `\\x6b` of PostgreSQL. */
+function isBeginning(bytes: Uint8Array, { start }: Region, first: number): boolean {
+  const before = bytes[first - 1] ?? 0
+  return first === start || SEPARATES[before] === 1 || (first <= start + 2 && (before | 0x20) === 0x78)
 }
 
 /** What may begin at `first`, and whether that was text, so that nothing else begins after it. */
 function decodeFrom(
   bytes: Uint8Array,
-  { start, end }: Region,
+  run: Region,
   first: number,
   budget: Budget,
 ): { readonly found: Content[]; readonly isRead: boolean } {
   const found: Content[] = []
+  const { start, end } = run
   const rest = viewOf(bytes).subarray(first, end)
-  const isBeginning = first === start || SEPARATES[bytes[first - 1] ?? 0] === 1
-  if (isBeginning && mayBeHex(bytes, first)) {
+  const mayBeWrapped = isBeginning(bytes, run, first)
+  if (mayBeWrapped && mayBeHex(bytes, first)) {
     budget.spend(end - first)
     const decoded = fromHex(rest)
     const isRead = isText(decoded.subarray(0, 11))
     if (isRead || isCompressed(decoded)) found.push({ name: 'hex', bytes: decoded })
     if (isRead) return { found, isRead }
   }
-  if (!mayBeText(bytes, first) && !(isBeginning && IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1))
+  if (!mayBeText(bytes, first) && !(mayBeWrapped && IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1))
     return { found, isRead: false }
   budget.spend(BEGINNING_STEPS)
   const beginning = fromBase64(rest.subarray(0, BEGINNING_CHARS))
@@ -104,7 +111,7 @@ const hexDigit = (byte: number) =>
       ? (byte | 0x20) - 0x57
       : -1
 
-/** Four bytes of ASCII, or the first of what is compressed: of random digits one run in fifty. */
+/** Four bytes of ASCII, or of UTF-16, or the first of what is compressed: of random digits one run in fifty. */
 function mayBeHex(bytes: Uint8Array, start: number): boolean {
   let isAscii = true
   for (let at = start; at < start + 8; at++) {
@@ -112,9 +119,13 @@ function mayBeHex(bytes: Uint8Array, start: number): boolean {
     if (digit < 0) return false
     if ((at - start) % 2 === 0 && (digit < 2 || digit > 7)) isAscii = false
   }
+  if (isAscii || isZero(bytes, start) || (isZero(bytes, start + 2) && isZero(bytes, start + 6))) return true
   const first = hexDigit(bytes[start] ?? 0) * 16 + hexDigit(bytes[start + 1] ?? 0)
-  return isAscii || first === 0x1f || first === 0x28
+  return first === 0x1f || first === 0x28 || first === 0x78
 }
+
+/** A byte of UTF-16. */
+const isZero = (bytes: Uint8Array, at: number) => bytes[at] === 0x30 && bytes[at + 1] === 0x30
 
 const SIX_BITS = new Uint8Array(256)
 for (const [value, byte] of Buffer.from(
@@ -135,12 +146,23 @@ function mayBeText(run: Uint8Array, first: number): boolean {
   return true
 }
 
-/** Of ASCII, without control characters. */
+/** Of ASCII, without control characters; or of UTF-16 or UTF-32, where every other byte is zero. */
 function isText(bytes: Uint8Array): boolean {
-  return (
-    bytes.length >= 8 &&
-    bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09)
-  )
+  if (bytes.length < 8) return false
+  return bytes.every(isPrintable) || isWide(bytes, 0) || isWide(bytes, 1)
+}
+
+const isPrintable = (byte: number) =>
+  (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+/** @param zeros which bytes are zero: those of the second place, or of the first */
+function isWide(bytes: Uint8Array, zeros: 0 | 1): boolean {
+  let written = 0
+  for (const [at, byte] of bytes.entries()) {
+    if (at % 2 === zeros ? byte !== 0 : byte !== 0 && byte < 0x20 && !isPrintable(byte)) return false
+    if (byte !== 0) written++
+  }
+  return written * 4 >= bytes.length - 3
 }
 
 type Inflate = (bytes: Buffer, maxOutputLength: number, budget: Budget) => Buffer
@@ -179,6 +201,7 @@ const isCompressed = (bytes: Uint8Array) => compressionOf(bytes) !== undefined
 /** Where many places are looked at, two bytes are found by chance. */
 function isSurelyCompressed(bytes: Uint8Array): boolean {
   const name = compressionOf(bytes)?.name
+  if (name === 'deflate') return bytes[0] === 0x78
   return name === 'gzip' ? bytes[2] === 8 : name === 'zstd' || name === 'zip'
 }
 

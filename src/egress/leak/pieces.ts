@@ -55,19 +55,13 @@ export function isPiece(value: SoughtValue, start: number, end: number): boolean
 }
 
 /** Whether parts that stand apart, as around a mask, give the value away together: more than half of it, and as much as a piece. */
-export function arePieces(
-  value: SoughtValue,
-  parts: readonly { readonly start: number; readonly end: number }[],
-): boolean {
+export function arePieces(value: SoughtValue, isShown: Uint8Array): boolean {
   let shown = 0
   let bits = 0
-  let reached = 0
-  for (const { start, end } of parts.toSorted((a, b) => a.start - b.start)) {
-    const from = Math.max(start, reached)
-    if (end <= from) continue
-    shown += end - from
-    bits += bitsBetween(value, from, end)
-    reached = end
+  for (let at = 0; at < isShown.length; at++) {
+    if (isShown[at] === 0) continue
+    shown++
+    bits += bitsBetween(value, at, at + 1)
   }
   return (
     shown >= MIN_PIECE_BYTES &&

@@ -4,11 +4,14 @@ import { isUtf8 } from 'node:buffer'
 import type { Budget } from './budget.ts'
 import { type Content, decodeRuns, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines } from './escapes.ts'
+import { joinRuns } from './wrapped.ts'
 import { holdsMark, mayEmbed, openEmbedded } from './embedded.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
 import { createMemory, type Memory } from './memory.ts'
 import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
+import { readMarkup } from './markup.ts'
+import { readNumbers } from './numbers.ts'
 import { squeeze, type Squeezed } from './squeeze.ts'
 
 /** Levels of texts within texts, such as a JSON text in a JSON string in base64. */
@@ -18,17 +21,24 @@ const MAX_DEPTH = 4
 const CHARS_PER_BYTE = 3
 const MOST_AROUND = 4096
 
-/** Parts that stand apart, as around a mask, are remembered from this length on, and no more than so many of one value. */
-const MOST_PARTS = 64
+/** Shorter parts occur by chance. */
+export const SHORTEST_PART = SHORTEST_STRETCH[1]
 
 export interface Reader {
-  /**
-   * @param encodings as the headers name them
-   * @returns what was found, with how the text had to be read in front of it: `json+base64`; undefined where nothing was
-   * @throws {OverBudget}
-   */
-  find(bytes: Uint8Array, encodings: readonly string[], budget: Budget): string | undefined
+  /** Parts of a value that are too short by themselves count together over all that is read of one answer. */
+  readAnswer(budget: Budget): ReadPlace
 }
+
+/**
+ * Reads one place of an answer.
+ * @param encodings as the headers name them
+ * @returns what was found, with how the text had to be read in front of it: `json+base64`; undefined where nothing was
+ * @throws {OverBudget}
+ */
+export type ReadPlace = (bytes: Uint8Array, encodings: readonly string[]) => string | undefined
+
+/** Of each value that a part was seen of, which of its bytes were shown. */
+type Parts = Map<SoughtValue, Uint8Array>
 
 /** @param values every secret in each of its byte forms */
 export function createReader(values: readonly SoughtValue[]): Reader {
@@ -51,15 +61,16 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     encodings: readonly string[],
     depth: number,
     budget: Budget,
+    parts: Parts,
   ): string | undefined {
-    const found = scanPlain(plain, bytes, budget)
+    const found = scanPlain(plain, bytes, budget, parts)
     if (found !== undefined) return found
     const { text, names, ...marks } = squeeze(bytes, options, squeezedMemory.take(bytes.length), budget)
     const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
     if (form !== undefined) return form
     if (joinsLines) {
       const joined = joinLines(bytes, budget)
-      const foundInJoined = joined && scanPlain(plain, joined, budget)
+      const foundInJoined = joined && scanPlain(plain, joined, budget, parts)
       if (foundInJoined !== undefined) return `lines+${foundInJoined}`
     }
     if (depth === MAX_DEPTH) return undefined
@@ -68,18 +79,21 @@ export function createReader(values: readonly SoughtValue[]): Reader {
       memories[depth] ?? createMemory(),
       budget,
     )) {
-      const foundWithin = read(content.bytes, [], depth + 1, budget)
+      const foundWithin = read(content.bytes, [], depth + 1, budget, parts)
       if (foundWithin !== undefined) return `${content.name}+${foundWithin}`
     }
     return undefined
   }
 
   return {
-    find(bytes, encodings, budget) {
-      try {
-        return read(bytes, encodings, 0, budget)
-      } finally {
-        for (const memory of [squeezedMemory, ...memories]) memory.clear()
+    readAnswer(budget) {
+      const parts: Parts = new Map()
+      return (bytes, encodings) => {
+        try {
+          return read(bytes, encodings, 0, budget, parts)
+        } finally {
+          for (const memory of [squeezedMemory, ...memories]) memory.clear()
+        }
       }
     },
   }
@@ -110,7 +124,10 @@ function* contentsOf(
   if (css) yield { name: 'css', bytes: css }
   // A generator that gives nothing costs as much as a pass over a short text, and of most texts there are two.
   if (runs.length > 0) yield* decodeRuns(bytes, runs, budget)
+  if (runs.length > 1) yield* joinRuns(bytes, runs, budget)
   if (hasDump) yield readDump(bytes, budget)
+  yield* readNumbers(bytes, budget)
+  yield* readMarkup(bytes, budget)
   const marked = { bytes, runs, isText, isMarkEscaped }
   if (mayEmbed(marked)) yield* openEmbedded(marked, budget)
 }
@@ -121,30 +138,27 @@ function scan(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Budget):
   )
 }
 
-interface Part {
-  readonly start: number
-  readonly end: number
-}
-
 /** Also notes the parts of a secret that are too short by themselves: masks, and fields that hold a part each. */
-function scanPlain(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Budget): string | undefined {
-  let parts: Map<SoughtValue, Part[]> | undefined
+function scanPlain(
+  index: GramIndex<FormOfValue>,
+  bytes: Uint8Array,
+  budget: Budget,
+  parts: Parts,
+): string | undefined {
+  const noted = new Set<SoughtValue>()
   const found = index.scan(bytes, budget, (form, start, end) => {
     if (givesAway(form, start, end)) return form.name
-    if (form.isPlain && end - start >= SHORTEST_STRETCH[1]) {
-      parts ??= new Map()
-      const known = parts.get(form.value) ?? []
+    if (form.isPlain && end - start >= SHORTEST_PART) {
+      const { value } = form
+      const isShown = parts.get(value) ?? new Uint8Array(value.bytes.length)
       const part = bytesOf(form, start, end)
-      if (
-        known.length < MOST_PARTS &&
-        !known.some((other) => other.start === part.start && other.end === part.end)
-      )
-        parts.set(form.value, [...known, part])
+      parts.set(value, isShown.fill(1, part.start, part.end))
+      noted.add(value)
     }
     return undefined
   })
-  if (found !== undefined || !parts) return found
-  for (const [value, apart] of parts) if (arePieces(value, apart)) return 'parts'
+  if (found !== undefined) return found
+  for (const value of noted) if (arePieces(value, parts.get(value) ?? new Uint8Array())) return 'parts'
   return undefined
 }
 

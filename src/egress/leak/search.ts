@@ -3,7 +3,7 @@
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../../lib/secret.ts'
 import type { Budget } from './budget.ts'
-import { createReader } from './reading.ts'
+import { createReader, SHORTEST_PART } from './reading.ts'
 import { listValues, MIN_SECRET_BYTES } from './values.ts'
 import type { OutboundResponse } from '../ports.ts'
 
@@ -37,16 +37,17 @@ export interface LeakSearch {
 export function createLeakSearch({ secrets, scheme }: Sought): LeakSearch {
   const reader = createReader(secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme))))
 
-  function probe(where: Place, bytes: Uint8Array, budget: Budget, encodings: readonly string[] = []) {
-    if (bytes.length < MIN_SECRET_BYTES) return undefined
-    const encoding = reader.find(bytes, encodings, budget)
-    return encoding === undefined ? undefined : ({ ok: false, reason: 'reflected', where, encoding } as const)
-  }
-
   return {
     inspect({ statusText, headers, body }, budget) {
+      const read = reader.readAnswer(budget)
+      const probe = (where: Place, bytes: Uint8Array, encodings: readonly string[] = []) => {
+        const encoding = bytes.length < SHORTEST_PART ? undefined : read(bytes, encodings)
+        return encoding === undefined
+          ? undefined
+          : ({ ok: false, reason: 'reflected', where, encoding } as const)
+      }
       /** Heads come as Latin-1. */
-      const probeText = (where: Place, text: string) => probe(where, Buffer.from(text, 'latin1'), budget)
+      const probeText = (where: Place, text: string) => probe(where, Buffer.from(text, 'latin1'))
       const probeHeaders = (where: Place, isTrailer: boolean) => {
         const here = headers.filter(({ trailer = false }) => trailer === isTrailer)
         if (here.length === 0) return undefined
@@ -60,7 +61,7 @@ export function createLeakSearch({ secrets, scheme }: Sought): LeakSearch {
         probeText('status_line', statusText) ??
         probeHeaders('headers', false) ??
         probeHeaders('trailers', true) ??
-        probe('body', body, budget, contentEncodings(headers)) ??
+        probe('body', body, contentEncodings(headers)) ??
         CLEAN
       )
     },

@@ -65,6 +65,14 @@ function toBase85(text: string, alphabet: string): string {
     })
     .join('')
 }
+const utf16 = (text: string) => Buffer.from(text, 'utf16le')
+/** With the secret in the midst of what does not compress, so that it is in none of the first lines. */
+const long = (text: string) =>
+  `${randomBytes(300).toString('hex')} ${text} ${randomBytes(99).toString('hex')}`
+const wrapped = (bytes: Buffer, separator: string) =>
+  lines([...base64(bytes)], 76)
+    .map((line) => line.join(''))
+    .join(separator)
 const ASCII85 = Array.from({ length: 85 }, (_, i) => String.fromCharCode(0x21 + i)).join('')
 const Z85 = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#'
 const RFC1924 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~'
@@ -173,6 +181,62 @@ const forms: Readonly<Record<string, (text: string) => string | Buffer>> = {
   'gzip in base64 in a path': (text) => `/v1/events/${base64(gzipSync(`the key is ${text}`))}`,
   'hexadecimal, twice, after a line': (text) => `digest\n${hexOf(hexOf(text))}`,
   'gzip in gzip': (text) => gzipSync(gzipSync(text)),
+  'hexadecimal of UTF-16': (text) => `0x${utf16(text).toString('hex')}`,
+  'words of four digits': (text) => `[${units(text, (code) => `0x${pad(code, 4)}, `)}]`,
+  'names of code points': (text) => units(text, (code) => `U+${pad(code, 4)} `),
+  'an array of UTF-16 bytes': (text) => JSON.stringify([...utf16(text)]),
+  'base64 in UTF-16 in base64': (text) => base64(utf16(`auth ${base64(`user:${text}`)}`)),
+  'hexadecimal of an assembler': (text) =>
+    bytesOf(text)
+      .map((byte) => `${pad(byte, 2)}h`)
+      .join(', '),
+  'hexadecimal of Basic': (text) =>
+    bytesOf(text)
+      .map((byte) => `&H${pad(byte, 2)}`)
+      .join(', '),
+  'decimal numbers of three digits': (text) =>
+    bytesOf(text)
+      .map((byte) => pad(byte, 3, 10))
+      .join(' '),
+  'octal numbers of Python': (text) =>
+    bytesOf(text)
+      .map((byte) => `0o${byte.toString(8)}`)
+      .join(', '),
+  'binary digits': (text) =>
+    bytesOf(text)
+      .map((byte) => pad(byte, 8, 2))
+      .join(''),
+  'calls of a function': (text) =>
+    bytesOf(text)
+      .map((byte) => `Chr(${byte})`)
+      .join(' & '),
+  'an array of Rust': (text) =>
+    bytesOf(text)
+      .map((byte) => `${byte}u8`)
+      .join(', '),
+  'an array, printed by PHP': (text) =>
+    `Array\n(\n${bytesOf(text)
+      .map((byte, i) => `    [${i}] => ${byte}\n`)
+      .join('')})`,
+  'characters, printed by PHP': (text) =>
+    `Array\n(\n${[...text].map((char, i) => `    [${i}] => ${char}\n`).join('')})`,
+  'a map of Go': (text) =>
+    `map[${bytesOf(text)
+      .map((byte, i) => `${i}:${byte}`)
+      .join(' ')}]`,
+  'an array of gzip': (text) => JSON.stringify(gzipSync(`the key is ${text}`)),
+  'an array of base64': (text) => JSON.stringify(bytesOf(base64(`user:${text}`))),
+  'a dump of base64 of base64': (text) => forms.xxd?.(base64(`auth: ${base64(`user:${text}`)}`)) ?? '',
+  'deflate in a column of PostgreSQL': (text) => `\\x${deflateSync(`the key is ${text}`).toString('hex')}`,
+  'deflate in a path': (text) => `/diagram/svg/${deflateSync(`the key is ${text}`).toString('base64url')}`,
+  'gzip in base64 in lines in JSON': (text) =>
+    JSON.stringify({ release: wrapped(gzipSync(long(text)), '\n') }),
+  'gzip in base64 in lines of Windows in JSON': (text) =>
+    JSON.stringify({ release: wrapped(gzipSync(long(text)), '\r\n') }),
+  'gzip in base64 in YAML': (text) => `release: |\n    ${wrapped(gzipSync(long(text)), '\n    ')}\n`,
+  'pieces with places to break': (text) => text.replaceAll(/.{4}/g, '$&<wbr>'),
+  'highlighted characters': (text) => [...text].map((char, i) => `<b class="c${i}">${char}</b>`).join(''),
+  'colours of a terminal': (text) => text.replaceAll(/.{3}/g, '$&\u001b[31m'),
   base58: toBase58,
   ascii85: (text) => `<~${toBase85(text, ASCII85)}~>`,
   'ascii85 in JSON': (text) => JSON.stringify(toBase85(`x: ${text}`, ASCII85)),
@@ -269,6 +333,10 @@ describe('a part of a secret gives it away', () => {
     ['halves in two members', JSON.stringify({ first: PLAIN.slice(0, 20), second: PLAIN.slice(20) })],
     ['a dash after twelve', `${PLAIN.slice(0, 12)}-${PLAIN.slice(12)}`],
     ['a line for each character', [...PLAIN].join('\n')],
+    [
+      'parts in base64 and in hexadecimal',
+      JSON.stringify({ a: base64(`the first: ${PLAIN.slice(4, 15)}`), b: 1, c: hexOf(PLAIN.slice(15, 26)) }),
+    ],
     ['a quote and a plus between pieces', PLAIN.replaceAll(/.{5}/g, '$&" + "')],
     [
       'an element for each four characters',
@@ -301,6 +369,26 @@ describe('a part of a secret gives it away', () => {
       ]),
     ).toMatchObject({ where: 'headers' })
   })
+})
+
+it('parts of a secret count together over the places of an answer', () => {
+  const [first, second] = [PLAIN.slice(4, 15), PLAIN.slice(15, 26)]
+  const etag = { name: 'etag', value: `"${first}"` }
+  expect(inspect(PLAIN, JSON.stringify({ second }), [etag])).toMatchObject({
+    where: 'body',
+    encoding: 'parts',
+  })
+  expect(inspect(PLAIN, JSON.stringify({ first }), [etag])).toEqual({ ok: true })
+})
+
+it('parts that overlap do not hide others, however many they are', () => {
+  const secret = `${PLAIN}Qw7Zx91KpLm3Vb8NqYtR5`
+  const shown = secret.slice(4, 30)
+  const overlapping = [7, 8, 9, 10, 11].flatMap((length) =>
+    Array.from({ length: shown.length - length }, (_, at) => shown.slice(at, at + length)),
+  )
+  expect(inspect(secret, overlapping.join(' word '))).toEqual({ ok: true })
+  expect(inspect(secret, [...overlapping, secret.slice(33, 44)].join(' word '))).toMatchObject(reflected)
 })
 
 describe('a secret that is groups of letters, or a key file that is not understood, has no public beginning', () => {
