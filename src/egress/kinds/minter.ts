@@ -30,6 +30,8 @@ const UNTOLD_LIFETIME_MS = 15 * 60_000
 const TRUSTED_MS = 60_000
 /** For a token of which nobody says when it ends. */
 const LONGEST_LIFETIME_MS = 30 * 24 * 3600_000
+/** Whatever a provider says: a time that no store could hold would keep the token from being stored. */
+const LONGEST_TOLD_MS = 365 * 24 * 3600_000
 /** The oldest go first. Each is a search of its own. */
 const MOST_PREVIOUS = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */
@@ -240,8 +242,9 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   const accessToken = new Secret(answer.accessToken)
   const refreshToken =
     answer.refreshToken === undefined ? held?.refreshToken : new Secret(answer.refreshToken)
-  const lifetimeMs = answer.lifetimeMs ?? UNTOLD_LIFETIME_MS
-  const expiresAt = at + (answer.lifetimeMs ?? LONGEST_LIFETIME_MS)
+  const toldMs = answer.lifetimeMs === undefined ? undefined : Math.min(answer.lifetimeMs, LONGEST_TOLD_MS)
+  const lifetimeMs = toldMs ?? UNTOLD_LIFETIME_MS
+  const expiresAt = at + (toldMs ?? LONGEST_LIFETIME_MS)
   const previous = stillLiving(held ? previousOf(held, at) : [], at)
   const generation = row.generation + 1
   const saved = await save(parts, {

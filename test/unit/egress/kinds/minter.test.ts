@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => place.remove())
 
 /** A provider that replaces its refresh token, and takes each of them once. */
-function createProvider() {
+function createProvider(expiresIn = 3600) {
   let current = 1
   const seen: string[] = []
   let delay: Promise<unknown> = Promise.resolve()
@@ -37,7 +37,7 @@ function createProvider() {
         ? {
             access_token: `access-token-${current}`,
             token_type: 'bearer',
-            expires_in: 3600,
+            expires_in: expiresIn,
             refresh_token: `refresh-token-${current}`,
           }
         : { error: 'invalid_grant', error_description: `${token} was used before` }
@@ -50,8 +50,8 @@ function createProvider() {
   }
 }
 
-async function setUp(over: Partial<Store> = {}) {
-  const provider = createProvider()
+async function setUp(over: Partial<Store> = {}, expiresIn?: number) {
+  const provider = createProvider(expiresIn)
   const given = new Map([
     ['refresh_token', new Secret('refresh-token-1')],
     ['client_secret', new Secret('client-secret')],
@@ -78,6 +78,19 @@ const textOf = async (minted: Promise<{ accessToken: Secret<string> }>) =>
   (await minted).accessToken.use((token) => token)
 
 describe('a minter', () => {
+  it.each([1e16, 1e300])(
+    'stores a token that its provider says lives %d seconds, for a year',
+    async (expiresIn) => {
+      const { provider, mint, clock } = await setUp({}, expiresIn)
+      expect(await textOf(mint(1_000))).toBe('access-token-2')
+      clock.ms += 364 * 24 * 3_600_000
+      expect(await textOf(mint())).toBe('access-token-2')
+      clock.ms += 24 * 3_600_000
+      expect(await textOf(mint())).toBe('access-token-3')
+      expect(provider.seen).toEqual(['refresh-token-1', 'refresh-token-2'])
+    },
+  )
+
   it('keeps a new refresh token through a store that takes nothing for a while', async () => {
     let refusals = 3
     const { provider, mint, clock } = await setUp({
