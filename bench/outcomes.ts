@@ -20,7 +20,7 @@ const SAMPLES = 40
 
 const inThread: Analyser = {
   // oxlint-disable-next-line typescript/no-explicit-any
-  run: async (name, input) => ({ ok: true, value: (analyses[name] as any)(input) }),
+  run: async (name, input) => ({ ok: true, value: await (analyses[name] as any)(input) }),
   close: async () => {},
 }
 

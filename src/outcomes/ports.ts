@@ -183,7 +183,7 @@ export interface Analyser {
   run<K extends keyof Analyses>(
     name: K,
     input: Parameters<Analyses[K]>[0],
-  ): Promise<AnalysisResult<ReturnType<Analyses[K]>>>
+  ): Promise<AnalysisResult<Awaited<ReturnType<Analyses[K]>>>>
   close(): Promise<void>
 }
 

@@ -82,6 +82,15 @@ describe('an analysis in another process', () => {
     const { run } = openPool()
     expect(await run('process')).toEqual(await run('process'))
   })
+
+  it('is answered once by a process in which something may still go on', async () => {
+    const { run } = openPool()
+    const [first, second] = [await run('pledge'), await run('pledge')]
+    expect([first.ok, second.ok]).toEqual([true, true])
+    expect(first).not.toEqual(second)
+    await expect.poll(() => isRunning((first as { value: number }).value), POLL).toBe(false)
+    expect(await run('echo', 'next')).toEqual({ ok: true, value: 'next' })
+  })
 })
 
 describe('an analysis that misbehaves', () => {
@@ -92,14 +101,22 @@ describe('an analysis that misbehaves', () => {
     await expect.poll(() => run('echo', 'next'), POLL).toEqual({ ok: true, value: 'next' })
   })
 
-  it.each(['fail', 'overflow', 'exhaust', 'hoard', 'unsendable', 'exit', 'crash'])(
-    'is an unreadable input, and the next one is read: %s',
-    async (name) => {
-      const { run } = openPool()
-      expect(await run(name)).toEqual({ ok: false, reason: 'unreadable' })
-      expect(await run('echo', 'next')).toEqual({ ok: true, value: 'next' })
-    },
-  )
+  it.each([
+    'fail',
+    'overflow',
+    'exhaust',
+    'hoard',
+    'bury',
+    'refuse',
+    'compile',
+    'unsendable',
+    'exit',
+    'crash',
+  ])('is an unreadable input, and the next one is read: %s', async (name) => {
+    const { run } = openPool()
+    expect(await run(name)).toEqual({ ok: false, reason: 'unreadable' })
+    expect(await run('echo', 'next')).toEqual({ ok: true, value: 'next' })
+  })
 
   it('cannot take the next one with it by failing after its answer', async () => {
     const { run } = openPool()

@@ -29,6 +29,21 @@ const hostile: Readonly<Record<string, (input: unknown) => unknown>> = {
     for (;;) kept.push(Array.from<number>({ length: 3e6 }).fill(1.5))
   },
   unsendable: () => () => {},
+  compile: () => new Function('return 1')() as unknown,
+  // What goes on after it returned: nobody can tell when it has ended.
+  pledge: async () => process.pid,
+  async refuse() {
+    await Promise.resolve()
+    throw new Error('this input is too much')
+  },
+  // Buffers are no part of the heap that the engine counts.
+  async bury() {
+    const kept: Buffer[] = []
+    for (;;) {
+      kept.push(Buffer.alloc(8 * 1024 * 1024, 1))
+      await Promise.resolve()
+    }
+  },
   exit: () => process.exit(3),
   crash: () => process.kill(process.pid, 'SIGSEGV'),
   later() {

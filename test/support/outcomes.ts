@@ -8,7 +8,7 @@ import type { Analyser } from '../../src/outcomes/ports.ts'
 export const inThread: Analyser = {
   async run(name, input) {
     // oxlint-disable-next-line typescript/no-explicit-any
-    return { ok: true, value: (analyses[name] as any)(input) }
+    return { ok: true, value: await (analyses[name] as any)(input) }
   },
   async close() {},
 }

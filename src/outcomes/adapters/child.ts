@@ -24,6 +24,8 @@ export interface Child {
 
 /** A page within the caps needs far less; what needs more is ended by the engine, and only this process with it. */
 const HEAP = ['--max-old-space-size=192', '--max-semi-space-size=8']
+/** Nothing that a stranger wrote is ever compiled, whatever a library that reads it would do. */
+const NO_EVAL = '--disallow-code-generation-from-strings'
 /** Loading the code on a busy machine; not part of anybody's budget. */
 const START_TIMEOUT_MS = 15_000
 
@@ -41,7 +43,7 @@ export function startChild(options: {
     // A process that reads hostile bytes has no business with the configuration, nor with what the gateway reads and writes.
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
-    execArgv: ['--disable-warning=ExperimentalWarning', ...HEAP],
+    execArgv: ['--disable-warning=ExperimentalWarning', NO_EVAL, ...HEAP],
     serialization: 'advanced',
   })
   // The list is missing where no descriptor was left, and an error comes soon.
@@ -101,10 +103,14 @@ export function startChild(options: {
       return
     }
     if (isEnding) return
+    if (answer.isLast) {
+      isEnding = true
+      child.kill('SIGKILL')
+    }
     take()?.resolve(
       answer.ok ? { ok: true, value: answer.value as never } : { ok: false, reason: 'unreadable' },
     )
-    options.onFree()
+    if (!isEnding) options.onFree()
   })
   // A process without an id was never started, and has no exit.
   child.on('error', (failure) => {

@@ -2,11 +2,19 @@
 import { readSync } from 'node:fs'
 import { Script } from 'node:vm'
 import { must } from '../../lib/must.ts'
+import { startWatchdog } from './watchdog.ts'
 
 /** @param bytes length of `input.body`, which comes through a pipe of its own; null where it has none */
 export type ChildRequest = readonly [name: string, input: unknown, bytes: number | null]
 export type ChildMessage =
-  { readonly ready: true } | { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+  | { readonly ready: true }
+  | {
+      readonly ok: true
+      readonly value: unknown
+      /** The process is not to be asked again. */
+      readonly isLast?: boolean
+    }
+  | { readonly ok: false; readonly isLast?: boolean }
 
 /** The descriptor of the pipe with the bytes, in the child process. */
 export const BYTES_FD = 4
@@ -31,12 +39,30 @@ export function serve(analyses: Readonly<Record<string, (input: never) => unknow
     const whole = bytes === null ? input : { ...(input as object), body: readBytes(bytes) }
     analyse = () => must(byName.get(name), `the analysis ${name}`)(whole as never)
     try {
-      send({ ok: true, value: script.runInThisContext({ timeout: MAX_RUN_MS }) })
+      const value = script.runInThisContext({ timeout: MAX_RUN_MS })
+      if (value instanceof Promise) return void answerLater(value)
+      send({ ok: true, value })
     } catch {
       // The analysis failed on this input, or what it made cannot be sent.
       send({ ok: false })
     }
   })
+
+  /**
+   * No script ends what goes on by itself, and nobody can tell what of it still goes on behind its answer: such a process is
+   * watched while it works, and answers once.
+   */
+  async function answerLater(value: Promise<unknown>): Promise<void> {
+    startWatchdog({ maxMs: MAX_RUN_MS })
+    // A library that lets one of its own promises fail has not failed to answer.
+    process.on('unhandledRejection', () => {})
+    try {
+      send({ ok: true, value: await value, isLast: true })
+    } catch {
+      send({ ok: false, isLast: true })
+    }
+  }
+
   process.on('disconnect', () => process.exit())
   // A Ctrl-C in a terminal goes to every process of it: the gateway drains first, and ends this one then.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
