@@ -49,6 +49,16 @@ export const SOURCE_REASONS = [
   'empty_listing',
   'script_shell',
   'remnant',
+  // A PDF that cannot be read
+  'pdf_without_text',
+  'pdf_text_unmapped',
+  'pdf_encrypted',
+  'pdf_truncated',
+  'pdf_malformed',
+  'pdf_too_many_pages',
+  'pdf_too_complex',
+  'pdf_active',
+  'pdf_attachments',
   // The reading of the answer
   'budget_exceeded',
   'unreadable',
@@ -129,7 +139,7 @@ export const RetrievedSource = z.strictObject({
         'not older than `max_age_seconds`',
     ),
   content_type: z.string().nullable().describe('As sent'),
-  format: z.enum(['html', 'text', 'json', 'feed']),
+  format: z.enum(['html', 'text', 'json', 'feed', 'pdf']),
   charset: z
     .strictObject({
       name: z.string(),

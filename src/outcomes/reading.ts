@@ -51,6 +51,8 @@ export interface PageReading {
   readonly json?: unknown
   /** How the main text was found. */
   readonly mode: string
+  /** Of a PDF, also those that were not read. */
+  readonly pages?: number
   /** Of pages; text and JSON are taken as they are. */
   readonly quality?: DocumentQuality
   /** Where it may be cut to fit: only until it is fitted. */

@@ -14,6 +14,8 @@ import type {
   RunContext,
   SourceRequest,
 } from '../ports.ts'
+import { isPdf } from '../pdf/recognise.ts'
+import { refusePdf } from '../pdf/refusals.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
 import { citeSources, readMaxAge, readRedirects, showSources, toReading } from './source-job.ts'
 import { requestedSources } from '../sources/requested.ts'
@@ -85,13 +87,17 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
   const { coverage, usable } = await gather<PageReading>(
     job.sources,
     { wanted: 'page', maxAgeSeconds: job.maxAgeSeconds, redirects: job.redirects, signal },
-    async (input) =>
-      toReading(await analyser.run('page', { ...input, start: job.start, maxBytes }), UNREADABLE),
+    async (input) => {
+      const whole = { ...input, start: job.start, maxBytes }
+      if (!isPdf(input)) return toReading(await analyser.run('page', whole), UNREADABLE)
+      const analysed = await analyser.run('pdf', whole)
+      return analysed.ok ? analysed.value : refusePdf('pdf_too_complex')
+    },
   )
   if (usable.length === 0)
     throw sourcesUnusable(
       'No source gave a page that can be read, so nothing was charged. `coverage` says why for each; send addresses that ' +
-        'answer with HTML, text or JSON.',
+        'answer with HTML, text, JSON or a PDF with a text layer.',
       coverage,
     )
   const documents = usable.map(toDocument)
@@ -121,12 +127,13 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
 type Document = WebExtractionResult['documents'][number]
 
 function toDocument({ source, fetched, retrieved, reading }: Gathered<PageReading>, at: number): Document {
-  const { document, json, mode, quality, truncated, warnings } = reading.value
+  const { document, json, mode, pages, quality, truncated, warnings } = reading.value
   return {
     id: `d${at + 1}`,
     source,
     url: fetched.url,
     format: reading.format as Document['format'],
+    ...(pages === undefined ? {} : { pages }),
     retrieved_at: retrieved.retrieved_at,
     trust: 'untrusted',
     document,

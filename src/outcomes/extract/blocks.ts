@@ -10,15 +10,15 @@ import { cleanText, collapseSpaces } from './text.ts'
 import { attribute, type Element, textOf } from './tree.ts'
 
 /** An image alone, or a rule: nothing that is counted or scored, so it is no block. */
-export type Figure = { readonly at: Element } & (
-  | { readonly kind: 'rule' }
+export type Figure =
+  | { readonly kind: 'rule'; readonly at?: Element }
   | {
       readonly kind: 'image'
+      readonly at: Element
       readonly image: Image
       readonly href: string | undefined
       readonly caption: string
     }
-)
 
 /** The figures of one reading of a page, in its order. */
 interface Figures {

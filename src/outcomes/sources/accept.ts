@@ -3,7 +3,7 @@ import { PRODUCT_TOKEN } from '../limits.ts'
 import type { Wanted } from '../ports.ts'
 
 export const ACCEPT: Readonly<Record<Wanted, string>> = {
-  page: 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5',
+  page: 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/pdf;q=0.8,*/*;q=0.5',
   product: 'text/html,application/xhtml+xml,*/*;q=0.5',
   feed:
     'application/atom+xml,application/rss+xml,application/feed+json,application/rdf+xml;q=0.9,' +

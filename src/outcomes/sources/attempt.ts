@@ -67,7 +67,11 @@ type Step<T> =
 const RETRY_SECONDS = 2
 const REPORT_WAIT_MS = 250
 /** Reasons for which an analysis may have run for seconds before. */
-const WASTEFUL: ReadonlySet<SourceReason> = new Set<SourceReason>(['budget_exceeded', 'unreadable'])
+const WASTEFUL: ReadonlySet<SourceReason> = new Set<SourceReason>([
+  'budget_exceeded',
+  'unreadable',
+  'pdf_too_complex',
+])
 const SITE_WAITS =
   'Pages of this site took too long to read several times. Try again in ten minutes, or name another source.'
 
