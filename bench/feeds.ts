@@ -153,10 +153,12 @@ const strip = (text: string) =>
   )
 
 /** Ours is text. What is expected is HTML where the feed says so, and we do not know whether it does. */
-function holds(want: Expectation['want'], got: Exclude<Got, null>): boolean {
+function holds(want: Expectation['want'], got: Exclude<Got, null>, isAddress: boolean): boolean {
   if (typeof want !== 'string') return Array.isArray(got) && got.every((value, i) => value === want[i])
   if (typeof got !== 'string')
     return want !== '' && got === undefined && strip(want) === '' && /[<&]/.test(want)
+  // Addresses are compared as addresses: hosts have no case, and ours are written as the URL standard has them.
+  if (isAddress && URL.canParse(got) && URL.canParse(want)) return new URL(got).href === new URL(want).href
   const ours = collapse(got).replaceAll(' ', '')
   return ours === strip(want).replaceAll(' ', '') || ours === collapse(want).replaceAll(' ', '')
 }
@@ -169,6 +171,9 @@ interface Tally {
 }
 const tally = (): Tally => ({ holds: 0, of: 0, holdsWithText: 0, ofWithText: 0 })
 const parts: Record<'tuning' | 'held out', Tally> = { tuning: tally(), 'held out': tally() }
+/** What is expected there is HTML as feedparser's own sanitiser leaves it, with words of scripts and comments that no reader sees. */
+const OF_SANITISER = /^sanitize__/
+const apart = { 'what feeds say': tally(), "what feedparser's sanitiser leaves": tally() }
 const byField = new Map<string, Tally>()
 const refused = new Map<string, string[]>()
 const failures: string[] = []
@@ -188,12 +193,13 @@ for (const group of ['wellformed', 'illformed'])
     const comment = body.subarray(0, 4096).toString('latin1')
     const location = /^Header:\s*Content-Location:\s*(\S+)/m.exec(comment)?.[1]
     const type = /^Header:\s*Content-type:\s*(.+)$/im.exec(comment)?.[1] ?? 'application/xml'
+    const contentLanguage = /^Header:\s*Content-Language:\s*(\S+)/im.exec(comment)?.[1] ?? null
     const url =
       location !== undefined && /^https?:/.test(location) ? location : `${ORIGIN}tests/${group}/${name}`
     const before = process.cpuUsage()
     let parsing: ReturnType<typeof parseFeed>
     try {
-      parsing = parseFeed({ body, isCut: false, contentType: type, contentLanguage: null, url })
+      parsing = parseFeed({ body, isCut: false, contentType: type, contentLanguage, url })
     } catch (error) {
       thrown++
       failures.push(`${group}/${name}: threw ${String(error)}`)
@@ -210,12 +216,13 @@ for (const group of ['wellformed', 'illformed'])
         unmapped++
         continue
       }
-      const isRight = holds(expectation.want, got)
+      const isRight = holds(expectation.want, got, /^links?\b|\.(?:url|href)$/.test(expectation.field))
       const field = expectation.field.replace(/\.\d+|_detail|_parsed/g, '')
       if (!byField.has(field)) byField.set(field, tally())
       const hasText = typeof expectation.want !== 'string' || strip(expectation.want) !== ''
       const part = isHeldOut(name) ? 'held out' : 'tuning'
-      for (const count of [parts[part], byField.get(field)!]) {
+      const about = OF_SANITISER.test(name) ? "what feedparser's sanitiser leaves" : 'what feeds say'
+      for (const count of [parts[part], apart[about], byField.get(field)!]) {
         count.of++
         if (hasText) count.ofWithText++
         if (isRight) count.holds++
@@ -246,7 +253,12 @@ const all = sum(Object.values(parts))
 printTable(
   `Expectations that hold, ${files} files`,
   ['part', 'all', 'hold', 'with text', 'hold'],
-  [row('tuning', parts.tuning), row('held out', parts['held out']), row('both', all)],
+  [
+    row('tuning', parts.tuning),
+    row('held out', parts['held out']),
+    row('both', all),
+    ...Object.entries(apart).map(([name, count]) => row(name, count)),
+  ],
 )
 printTable(
   'By field',

@@ -28,7 +28,9 @@ const Entry = z.strictObject({
     .describe('Which date it is; `date`: the feed does not say of what'),
   date_precision: z.enum(['year', 'month', 'day', 'minute', 'second']).nullable(),
   zone_stated: z.boolean().describe('False: the feed names no certain zone, and `published_at` takes UTC'),
-  in_future: z.boolean().describe('Dated later than the feed was read'),
+  in_future: z
+    .boolean()
+    .describe('Dated later than the feed was read: it stands behind entries with a date that can be true'),
   source: z.int().min(0).describe('Index in `feeds`'),
   also_in: z.array(z.int().min(0)).describe('Other feeds that carry the same entry'),
   taken_from: z

@@ -11,6 +11,8 @@ export interface PageInput {
   readonly contentType: string | null
   readonly contentLanguage: string | null
   readonly url: string
+  /** The time at which the source last said so, in milliseconds: a fact about the bytes, and no clock. */
+  readonly retrievedAt?: number | undefined
   /** Offset in the text, in Unicode characters, at which a document is to begin; 0 unless said. */
   readonly start?: number | undefined
 }

@@ -1,9 +1,11 @@
-// Makes one digest of up to three feeds: deduplicated, newest first, each entry with where it came from.
+// Makes one digest of up to three feeds: deduplicated, newest first, each entry with where it came from. A date in the future says
+// nothing about what is new, so it does not head the list.
 import { must } from '../../lib/must.ts'
 import type { ContentWarning } from '../../../schemas/document.ts'
 import type { DigestedFeed, DigestEntry } from '../../../schemas/feed-digest.ts'
 import { digestJson } from '../digest.ts'
-import { compareDates, type FeedReading, type ReadEntry } from './feed.ts'
+import type { FeedReading, ReadEntry } from './feed.ts'
+import { comparePlaces, isInFuture } from './order.ts'
 import { isSameTitle, type TitleKey, createTitleKeys } from './titles.ts'
 
 export interface FeedSource {
@@ -21,11 +23,8 @@ export interface FeedDigest {
   readonly warnings: ContentWarning[]
 }
 
-const DAY_MS = 86_400_000
-/** Clocks differ; and without a zone an instant is only known to a day. */
-const CLOCK_TOLERANCE_MS = 300_000
 /** The same words later than that are the next of a series. */
-const MAX_TITLE_DISTANCE_MS = 6 * DAY_MS
+const MAX_TITLE_DISTANCE_MS = 6 * 86_400_000
 /** Means the same thing in any feed. */
 const GLOBAL_GUID = /^(?:https?:|tag:|urn:|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$)/i
 
@@ -40,9 +39,16 @@ interface Kept {
 export function digestFeeds(sources: readonly FeedSource[], limit: number): FeedDigest {
   const titleKeyOf = createTitleKeys(sources.flatMap(({ reading }) => reading.title ?? []))
   const candidates = sources
-    .flatMap(({ reading }, feed) => reading.entries.map((entry) => ({ feed, entry })))
+    .flatMap(({ reading, retrievedAt }, feed) =>
+      reading.entries.map((entry) => ({
+        feed,
+        entry,
+        date: entry.date,
+        isInFuture: isInFuture(entry.date, retrievedAt),
+      })),
+    )
     // Stable: what has the same date stays in the order of the request, then of the feed.
-    .toSorted((a, b) => compareDates(a.entry.date, b.entry.date))
+    .toSorted(comparePlaces)
   const kept: Kept[] = []
   const byKey = new Map<string, Kept>()
   const duplicates = sources.map(({ reading }) => reading.duplicates)
@@ -99,7 +105,7 @@ function describeEntry({ feed, entry, alsoIn }: Kept, at: number, retrievedAt: n
     date_from: entry.dateFrom,
     date_precision: date?.precision ?? null,
     zone_stated: date?.isZoneStated ?? false,
-    in_future: date?.epochMs != null && date.epochMs > retrievedAt + toleranceMs(date),
+    in_future: isInFuture(date, retrievedAt),
     source: feed,
     also_in: [...alsoIn].toSorted((a, b) => a - b),
     taken_from: entry.takenFrom,
@@ -108,9 +114,6 @@ function describeEntry({ feed, entry, alsoIn }: Kept, at: number, retrievedAt: n
     sha256: digestJson({ title, url, guid, published_raw: publishedRaw }),
   }
 }
-
-const toleranceMs = ({ isZoneStated, precision }: NonNullable<ReadEntry['date']>) =>
-  isZoneStated && (precision === 'minute' || precision === 'second') ? CLOCK_TOLERANCE_MS : DAY_MS
 
 function describeFeed({ source, url, reading }: FeedSource, kept: number, duplicates: number): DigestedFeed {
   return {

@@ -8,6 +8,7 @@ import type { FeedDate } from './dates.ts'
 import { cutSentences } from './excerpt.ts'
 import { readVisible, type VisibleText } from './html-text.ts'
 import type { Construct, ParsedEntry, ParsedFeed, Person } from './model.ts'
+import { comparePlaces, isInFuture, type Placed } from './order.ts'
 import { parseFeed } from './parse.ts'
 import { canonicaliseUrl, fragmentOf, toUrlKey } from './urls.ts'
 
@@ -26,7 +27,7 @@ export interface FeedReading {
   readonly withoutLink: number
   readonly isTruncated: boolean
   readonly issues: readonly string[]
-  /** Newest first, undated last: never more than MAX_READ_ENTRIES. */
+  /** In the order of `comparePlaces`: never more than MAX_READ_ENTRIES. */
   readonly entries: readonly ReadEntry[]
 }
 
@@ -62,7 +63,13 @@ export function readFeed(input: PageInput): Reading<FeedReading> {
   if (!parsing.ok) return parsing
   const { feed, charset } = parsing
   if (feed.entriesSeen === 0) return refuseEmpty(feed)
-  return { ok: true, format: 'feed', charset, textSha256: null, value: condense(feed) }
+  return {
+    ok: true,
+    format: 'feed',
+    charset,
+    textSha256: null,
+    value: condense(feed, input.retrievedAt ?? Infinity),
+  }
 }
 
 /** Nothing to deliver: the fallback may have something. */
@@ -75,20 +82,23 @@ const refuseEmpty = ({ issues, isTruncated }: ParsedFeed) =>
       } as const)
     : ({ ok: false, reason: 'no_content', detail: 'The feed has no entries.' } as const)
 
-interface Dated {
+interface Dated extends Placed {
   readonly entry: ParsedEntry
-  readonly date: FeedDate | null
   readonly dateFrom: ReadEntry['dateFrom']
   readonly url: string | null
   readonly urlKey: string | null
 }
 
-function condense(feed: ParsedFeed): FeedReading {
+/** @param retrievedAt entries of a later date are the last to be kept of those that have one */
+function condense(feed: ParsedFeed, retrievedAt: number): FeedReading {
   const home = feed.link === null ? null : canonicaliseUrl(feed.link)
   const addressOf = createAddresses(feed.entries, home)
-  const dated = feed.entries.map((entry): Dated => ({ entry, ...dateOf(entry), ...addressOf(entry.link) }))
+  const dated = feed.entries.map((entry): Dated => {
+    const { date, dateFrom } = dateOf(entry)
+    return { entry, date, dateFrom, isInFuture: isInFuture(date, retrievedAt), ...addressOf(entry.link) }
+  })
   // Stable: entries of the same instant, and undated ones, stay in the order of the feed.
-  const sorted = dated.toSorted((a, b) => compareDates(a.date, b.date))
+  const sorted = dated.toSorted(comparePlaces)
   const seen = new Set<string>()
   const kept: Dated[] = []
   for (const each of sorted) {
@@ -148,16 +158,6 @@ function dateOf(entry: ParsedEntry): Pick<Dated, 'date' | 'dateFrom'> {
   const dateFrom = stated.find((name) => entry[name]?.at != null) ?? stated[0] ?? null
   return { date: dateFrom === null ? null : entry[dateFrom], dateFrom }
 }
-
-/** Newest first, undated last. */
-export const compareDates = (a: FeedDate | null, b: FeedDate | null): number =>
-  a?.epochMs === b?.epochMs || (a?.epochMs == null && b?.epochMs == null)
-    ? 0
-    : a?.epochMs == null
-      ? 1
-      : b?.epochMs == null
-        ? -1
-        : b.epochMs - a.epochMs
 
 function readEntry({ entry, date, dateFrom, url, urlKey }: Dated, feed: ParsedFeed): ReadEntry {
   const titleRead = entry.title && readVisible(entry.title, MAX_READ_CHARACTERS)

@@ -43,10 +43,17 @@ export function parseFeed(input: PageInput): FeedParsing {
       : decoded.charset
   const trimmed = text.trimStart()
   if (trimmed.trimEnd() === '') return refuse('empty')
-  if (trimmed.startsWith('{') || (isJson(essence) && !trimmed.startsWith('<')))
-    return readJson(trimmed, charset, input)
-  return readXml(text, charset, input)
+  const parsing =
+    trimmed.startsWith('{') || (isJson(essence) && !trimmed.startsWith('<'))
+      ? readJson(trimmed, charset, input)
+      : readXml(text, charset, input)
+  if (!parsing.ok || parsing.feed.language !== null) return parsing
+  return { ...parsing, feed: { ...parsing.feed, language: languageOf(input.contentLanguage) } }
 }
+
+/** The language that the answer says it is in; several say nothing of the feed. */
+const languageOf = (header: string | null): string | null =>
+  header !== null && /^\s*[a-z]{2,8}(?:-[a-z\d]{1,8}){0,4}\s*$/i.test(header) ? header.trim() : null
 
 /** A page that names its feed, or that sends its readers on, leads there. */
 function refuseHtml(text: string, url: string): FeedParsing {

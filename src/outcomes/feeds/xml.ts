@@ -1,5 +1,5 @@
 // XML, well-formed or nearly, -> bounded tree in one pass: vocabularies by URI, names in lower case, xml:base resolved.
-// Entities that a document declares are never expanded (doctype.ts).
+// Entities that a document declares are none of its business (doctype.ts).
 import { Parser } from 'htmlparser2'
 import { findVocabulary, guessVocabulary, nameVocabulary, type Scope } from './namespaces.ts'
 import { resolveUrl } from './urls.ts'

@@ -103,7 +103,14 @@ export function createAttempt(parts: AttemptParts) {
     const bytes = body.length
     const reading = await within(
       Math.max(minAnalysisMs, deadline - now()),
-      analyse({ body, isCut, contentType, contentLanguage, url: source.url }),
+      analyse({
+        body,
+        isCut,
+        contentType,
+        contentLanguage,
+        url: source.url,
+        retrievedAt: source.retrievedAt,
+      }),
     )
     // A page made to be slow is cut off long before: what took so long was the queue.
     if (reading === undefined) throw overloaded('Too many pages are waiting to be read.')

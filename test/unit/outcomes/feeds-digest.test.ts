@@ -185,10 +185,29 @@ describe('digestFeeds', () => {
     expect(sha256).toBe(digestJson({ title, url, guid, published_raw }))
   })
 
-  it('flags a date later than the feed was read', () => {
-    expect(
-      digest([rss(item('x', day(28)) + item('y', day(9)))]).entries.map((each) => each.in_future),
-    ).toEqual([true, false])
+  it('flags a date later than the feed was read, and puts it behind those that can be true', () => {
+    const feed = rss(
+      item('undated') +
+        item('far', day(28)) +
+        item('old', day(2)) +
+        item('near', day(20)) +
+        item('new', day(9)),
+    )
+    const want = [
+      ['new', false],
+      ['old', false],
+      ['near', true],
+      ['far', true],
+      ['undated', false],
+    ]
+    expect(digest([feed]).entries.map((each) => [each.title, each.in_future])).toEqual(want)
+    expect(digest([feed], 2).entries.map((each) => each.title)).toEqual(['new', 'old'])
+  })
+
+  it('takes the date that can be true of an entry that two feeds have', () => {
+    const link = '<link>https://a.example/1</link>'
+    const [entry] = digest([rss(item('One', link + day(28))), rss(item('One', link + day(9)))]).entries
+    expect(entry).toMatchObject({ source: 1, also_in: [0], in_future: false })
   })
 
   it('sums up the warnings of the entries that it shows', () => {
@@ -229,10 +248,11 @@ describe('digestFeeds', () => {
             const stated = first.entries.map((entry) => entry[key]).filter((value) => value !== null)
             expect(new Set(stated).size).toBe(stated.length)
           }
-          const times = first.entries.map(({ published_at }) =>
-            published_at === null ? -Infinity : Date.parse(published_at),
+          // Undated ones are last, and those of the future before them from the nearest on.
+          const places = first.entries.map(({ published_at, in_future }) =>
+            published_at === null ? -Infinity : Date.parse(published_at) * (in_future ? -1 : 1),
           )
-          expect(times).toEqual(times.toSorted((a, b) => (a === b ? 0 : b - a)))
+          expect(places).toEqual(places.toSorted((a, b) => (a === b ? 0 : b - a)))
           for (const [at, feed] of first.feeds.entries()) {
             expect(feed.entries_seen).toBe(feed.entries_kept + feed.duplicates + feed.beyond_limit)
             expect(feed.beyond_limit).toBeGreaterThanOrEqual(0)

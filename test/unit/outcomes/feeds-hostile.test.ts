@@ -25,6 +25,33 @@ describe('declarations', () => {
     expect(issues).toContain('external_entities_ignored')
   })
 
+  it('that stand for a few plain characters are put in their places, which are not in CDATA', () => {
+    const doctype = `<!DOCTYPE rss [<!ENTITY id "tag:a.example,2006:"> <!ENTITY id 'second'>]>`
+    const { entries, issues } = readingOf(
+      doctype + rss('<item><title>&id; <![CDATA[&id;]]></title><guid>&id;1</guid></item>'),
+    )
+    expect(entries[0]).toMatchObject({ title: 'tag:a.example,2006: &id;', guid: 'tag:a.example,2006:1' })
+    expect(issues).toEqual(['entity_declarations_ignored'])
+  })
+
+  it.each([
+    ['markup', `<!ENTITY x "<b>">`],
+    ['the end of an attribute', `<!ENTITY x '"'>`],
+    ['another entity', `<!ENTITY y "y"><!ENTITY x "&y;">`],
+    ['another file', `<!ENTITY x SYSTEM "x">`],
+  ])('are not expanded where they stand for %s', (_, declarations) => {
+    const { entries } = readingOf(
+      `<!DOCTYPE rss [${declarations}]>${rss('<item><title>a &x; b</title></item>')}`,
+    )
+    expect(entries[0]!.title).toBe('a &x; b')
+  })
+
+  it('add no more than a feed may be made longer by', () => {
+    const doctype = `<!DOCTYPE rss [<!ENTITY x "${'x'.repeat(256)}">]>`
+    const { text } = dropDoctype(doctype + fill('&x;'))
+    expect(text.length).toBeLessThan(MIB + 70_000)
+  })
+
   it('cannot smuggle in elements', () => {
     const doctype = `<!DOCTYPE r [<!ENTITY x "<rss><channel><item><title>wrong</title></item></channel></rss>"><!-- ]> --><?p ]>?>]>`
     expect(

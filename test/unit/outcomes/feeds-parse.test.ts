@@ -295,6 +295,33 @@ describe('bytes', () => {
     expect(title(wide)).toEqual([want, 'utf-16le', 'content'])
   })
 
+  it.each([
+    ['<language>fr</language>', 'en', 'fr'],
+    ['', 'en', 'en'],
+    ['', 'en-GB ', 'en-GB'],
+    ['', 'en, fr', null],
+    ['', '<b>', null],
+    ['', null, null],
+  ])(
+    'are in the language that they state, else in that of the answer: %j and %j',
+    (stated, contentLanguage, want) => {
+      const reading = feedOf(rss(`${stated}<item><title>One</title></item>`), { contentLanguage })
+      expect(reading).toMatchObject({ ok: true, value: { language: want } })
+    },
+  )
+
+  it('keep their newest entries where more than are read are dated in the future', () => {
+    const item = (title: string, day: string) =>
+      `<item><title>${title}</title><pubDate>${day}</pubDate></item>`
+    const events = Array.from({ length: 300 }, (_, i) =>
+      item(`event ${i}`, `01 Jan 2030 00:00:${10 + (i % 50)} GMT`),
+    )
+    const reading = feedOf(rss(events.join('') + item('post', '01 Jan 2026 00:00:00 GMT')), {
+      retrievedAt: Date.UTC(2026, 1, 1),
+    })
+    expect(reading.ok && reading.value.entries[0]?.title).toBe('post')
+  })
+
   it('that are cut leave out the entry that the cut went through', () => {
     const body = rss('<item><title>whole</title></item><item><title>ha')
     const cut = readFeed({
