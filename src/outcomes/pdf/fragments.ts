@@ -25,7 +25,7 @@ export interface PageText {
 
 /** Of one page: a newspaper has a tenth of it. */
 const MAX_ITEMS = 20_000
-const MAX_LINKS = 300
+const MAX_LINKS = 2000
 /** No eye reads letters that are smaller, in points. */
 const MIN_SIZE = 1.5
 

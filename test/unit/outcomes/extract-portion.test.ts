@@ -137,6 +137,27 @@ describe('a document longer than an answer', () => {
     expect(truncated).toEqual(['links'])
     expect(document.markdown).toContain('[page 699](https://a.example/w699)')
   })
+
+  it.each<[string, (link: string) => string, (links: string) => string]>([
+    ['items', (link) => `<li>See ${link} for it.</li>`, (items) => `<ul>${items}</ul>`],
+    [
+      'cells',
+      (link) => `<tr><td>See</td><td>${link}</td></tr>`,
+      (rows) => `<table><tr><th>A</th><th>B</th></tr>${rows}</table>`,
+    ],
+    [
+      'headings',
+      (link) => `<h2>${link}</h2><p>What is said under it is a sentence of its own.</p>`,
+      (all) => all,
+    ],
+    ['one paragraph', (link) => `and ${link} `, (all) => `<p>See ${all}</p>`],
+  ])('keeps them in %s as well', (_, one, all) => {
+    const links = Array.from({ length: 700 }, (_link, i) => one(`<a href=/w${i}>page ${i}</a>`))
+    const { document, truncated } = valueOf(`<main><h1>Pages</h1>${all(links.join(''))}</main>`)
+    expect(document.links).toHaveLength(500)
+    expect(truncated).toContain('links')
+    expect(document.markdown.match(/\[page \d+\]\(https:\/\/a\.example\/w\d+\)/g)).toHaveLength(700)
+  })
 })
 
 describe('where a request goes on', () => {

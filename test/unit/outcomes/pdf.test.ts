@@ -115,9 +115,23 @@ describe('a PDF with a text layer', () => {
       ['Assam', '100', '4'],
     ]
     const { document } = await readLines(
-      ...rows.flatMap((row, i) => row.map((text, at) => ({ text, x: 72 + 120 * at, y: 700 - 20 * i }))),
+      ...rows.flatMap((row, i) => row.map((text, at) => ({ text, x: 72 + 60 * at, y: 700 - 20 * i }))),
     )
     expect(document.text).toMatch(/Sort Degrees Minutes\s+Sencha 70 2\s+Gyokuro 55 2/)
+  })
+
+  it('reads a table of two narrow columns row by row', async () => {
+    const rows = [
+      ['Sencha', 'seventy'],
+      ['Gyokuro', 'fifty'],
+      ['Bancha', 'eighty'],
+      ['Assam', 'hundred'],
+      ['Oolong', 'ninety'],
+    ]
+    const { document } = await readLines(
+      ...rows.flatMap((row, i) => row.map((text, at) => ({ text, x: 72 + 64 * at, y: 700 - 16 * i }))),
+    )
+    expect(document.text).toMatch(/Sencha seventy\s+Gyokuro fifty\s+Bancha eighty/)
   })
 
   it('has headings by the size of their letters, items by their bullets, and its first heading as title', async () => {
@@ -191,6 +205,25 @@ describe('a PDF with a text layer', () => {
     expect(document.links).toEqual([
       { url: 'https://tea.example/green', absolute: true, text: 'Green tea', in_text: true },
     ])
+  })
+
+  it('keeps the addresses in Markdown for which the list of links has no room', async () => {
+    const lines = Array.from({ length: 600 }, (_, i) => ({
+      text: `page ${i}`,
+      x: 40 + 90 * (i % 6),
+      y: 800 - 7 * Math.floor(i / 6),
+      size: 5,
+    }))
+    const { document, truncated } = await readPages({
+      lines,
+      links: lines.map(({ x, y }, i) => ({
+        url: `https://a.example/w${i}`,
+        rect: [x - 1, y - 1, x + 30, y + 5],
+      })),
+    })
+    expect(document.links).toHaveLength(500)
+    expect(truncated).toEqual(['links'])
+    expect(document.markdown).toContain('[page 599](https://a.example/w599)')
   })
 
   it.each([
