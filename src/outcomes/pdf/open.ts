@@ -9,16 +9,30 @@ export const MAX_PAGES = 2000
 /** The bit of the permissions that lets text be taken out (ISO 32000-1, table 22). */
 const MAY_COPY = 0x10
 
-export type Opened = { readonly ok: true; readonly pdf: PDFDocumentProxy } | ReturnType<typeof refusePdf>
+export type Opened =
+  | {
+      readonly ok: true
+      readonly pdf: PDFDocumentProxy
+      /** A font of what was read so far has its characters in a map that is not in the file. */
+      readonly lacksMap: () => boolean
+    }
+  | ReturnType<typeof refusePdf>
 
 /** @param body is copied: the library keeps what it is given */
 export async function openPdf(body: Uint8Array): Promise<Opened> {
   // Only who reads a PDF pays for the library.
   const { getDocument, VerbosityLevel } = await import('unpdf/pdfjs')
+  let lacksMap = false
   const task = getDocument({
     data: new Uint8Array(body),
     verbosity: VerbosityLevel.ERRORS,
-    // Addresses of character maps and fonts are not given: nothing is loaded, be it from a disk or a network.
+    // Nothing is loaded, be it from a disk or a network: the shapes of fonts are not missed, but their characters are.
+    BinaryDataFactory: class {
+      async fetch({ kind }: { readonly kind: string }): Promise<never> {
+        lacksMap ||= kind === 'cMapUrl'
+        throw new Error('nothing is loaded')
+      }
+    },
     useWorkerFetch: false,
     useSystemFonts: false,
     disableFontFace: true,
@@ -40,7 +54,7 @@ export async function openPdf(body: Uint8Array): Promise<Opened> {
     )
   }
   const refused = await findObstacle(pdf)
-  return refused ? refusePdf(refused) : { ok: true, pdf }
+  return refused ? refusePdf(refused) : { ok: true, pdf, lacksMap: () => lacksMap }
 }
 
 async function findObstacle(pdf: PDFDocumentProxy): Promise<PdfReason | undefined> {

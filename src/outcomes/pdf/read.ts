@@ -31,9 +31,11 @@ export async function readPdf(input: PageInput): Promise<Reading<PageReading>> {
   if (input.isCut) return refusePdf('pdf_truncated')
   const opened = await openPdf(input.body)
   if (!opened.ok) return opened
-  const { pdf } = opened
+  const { pdf, lacksMap } = opened
   const { pages, isCut, hidden } = await readPages(pdf)
   if (pages.length === 0) return refusePdf('pdf_malformed')
+  // A part of the text would be missing, and nobody could tell which.
+  if (lacksMap()) return refusePdf('pdf_text_unmapped')
   const { pages: bare, left } = dropRunningHeads(pages)
   const blocks = toBlocks(bare.flat())
   const poor = judge(bare.flat(), blocks, pages.length)

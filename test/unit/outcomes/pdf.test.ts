@@ -358,6 +358,14 @@ describe('a PDF that is nothing to sell', () => {
         }),
     ],
     [
+      'a font of Japanese whose map is not in the file',
+      'pdf_text_unmapped',
+      () => {
+        const lines = [...setLines(PROSE), { text: '緑茶', x: 72, y: 400, font: 'F2' as const }]
+        return text(writePdf({ pages: [{ lines }] }), '/Encoding /Identity-H', '/Encoding /90ms-RKSJ-H')
+      },
+    ],
+    [
       'a password',
       'pdf_encrypted',
       () =>
