@@ -88,6 +88,7 @@ describe('an analysis in another process', () => {
     const [first, second] = [await run('pledge'), await run('pledge')]
     expect([first.ok, second.ok]).toEqual([true, true])
     expect(first).not.toEqual(second)
+    expect(await run('stray')).toEqual({ ok: true, value: 'answered' })
     await expect.poll(() => isRunning((first as { value: number }).value), POLL).toBe(false)
     expect(await run('echo', 'next')).toEqual({ ok: true, value: 'next' })
   })

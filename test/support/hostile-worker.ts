@@ -1,4 +1,5 @@
 // A process with analyses that misbehave, each in its own way: what the pool must survive.
+import { setImmediate } from 'node:timers/promises'
 import { serve } from '../../src/outcomes/adapters/serve.ts'
 
 const hostile: Readonly<Record<string, (input: unknown) => unknown>> = {
@@ -32,6 +33,12 @@ const hostile: Readonly<Record<string, (input: unknown) => unknown>> = {
   compile: () => new Function('return 1')() as unknown,
   // What goes on after it returned: nobody can tell when it has ended.
   pledge: async () => process.pid,
+  // Libraries start promises that nobody waits for.
+  async stray() {
+    void Promise.reject(new Error('nobody waits for this'))
+    await setImmediate()
+    return 'answered'
+  },
   async refuse() {
     await Promise.resolve()
     throw new Error('this input is too much')

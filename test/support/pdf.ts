@@ -1,4 +1,5 @@
 // Writes small PDFs, honest and hostile: own bytes, one object after the other, with a table that says where each begins.
+import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 
 export interface PdfLine {
@@ -156,3 +157,44 @@ export const PROSE = [
 ]
 export const prosePdf = (over: Partial<PdfOptions> = {}) =>
   writePdf({ pages: [{ lines: setLines(PROSE) }], ...over })
+
+const md5 = (...parts: readonly Uint8Array[]) => createHash('md5').update(Buffer.concat(parts)).digest()
+const PADDING = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex')
+
+function rc4(key: Uint8Array, bytes: Uint8Array): Buffer {
+  const state = Uint8Array.from({ length: 256 }, (_, i) => i)
+  const swap = (a: number, b: number) => {
+    const kept = state[a]!
+    state[a] = state[b]!
+    state[b] = kept
+  }
+  for (let i = 0, j = 0; i < 256; i++) swap(i, (j = (j + state[i]! + key[i % key.length]!) & 255))
+  let i = 0
+  let j = 0
+  return Buffer.from(bytes).map((byte) => {
+    i = (i + 1) & 255
+    j = (j + state[i]!) & 255
+    swap(i, j)
+    return byte ^ state[(state[i]! + state[j]!) & 255]!
+  })
+}
+
+/**
+ * A page of prose that opens without a password and says what may be done with it (ISO 32000-1, 7.6.3, revision 2).
+ * @param permissions as table 22 has them
+ */
+export function lockedPdf(permissions: number): Buffer {
+  const owner = Buffer.alloc(32, 7)
+  const id = Buffer.alloc(16, 1)
+  const allowed = Buffer.alloc(4)
+  allowed.writeInt32LE(permissions)
+  const key = md5(PADDING, owner, allowed, id).subarray(0, 5)
+  // The content of the first page is object 1001.
+  const keyOfContent = md5(key, Buffer.from([0xe9, 0x03, 0, 0, 0])).subarray(0, 10)
+  const content = rc4(keyOfContent, Buffer.from(setLines(PROSE).map(showLine).join('')))
+  const [o, u, i] = [owner, rc4(key, PADDING), id].map((bytes) => `<${bytes.toString('hex')}>`)
+  return writePdf({
+    pages: [{ content }],
+    trailer: `/Encrypt << /Filter /Standard /V 1 /R 2 /O ${o} /U ${u} /P ${permissions} >> /ID [${i} ${i}]`,
+  })
+}

@@ -24,6 +24,8 @@ import { isUnmapped } from './unmapped.ts'
 /** Pages, and characters of them, that are read: what follows is named as cut. */
 const MAX_PAGES_READ = 300
 const MAX_CHARACTERS = 1_000_000
+/** Looked through for what addresses a model. */
+const MAX_HIDDEN_CHARACTERS = 100_000
 /** A scan may have a stamp or a running head; a page of text has more words than that. */
 const MIN_WORDS_A_PAGE = 5
 export async function readPdf(input: PageInput): Promise<Reading<PageReading>> {
@@ -64,7 +66,7 @@ async function readPages(pdf: PDFDocumentProxy) {
       continue
     }
     isCut ||= text.isCut
-    hidden += text.hidden
+    if (hidden.length < MAX_HIDDEN_CHARACTERS) hidden += text.hidden.slice(0, MAX_HIDDEN_CHARACTERS)
     const lines = orderSegments(joinFragments(text.fragments)).flatMap((region) =>
       linesOf(region, number - 1),
     )

@@ -10,7 +10,15 @@ import { isUnmapped } from '../../../src/outcomes/pdf/unmapped.ts'
 import { readProducts } from '../../../src/outcomes/products/page.ts'
 import { readFeed } from '../../../src/outcomes/feeds/feed.ts'
 import { digestText } from '../../../src/outcomes/digest.ts'
-import { type PdfLine, type PdfPage, PROSE, prosePdf, setLines, writePdf } from '../../support/pdf.ts'
+import {
+  lockedPdf,
+  type PdfLine,
+  type PdfPage,
+  PROSE,
+  prosePdf,
+  setLines,
+  writePdf,
+} from '../../support/pdf.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -438,6 +446,11 @@ describe('a PDF that is nothing to sell', () => {
   ])('%s: %s', async (_, reason, body, over) => {
     const reading = await readPdf(inputOf(body(), over))
     expect(reading).toMatchObject({ ok: false, reason, detail: expect.stringMatching(/Send /) })
+  })
+
+  it('is read where it opens without a password and may be copied from, and refused where it may not', async () => {
+    expect((await read(lockedPdf(-44))).document.text).toBe(PROSE.join(' '))
+    expect(await reasonOf(lockedPdf(-60))).toBe('pdf_encrypted')
   })
 
   it('is read where it only says that it has more pages', async () => {
