@@ -34,10 +34,13 @@ type ReadNumber = (token: Token, out: Uint8Array) => number
  */
 export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Content> {
   budget.spend(bytes.length)
+  const regions = listNumbered(bytes)
+  // What is wrapped in a text may be many short texts, in which there is nothing to read.
+  if (regions.length === 0) return
   const runs = [readHex, readSwapped, readDecimal, readOctal, readBinary].map(createRun)
   const list = createList()
   const token: Token = { bytes, start: 0, end: 0, index: 0 }
-  for (const { start, end } of listNumbered(bytes)) {
+  for (const { start, end } of regions) {
     budget.spend((end - start) * 3)
     for (let at = start; at < end; at++) {
       let kinds = KIND[bytes[at] ?? 0] ?? 0
@@ -52,6 +55,7 @@ export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Conte
     }
   }
   const written = runs.map((run) => run.end())
+  VALUE.fill(0)
   if (written.some((run) => run.length > 0)) yield { name: 'numbers', bytes: Buffer.concat(written) }
   const entries = list.end(bytes)
   if (entries.length > 0) yield { name: 'list', bytes: entries }
@@ -115,9 +119,11 @@ function createWriter() {
   }
 }
 
+/** Of one number; a part of the secret is in it for a moment. */
+const VALUE = new Uint8Array(512)
+
 function createRun(read: ReadNumber) {
   const writer = createWriter()
-  const value = new Uint8Array(MOST_BINARY_DIGITS / 8)
   let lastIndex = 0
   let lastEnd = 0
   const endRun = () => {
@@ -126,11 +132,11 @@ function createRun(read: ReadNumber) {
   }
   return {
     take(token: Token) {
-      const size = read(token, value)
+      const size = read(token, VALUE)
       if (size === 0) return
       if (token.index - lastIndex - 1 > MOST_WORDS_BETWEEN || token.start - lastEnd > MOST_BYTES_BETWEEN)
         endRun()
-      writer.add(value, 0, size)
+      writer.add(VALUE, 0, size)
       lastIndex = token.index
       lastEnd = token.end
     },
@@ -150,7 +156,7 @@ const hexDigit = (byte: number | undefined) => {
 
 /** Of one number: what is longer is read as a run of digits (containers.ts). */
 const MOST_DIGITS = 16
-const MOST_BINARY_DIGITS = 4096
+const MOST_BINARY_DIGITS = VALUE.length * 8
 const X = 0x78
 const U = 0x75
 const H = 0x68
