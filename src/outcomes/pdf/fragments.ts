@@ -23,15 +23,14 @@ export interface PageText {
   readonly isCut: boolean
 }
 
-/** Of one page: a newspaper has a tenth of it. */
-const MAX_ITEMS = 20_000
 const MAX_LINKS = 2000
 /** No eye reads letters that are smaller, in points. */
 const MIN_SIZE = 1.5
 
 type Matrix = readonly number[]
 
-export async function readFragments(page: PDFPageProxy): Promise<PageText> {
+/** @param maxItems pieces that are read: what follows is left out */
+export async function readFragments(page: PDFPageProxy, maxItems: number): Promise<PageText> {
   const { transform, width, height } = page.getViewport({ scale: 1 })
   const placed: (Omit<Fragment, 'href'> & { readonly turns: number })[] = []
   let hidden = ''
@@ -43,11 +42,11 @@ export async function readFragments(page: PDFPageProxy): Promise<PageText> {
     if (done) break
     for (const item of value.items) {
       if (!('str' in item) || item.str.trim() === '') continue
-      if (++items > MAX_ITEMS) {
+      if (++items > maxItems) {
         isCut = true
         break
       }
-      const fragment = place(item, transform)
+      const fragment = place({ ...item, str: toLetters(item.str) }, transform)
       if (!fragment) continue
       const isSeen =
         fragment.size >= MIN_SIZE &&
@@ -72,6 +71,11 @@ export async function readFragments(page: PDFPageProxy): Promise<PageText> {
     isCut,
   }
 }
+
+/** Forms of letters that only fonts tell apart; marks that stand alone there have a space before them. */
+const FORMS = /[\uFB00-\uFDFF\uFE70-\uFEFC]+/g
+const toLetters = (text: string) =>
+  text.replace(FORMS, (forms) => forms.normalize('NFKC').replace(/ (?=\p{M})/gu, ''))
 
 interface Item {
   readonly str: string

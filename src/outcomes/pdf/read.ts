@@ -21,9 +21,11 @@ import { dropRunningHeads } from './running-heads.ts'
 import { joinFragments } from './segments.ts'
 import { isUnmapped } from './unmapped.ts'
 
-/** Pages, and characters of them, that are read: what follows is named as cut. */
+/** Pages, and characters of them, that are read: what follows is named as cut, wherever the same PDF is read. */
 const MAX_PAGES_READ = 300
 const MAX_CHARACTERS = 1_000_000
+/** Pieces of text of all pages: what each costs decides how long a PDF takes. */
+const MAX_PIECES = 20_000
 /** Looked through for what addresses a model. */
 const MAX_HIDDEN_CHARACTERS = 100_000
 /** A scan may have a stamp or a running head; a page of text has more words than that. */
@@ -55,17 +57,19 @@ async function readPages(pdf: PDFDocumentProxy) {
   let isCut = false
   let hidden = ''
   let characters = 0
+  let pieces = 0
   for (let number = 1; number <= pdf.numPages; number++) {
-    if (pages.length >= MAX_PAGES_READ || characters > MAX_CHARACTERS) {
+    if (pages.length >= MAX_PAGES_READ || characters > MAX_CHARACTERS || pieces >= MAX_PIECES) {
       isCut = true
       break
     }
-    const text = await readOne(pdf, number)
+    const text = await readOne(pdf, number, MAX_PIECES - pieces)
     if (!text) {
       isCut = true
       continue
     }
     isCut ||= text.isCut
+    pieces += text.fragments.length
     if (hidden.length < MAX_HIDDEN_CHARACTERS) hidden += text.hidden.slice(0, MAX_HIDDEN_CHARACTERS)
     const lines = orderSegments(joinFragments(text.fragments)).flatMap((region) =>
       linesOf(region, number - 1),
@@ -77,10 +81,14 @@ async function readPages(pdf: PDFDocumentProxy) {
 }
 
 /** Undefined for a page that is damaged: the others are read. */
-async function readOne(pdf: PDFDocumentProxy, number: number): Promise<PageText | undefined> {
+async function readOne(
+  pdf: PDFDocumentProxy,
+  number: number,
+  maxPieces: number,
+): Promise<PageText | undefined> {
   try {
     const page = await pdf.getPage(number)
-    const text = await readFragments(page)
+    const text = await readFragments(page, maxPieces)
     page.cleanup()
     return text
   } catch {

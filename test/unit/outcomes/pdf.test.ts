@@ -258,6 +258,14 @@ describe('a PDF with a text layer', () => {
     expect(document.language).toBe(language)
   })
 
+  it('reads the forms that fonts have of letters as the letters', async () => {
+    const { document } = await readLines(
+      ...setLines(['\uFEFB \uFEDF\uFECC\uFEAE\uFE91\uFEF4\uFE94'].map(mirrored), { font: 'F2' }),
+      ...setLines(['e\uFB03cient \uFB02ow'], { font: 'F2', top: 700 }),
+    )
+    expect(document.text).toBe('\u0644\u0627 \u0644\u0639\u0631\u0628\u064A\u0629\n\nefficient flow')
+  })
+
   it('reads letters apart from their marks as NFC', async () => {
     const { document } = await readLines(
       ...setLines(['Cafe\u0301 au lait, and other ways to begin a day'], { font: 'F2' }),
@@ -469,13 +477,18 @@ describe('a PDF that is nothing to sell', () => {
     expect(document.text).not.toContain('On page 300 ')
   })
 
-  it('is read without the text that one page has too much of', async () => {
-    const lines = Array.from({ length: 21_000 }, (_, i) => ({
-      text: `word ${i}`,
-      x: 72 + (i % 5) * 90,
-      y: 800 - (i % 700),
-    }))
-    expect((await readPages({ lines })).truncated).toContain('pages')
+  it('is read up to the pieces of text that are read of one, on whichever page they end', async () => {
+    const page = (number: number) => ({
+      lines: Array.from({ length: 7000 }, (_, i) => ({
+        text: `word ${number}`,
+        x: 72 + (i % 5) * 90,
+        y: 800 - (i % 700),
+      })),
+    })
+    const { truncated, document } = await readPages(page(1), page(2), page(3), page(4))
+    expect(truncated).toContain('pages')
+    expect(document.text.match(/word/g)).toHaveLength(20_000)
+    expect(document.text).not.toContain('word 4')
   })
 
   it('is no page for products and no feed', () => {
