@@ -128,6 +128,17 @@ describe('a site', () => {
     expect(world.upstream.connections - connections).toBeLessThanOrEqual(3)
   })
 
+  it('cannot make one page many requests: its second file is followed once', async () => {
+    for (const path of ['/robots.txt', '/.well-known/tdmrep.json', ...[1, 2, 3, 4, 5, 6, 7].map((n) => `/r${n}`)])
+      routes[path] = (res) => {
+        const from = Number(/^\/r(\d)/.exec(path)?.[1] ?? 0)
+        res.writeHead(302, { location: `/r${from + 1}` }).end()
+      }
+    expect(first(await read(open('obey'))).ok).toBe(true)
+    // The page, robots.txt with five redirects, and tdmrep.json with one.
+    expect(asked).toHaveLength(1 + 6 + 2)
+  })
+
   it('is read in its first 500 KiB', async () => {
     const long = (padding: number) => text(`User-agent: *\n${'#'.repeat(padding)}\nDisallow: /`)
     routes['/robots.txt'] = long(499 * 1024)

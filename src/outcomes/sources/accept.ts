@@ -18,3 +18,10 @@ export const userAgentOf = (about: string | undefined) =>
 export const PARTITION = 'outcomes'
 /** The size of one source, as sent and decompressed. */
 export const MAX_SOURCE_BYTES = 2 * 1024 * 1024
+/** The same as sent. RFC 9309, 2.5: a longer robots.txt is read up to there. */
+export const MAX_BYTES: Readonly<Record<Wanted, number>> = {
+  page: MAX_SOURCE_BYTES,
+  product: MAX_SOURCE_BYTES,
+  feed: MAX_SOURCE_BYTES,
+  robots: 500 * 1024,
+}

@@ -5,7 +5,7 @@ import { parseTarget, type TargetOptions } from '../../egress/target.ts'
 import { headerOf, sendPublic } from '../../outbound/public-request.ts'
 import type { Targets } from '../../outbound/targets.ts'
 import type { SourceReader } from '../ports.ts'
-import { ACCEPT, MAX_SOURCE_BYTES, PARTITION, userAgentOf } from './accept.ts'
+import { ACCEPT, MAX_BYTES, PARTITION, userAgentOf } from './accept.ts'
 import { toFailure } from './address.ts'
 import { conditionsOf, freshen, readAnswer, toSource } from './answer.ts'
 import { type CachedAnswer, createSourceCache, isFresh } from './cache.ts'
@@ -56,7 +56,7 @@ export function createReader({ targets, sender, rules, now, about }: ReaderParts
       headers: [['cache-control', `max-age=${options.maxAgeSeconds}`], ...conditionsOf(kept)],
       partition: PARTITION,
       timeoutMs: Math.max(1, way.deadline - now()),
-      maxBytes: MAX_SOURCE_BYTES,
+      maxBytes: MAX_BYTES[options.wanted],
       signal: options.signal,
     })
 

@@ -2,6 +2,7 @@
 import { within } from '../../lib/deadline.ts'
 import type { Analyser, SourceReader } from '../ports.ts'
 import type { SiteRules } from '../text/site-rules.ts'
+import { MAX_BYTES } from './accept.ts'
 
 /** Null: the site did not say, because it could not be asked. */
 export type SiteAnswer = SiteRules | null
@@ -19,11 +20,12 @@ interface Kept {
 type File = string | null | undefined
 
 const TIMEOUT_MS = 2000
-/** RFC 9309, 2.5: what is longer is read up to there. */
-const MAX_ROBOTS_BYTES = 500 * 1024
-const MAX_TDM_BYTES = 64 * 1024
-/** RFC 9309, 2.3.1.2. */
-const MAX_REDIRECTS = 5
+/** Every file is asked for again wherever its site redirects, and that for every address of a chain: what nobody needs is not followed. */
+const FILES = {
+  // RFC 9309, 2.3.1.2: at least five.
+  robots: { path: '/robots.txt', maxBytes: MAX_BYTES.robots, maxRedirects: 5 },
+  tdmRep: { path: '/.well-known/tdmrep.json', maxBytes: 64 * 1024, maxRedirects: 1 },
+} as const
 /** RFC 9309, 2.4: not longer than 24 hours. */
 const KEPT_MS = 24 * 60 * 60_000
 const KEPT_UNANSWERED_MS = 5 * 60_000
@@ -40,10 +42,11 @@ export function createRobots(parts: {
   const sites = new Map<string, { readonly files: Promise<Kept>; until: number; size: number }>()
   let size = 0
 
-  async function readFile(first: string, maxBytes: number): Promise<File> {
+  async function readFile(origin: string, name: keyof typeof FILES): Promise<File> {
+    const { path, maxBytes, maxRedirects } = FILES[name]
     const deadline = now() + TIMEOUT_MS
-    let url = first
-    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    let url = origin + path
+    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const timeoutMs = deadline - now()
       if (timeoutMs <= 0) return undefined
       // Shared by whoever asks next, so that it does not end with the one that asked first.
@@ -63,8 +66,8 @@ export function createRobots(parts: {
     if (kept && now() < kept.until) return kept.files
     drop(origin)
     const files = Promise.all([
-      readFile(`${origin}/robots.txt`, MAX_ROBOTS_BYTES),
-      readFile(`${origin}/.well-known/tdmrep.json`, MAX_TDM_BYTES),
+      readFile(origin, 'robots'),
+      readFile(origin, 'tdmRep'),
     ]).then(([robots, tdmRep]) => ({ robots, tdmRep }))
     const site = { files, until: now() + KEPT_UNANSWERED_MS, size: OVERHEAD_CHARACTERS }
     sites.set(origin, site)

@@ -70,6 +70,26 @@ describe('robots.txt', () => {
     expect(rules(null, '/x')).toMatchObject({ isAllowed: true, line: null, isNamed: false })
   })
 
+  it('knows its name behind a byte order mark, beside a version and among other names', () => {
+    for (const [text, line] of [
+      ['\ufeffUser-agent: AgentGateway\nDisallow: /x', 2],
+      ['User-agent: AgentGateway/5\nDisallow: /x', 2],
+      ['User-agent: Other\nUser-agent: agentgateway\nUser-agent: *\n\nDisallow: /x', 5],
+    ] as const)
+      expect(rules(text, '/x')).toMatchObject({ isNamed: true, isAllowed: false, line })
+    expect(rules('User-agent: Other\nDisallow: /\nUser-agent: *\nAllow: /', '/x')).toMatchObject({
+      isNamed: false,
+      isAllowed: true,
+    })
+  })
+
+  it('reads patterns up to their first wildcard once they cost too much', () => {
+    const dear = `Allow: /y*${'a'.repeat(1900)}\n`.repeat(250)
+    const last = `Disallow: /z*${'b'.repeat(1900)}`
+    expect(mayRead(all(last), `/z${'a'.repeat(1900)}`)).toBe(true)
+    expect(mayRead(all(`${dear}${last}`), `/z${'a'.repeat(1900)}`)).toBe(false)
+  })
+
   it('tells the signals of the group that is for this gateway', () => {
     expect(rules(all('Content-Signal: search=yes, ai-train=no')).signals).toEqual({
       search: true,
@@ -87,6 +107,12 @@ describe('robots.txt', () => {
     ['one line', `User-agent: *\nDisallow: /${'a'.repeat(490_000)}`],
     ['blank lines', '\n'.repeat(490_000)],
     ['names', 'User-agent: a\n'.repeat(35_000)],
+    // Their product would be more than any process holds.
+    ['one name again and again before many rules', `${'User-agent: *\n'.repeat(18_000)}${'Allow: /\n'.repeat(28_000)}`],
+    [
+      'many names before many rules',
+      `${Array.from({ length: 15_000 }, (_, at) => `User-agent: bot-${at}\n`).join('')}${'Allow: /\n'.repeat(28_000)}`,
+    ],
     ['signals', all(`Content-Signal: ${'ai-input '.repeat(50_000)}`)],
   ])('made of %s is read', (_, text) => {
     expect(rules(text, `/${'a'.repeat(8000)}`)).toHaveProperty('isAllowed')

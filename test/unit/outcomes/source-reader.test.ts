@@ -93,6 +93,11 @@ describe('a request for a source', () => {
     })
   })
 
+  it('is asked for no more of what it says about robots than is read of it', async () => {
+    await read(0, { wanted: 'robots' })
+    expect(sent[0]?.request.maxResponseBytes).toBe(500 * 1024)
+  })
+
   it('asks for a feed where a feed is wanted', async () => {
     await read(0, { wanted: 'feed' })
     expect(sent[0]!.headers['accept']).toMatch(/^application\/atom\+xml,application\/rss\+xml/)
