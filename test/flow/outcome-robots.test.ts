@@ -129,7 +129,11 @@ describe('a site', () => {
   })
 
   it('cannot make one page many requests: its second file is followed once', async () => {
-    for (const path of ['/robots.txt', '/.well-known/tdmrep.json', ...[1, 2, 3, 4, 5, 6, 7].map((n) => `/r${n}`)])
+    for (const path of [
+      '/robots.txt',
+      '/.well-known/tdmrep.json',
+      ...[1, 2, 3, 4, 5, 6, 7].map((n) => `/r${n}`),
+    ])
       routes[path] = (res) => {
         const from = Number(/^\/r(\d)/.exec(path)?.[1] ?? 0)
         res.writeHead(302, { location: `/r${from + 1}` }).end()

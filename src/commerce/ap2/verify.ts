@@ -11,6 +11,8 @@ import type { Grant } from './grants.ts'
 
 /** A message holds more than this only to keep us busy: the others are not verified, and somebody has to look. */
 const MAX_SIGNATURES = 8
+/** Keys that are tried for all of them: a token may delegate several mandates, each with a key of its own. */
+const MAX_TRIES = 16
 const MAX_TOKEN_CHARS = 64 * 1024
 /** RSA of 4096 bits, and the exponents that are in use: the cost of a check grows with both. */
 const MAX_MODULUS_CHARS = 684
@@ -43,11 +45,14 @@ interface Signed {
 
 /** Every token behind another, and the key binding of a token, held against the key that its holder was named by. */
 export function bindSignatures(sights: Ap2Sights, grants: readonly Grant[]): Binding[] {
+  let left = MAX_TRIES
   return listSigned(sights, grants).map((signed, index): Binding => {
     const { at, holders } = signed
     const [holder] = holders
     const other = holder?.mandate?.at ?? holder?.token.at ?? at
-    const outcome = index < MAX_SIGNATURES ? verifyAny(signed) : 'unverifiable'
+    const keys = index < MAX_SIGNATURES ? namedKeys(signed) : []
+    const outcome = keys.length <= left ? verifyAny(keys, signed) : 'unverifiable'
+    left -= Math.min(left, keys.length)
     return bind('signature', outcome, at, other, WORDS[outcome])
   })
 }
@@ -88,14 +93,19 @@ function listSigned({ chains }: Ap2Sights, grants: readonly Grant[]): Signed[] {
   })
 }
 
-/** Whether any key that the holders were named by made the signature. */
-function verifyAny(signed: Signed): Binding['verdict'] & keyof typeof WORDS {
-  const named = signed.holders.flatMap(({ mandate, token }) => [
+/** The keys that the holders were named by, each once: a mandate that is a whole payload names its key twice. */
+function namedKeys({ holders }: Signed): JsonObject[] {
+  const named = holders.flatMap(({ mandate, token }) => [
     member(member(mandate?.value, 'cnf'), 'jwk'),
     member(member(token.payload.value, 'cnf'), 'jwk'),
   ])
+  return [...new Map(named.filter(isObject).map((jwk) => [JSON.stringify(publicOf(jwk)), jwk])).values()]
+}
+
+/** Whether any of the keys made the signature. */
+function verifyAny(keys: readonly JsonObject[], signed: Signed): Binding['verdict'] & keyof typeof WORDS {
   const outcomes: (keyof typeof WORDS)[] = []
-  for (const jwk of named.filter(isObject)) {
+  for (const jwk of keys) {
     const outcome = verifyWith(jwk, signed)
     if (outcome === 'match') return 'match'
     outcomes.push(outcome)

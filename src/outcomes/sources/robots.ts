@@ -65,10 +65,9 @@ export function createRobots(parts: {
     const kept = sites.get(origin)
     if (kept && now() < kept.until) return kept.files
     drop(origin)
-    const files = Promise.all([
-      readFile(origin, 'robots'),
-      readFile(origin, 'tdmRep'),
-    ]).then(([robots, tdmRep]) => ({ robots, tdmRep }))
+    const files = Promise.all([readFile(origin, 'robots'), readFile(origin, 'tdmRep')]).then(
+      ([robots, tdmRep]) => ({ robots, tdmRep }),
+    )
     const site = { files, until: now() + KEPT_UNANSWERED_MS, size: OVERHEAD_CHARACTERS }
     sites.set(origin, site)
     size += site.size

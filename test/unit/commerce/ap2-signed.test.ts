@@ -155,6 +155,26 @@ describe('a mandate of AP2', () => {
     expect(of(10)).toEqual([8, 2])
   })
 
+  it('tries sixteen keys of a message: where tokens name eight each, the third is for a person', () => {
+    const pairs = Array.from({ length: 7 }, () => generateKeyPairSync('ec', { namedCurve: 'P-256' }))
+    const keys = [...pairs.map(({ publicKey }) => publicKey.export({ format: 'jwk' })), KEY]
+    const first = `${jwt({ delegate_payload: keys.map((jwk) => open({ cnf: { jwk } })) })}~`
+    const verified = (count: number, before: string) => {
+      const body = Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          `mandate_${index}_chain`,
+          chain(before, second(closed({ transaction_id: sha256(`cart ${index}`) }), {}, KB, before)),
+        ]),
+      )
+      return testTransaction({ ...send(''), body }).notes.filter(({ id }) => id === 'SIGNATURE_VERIFIED')
+        .length
+    }
+    expect([verified(2, first), verified(3, first)]).toEqual([2, 2])
+    // A key that is named again and again is one.
+    const same = `${jwt({ delegate_payload: keys.map(() => open()) })}~`
+    expect(verified(3, same)).toBe(3)
+  })
+
   it('whose last token says no type of mandate is not allowed by the open one before it', () => {
     const { vct: _vct, ...untyped } = closed({ payee: { id: 'somebody_else' } })
     expect(look(send(chain(FIRST, second(untyped))))).toMatchObject({

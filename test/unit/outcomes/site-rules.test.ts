@@ -108,7 +108,10 @@ describe('robots.txt', () => {
     ['blank lines', '\n'.repeat(490_000)],
     ['names', 'User-agent: a\n'.repeat(35_000)],
     // Their product would be more than any process holds.
-    ['one name again and again before many rules', `${'User-agent: *\n'.repeat(18_000)}${'Allow: /\n'.repeat(28_000)}`],
+    [
+      'one name again and again before many rules',
+      `${'User-agent: *\n'.repeat(18_000)}${'Allow: /\n'.repeat(28_000)}`,
+    ],
     [
       'many names before many rules',
       `${Array.from({ length: 15_000 }, (_, at) => `User-agent: bot-${at}\n`).join('')}${'Allow: /\n'.repeat(28_000)}`,
