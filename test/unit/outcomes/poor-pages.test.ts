@@ -86,6 +86,13 @@ describe('pages with text of their own', () => {
   })
 })
 
+it('is read however much its structured data holds beside the price of its text', () => {
+  const members = Array.from({ length: 130_000 }, (_, at) => `"m${at}":{}`).join()
+  const script = `<script type="application/ld+json">{"isAccessibleForFree":false,${members}}</script>`
+  const reading = analyses.page(input(`<!doctype html><title>The wall</title>${script}<body>${article(36)}`))
+  expect(reading).toMatchObject({ ok: false, reason: 'paywall' })
+})
+
 it('says how a document was made', () => {
   const html = `<!doctype html><title>The wall</title><body><nav>One two three</nav><div class="newsletter">Four five</div>${article(60)}`
   const reading = analyses.page(input(html))

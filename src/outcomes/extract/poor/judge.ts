@@ -124,7 +124,8 @@ function isHalfSold(page: ParsedPage, words: number): boolean {
       isSold ||= /^false$/i.test(String(item['isAccessibleForFree']))
       if (typeof item['cssSelector'] === 'string' && selectors.size < MAX_SELECTORS)
         selectors.add(item['cssSelector'])
-      queue.push(...Object.values(item).filter((child) => typeof child === 'object'))
+      const children = Object.values(item).filter((child) => typeof child === 'object')
+      queue.push(...children.slice(0, MAX_NODES))
     }
   }
   return isSold && ![...selectors].some((selector) => hasWords(page.root, selector))
