@@ -3,7 +3,7 @@
 import { type Block, separatorBetween, textOfBlock } from './blocks.ts'
 import type { Run } from './runs.ts'
 import { countCharacters } from './text.ts'
-import type { Cut } from '../text/cut.ts'
+import { type Cut, MIN_SHARE } from '../text/cut.ts'
 
 export interface Portion {
   readonly blocks: readonly Block[]
@@ -38,12 +38,12 @@ export function takePortion(blocks: readonly Block[], start: number, maxCharacte
     if (last) last.next = begin
     const from = start > begin ? unitsOf(piece, start - begin) : 0
     const between = taken.length === 0 ? '' : separatorBetween(taken.at(-1)!, block)
-    if (taken.length > 0 && text.length + between.length + piece.length > maxCharacters) {
+    const room = maxCharacters - text.length - between.length
+    if (piece.length - from > room && text.length > maxCharacters * MIN_SHARE) {
       next = begin
       continue
     }
-    const to =
-      piece.length - from > maxCharacters ? endWithin(piece, from, from + maxCharacters) : piece.length
+    const to = piece.length - from > room ? endWithin(piece, from, from + room) : piece.length
     const part = piece.slice(from, to)
     taken.push(from === 0 && to === piece.length ? block : sliceBlock(block, piece, from, to))
     text += between + part

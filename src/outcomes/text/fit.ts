@@ -3,7 +3,7 @@
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import { digestText } from '../digest.ts'
 import { countCharacters, countWords } from '../extract/text.ts'
-import { type Cut, lastCutWithin } from './cut.ts'
+import { type Cut, lastCutWithin, MIN_SHARE } from './cut.ts'
 import type { PageReading } from '../reading.ts'
 import type { Reading } from '../reading.ts'
 
@@ -90,22 +90,23 @@ function fitTables(
   return rows.length > 0 ? [...kept, { ...next, rows }] : kept
 }
 
-/** At the end of a block, of text and of Markdown the same one; where not even one block fits, each where it has to. */
+/** At the end of a block, of text and of Markdown the same one; where none ends near, each where it has to. */
 function cutBoth(
   document: ExtractedDocument,
   cuts: readonly Cut[],
   left: number,
   truncated: Set<string>,
 ): Pick<ExtractedDocument, 'text' | 'markdown'> & { next: Pick<ExtractedDocument, 'next_start'> } {
-  if (sizeOf(document.text) + sizeOf(document.markdown) <= left)
-    return { text: document.text, markdown: document.markdown, next: {} }
+  const whole = sizeOf(document.text) + sizeOf(document.markdown)
+  if (whole <= left) return { text: document.text, markdown: document.markdown, next: {} }
   const bytesOfText = createMeter(document.text)
   const bytesOfMarkdown = createMeter(document.markdown)
   const end = lastCutWithin(
     cuts,
     (each) => bytesOfText(each.text) + bytesOfMarkdown(each.markdown) + 4 <= left,
   )
-  if (end) {
+  const share = end ? (end.text + end.markdown) / (document.text.length + document.markdown.length) : 0
+  if (end && share * whole >= left * MIN_SHARE) {
     truncated.add('text').add('markdown')
     return {
       text: document.text.slice(0, end.text).trimEnd(),

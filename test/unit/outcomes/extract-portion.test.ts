@@ -67,6 +67,19 @@ describe('a document longer than an answer', () => {
     expect(valueOf(html, 'text/html', document.next_start!).document.text).toMatch(/^Paragraph \d+ says/)
   })
 
+  it.each([
+    ['in a page', 'text/html', `<h1>Title</h1><p>${'слово за словом '.repeat(30_000)}</p>`],
+    ['in plain text', 'text/plain', `Title\n\n${'word and word\n'.repeat(30_000)}`],
+  ])('does not sell a heading alone where the block behind it is long (%s)', (_, type, body) => {
+    expect(valueOf(body, type).document.text.length).toBeGreaterThan(190_000)
+    const fitted = valueOf(body, type, 0, 400_000).document
+    expect(fitted.text.length).toBeGreaterThan(80_000)
+    expect(fitted.markdown.length).toBeGreaterThan(80_000)
+    const words = (text: string) => text.match(/слово|word/g)?.length
+    const parts = readOn(body, type, 400_000)
+    expect(words(parts.map(({ text }) => text).join(' '))).toBe(words(body))
+  })
+
   it.each<[string, string, string]>([
     ['one paragraph', 'text/html', `<p>${'word 😀 '.repeat(60_000)}</p>`],
     [
