@@ -108,3 +108,55 @@ it('says how a document was made', () => {
     ],
   })
 })
+
+describe('pages that have a sentence of a poor one', () => {
+  const short = (title: string, text: string) =>
+    analyses.page(input(`<!doctype html><title>${title}</title><body><h1>${title}</h1><p>${text}</p>`))
+
+  it.each([
+    ['a word that is the name of an error', 'Error', 'noun. A mistake, or the state of being wrong.'],
+    [
+      'a rule for others',
+      'Tours',
+      'Every Saturday at two, with three tastings. You must be 18 to visit the brewery.',
+    ],
+    [
+      'a statement about cookies without a choice',
+      'Cookies',
+      'We use cookies for the basket. They are deleted after a day.',
+    ],
+    [
+      'a product that is gone and has a price',
+      'Boots',
+      'This product is no longer available. Last price: $120',
+    ],
+    [
+      'a note on passwords',
+      'Password rules',
+      'Twelve characters or more. Forgot your password? Ask the desk.',
+    ],
+    [
+      'news of a site that is down',
+      'Tickets',
+      'The site is down for maintenance, fans say. They were told to try again later.',
+    ],
+  ])('%s is a page', (_, title, text) => expect(short(title, text).ok).toBe(true))
+
+  it.each([
+    [
+      'what is said to the visitor alone, beside words about nothing',
+      'Uh oh',
+      "The page you are looking for doesn't exist. How you got here is a mystery to all of us here.",
+      'soft_404',
+    ],
+    ['a name beside the name of a server', '502 Bad Gateway', 'nginx/1.24.0', 'server_error'],
+    [
+      'a wall of payment behind the beginning of an article',
+      'Tea',
+      'Prices rose again in March, dealers in three harbours say. Subscribe to continue reading',
+      'paywall',
+    ],
+  ])('%s is none', (_, title, text, reason) =>
+    expect(short(title, text)).toMatchObject({ ok: false, reason }),
+  )
+})

@@ -1,10 +1,10 @@
 // Tells pages that are none: checks, walls, errors, placeholders and remnants that answer 200. A good page that is refused is worse than a
 // poor one that is sold, so one sign is enough only where a page says nothing else.
 import { isObject } from '../../../lib/json.ts'
-import { parsePage, type Element, elementsBelow, type ParsedPage } from '../tree.ts'
+import { parsePage, type Element, elementsBelow, estimateWords, type ParsedPage } from '../tree.ts'
 import { MAX_SHORT_WORDS, readSaid, type Said } from './lines.ts'
 import { POOR_REASONS, type PoorReason } from './reasons.ts'
-import { isRemnant } from './remnant.ts'
+import { isFurniture, isRemnant } from './remnant.ts'
 import { SIGNS } from './signs.ts'
 
 /** Points that a page of at most so many words needs; a longer one is never refused for what it says. */
@@ -15,7 +15,12 @@ const NEEDED: readonly (readonly [words: number, points: number])[] = [
 ]
 /** What a page is called counts for this much, and alone only where it says next to nothing. */
 const NAME_POINTS = 2
-const BARE_WORDS = 14
+/** What is said to the visitor of such a page and to nobody else. */
+const TOLD_POINTS = 2
+/** Beside its name: the name of a server or of a site, but no definition. */
+const BARE_WORDS = 3
+/** One sign is enough only where so few words are left: a notice about a lift, an issue and a recipe have a sentence of it, and others. */
+const MAX_REST_WORDS = 6
 /** So few words beside a dialog or a form are no page of their own. */
 const BESIDE_WORDS = 4
 /** With so much text behind a declared wall the text is there. */
@@ -25,6 +30,7 @@ const CHECK_SCRIPTS =
   /_cf_chl_opt|\/cdn-cgi\/challenge-platform|captcha-delivery\.com|id="?px-captcha|sec-if-cpt-container|\/_sec\/cp_challenge|_Incapsula_Resource|awsWafCookieDomainList|id="?captcha-form/
 /** With words of its own a page that has one is a form with protection. */
 const CHECK_WIDGETS = /class="[^"]{0,80}(?:g-recaptcha|h-captcha|cf-turnstile)/
+const PRICE = /[$€£¥₹]\s?\d|\d\s?(?:[€£$]|usd|eur|sar|aed|ريال|درهم|جنيه|円|元|руб)/
 const MAX_SCANNED_CHARACTERS = 32 * 1024
 const APP_ROOT = /^(?:root|app|__next|__nuxt|app-root)$/
 
@@ -63,25 +69,48 @@ interface Facts {
 
 /** The points of one reason, or 0 where they are too few for a page of that length. */
 function score(reason: Exclude<PoorReason, 'remnant'>, said: Said, facts: Facts): number {
-  const { names, says } = SIGNS[reason]
+  const { names, says, tells = [], adds = [], about } = SIGNS[reason]
   const lines = [
     ...said.lines,
     ...(said.words <= BESIDE_WORDS && facts.page.root.words <= MAX_SHORT_WORDS
       ? [...said.around, ...said.unscripted]
       : []),
   ]
-  const spoken = says.filter((pattern) => lines.some((line) => pattern.test(line))).length
+  const count = (patterns: readonly RegExp[]) =>
+    patterns.filter((pattern) => lines.some((line) => pattern.test(line))).length
+  const spoken = count(says) + TOLD_POINTS * count(tells)
   const built = readStructure(reason, said, facts)
   const isNamed = [...said.names, ...said.lines.slice(0, 2)].some((name) => names.test(name))
-  if (spoken + built === 0 && !(isNamed && facts.words <= BARE_WORDS && speaksOnlyIts(names, said))) return 0
-  const points = spoken + built + (isNamed ? NAME_POINTS : 0)
-  const needed = NEEDED.find(([words]) => facts.words <= words)?.[1] ?? Infinity
-  return points >= needed ? points : 0
+  const rest = restOf(said, [names, ...says, ...tells, ...adds])
+  const isBare = isNamed && rest <= BARE_WORDS && said.lines.some((line) => names.test(line))
+  if (spoken + built === 0 && !isBare && !(isNamed && count(adds) > 0)) return 0
+  const points = spoken + built + count(adds) + (isNamed ? NAME_POINTS : 0)
+  const short = NEEDED.find(([words]) => facts.words <= words)?.[1] ?? Infinity
+  // The beginning of an article is what stands before a wall of payment, and a statement without a choice is no wall.
+  const isAlone = (rest <= MAX_REST_WORDS || reason === 'paywall') && reason !== 'consent_wall'
+  const needed = isAlone ? short : Math.max(short, 2)
+  const isAbout =
+    said.names.some((name) => about?.test(name)) ||
+    // A product that is gone is one as long as it has a price.
+    (reason === 'soft_404' && said.lines.some((line) => PRICE.test(line)))
+  return points >= needed + (isAbout ? 1 : 0) ? points : 0
 }
 
-/** A page that says its name and nothing else, but for the name of its server or of its site. */
-const speaksOnlyIts = (names: RegExp, { lines }: Said) =>
-  lines.some((line) => names.test(line)) && lines.filter((line) => !names.test(line)).length <= 1
+/** The words of a page without its furniture and the sentences that have a sign. */
+function restOf({ lines, words }: Said, signs: readonly RegExp[]): number {
+  let rest = words
+  for (const line of lines) {
+    const found = signs.filter((sign) => sign.test(line))
+    if (found.length === 0) {
+      if (isFurniture(line)) rest -= estimateWords(line)
+      continue
+    }
+    const sentences = line.split(/(?<=[.!?…])\s|(?<=[。！？؟])/)
+    const told = sentences.filter((sentence) => found.some((sign) => sign.test(sentence)))
+    rest -= estimateWords((told.length > 0 ? told : sentences).join(' '))
+  }
+  return rest
+}
 
 function readStructure(reason: PoorReason, said: Said, { html, page }: Facts): number {
   switch (reason) {

@@ -24,7 +24,8 @@ export function isRemnant({ lines, around, words }: Said): boolean {
   return lines.every(isFurniture)
 }
 
-const isFurniture = (line: string): boolean =>
+/** A line of copyright, a link to the top, names of menus. */
+export const isFurniture = (line: string): boolean =>
   FURNITURE.test(line) ||
   line.split(/\s*[|·•]\s*|\s{2,}/).every((part) => part === '' || FURNITURE.test(part)) ||
   isMenu(line)
