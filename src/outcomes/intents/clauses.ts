@@ -36,7 +36,7 @@ const NO_VERBS = wordSet(
   `in on at of from to by for with without about into onto under over between among like as than per via through during after before since until
   all both just only not no any some each every what which who whose where when why how is are was were be does do did has have had can could will would if whether
   that this here there and or but so because while yes ok okay also even still again once twice half such many much more most few less
-  according based using regarding concerning whats hows wheres whos whens theres heres thats its id im ive dont cant wont whichever please`,
+  according based using regarding concerning whats hows wheres whos whens theres heres thats its id im ive dont cant wont whichever please given considering see per`,
 )
 
 export interface Clause {
@@ -107,7 +107,7 @@ export const isContent = ({ word }: Token): boolean =>
 
 /** "evaluate the …", "contact this …": the verb of a request that nobody knows. Verbs of the vocabulary are known. */
 export function findStrangeRequest(tokens: readonly Token[], clauses: readonly Clause[]): Token | undefined {
-  for (const { from, to } of clauses) {
+  for (const { from, to, isJoined } of clauses) {
     const at = tokens.slice(from, to).findIndex(({ word }) => !LEADING.has(word) && !JOINING.has(word))
     const [verb, object] = [tokens[from + at], tokens[from + at + 1]]
     if (at < 0 || !verb || !object || object.afterBreak || from + at + 1 >= to) continue
@@ -118,6 +118,8 @@ export function findStrangeRequest(tokens: readonly Token[], clauses: readonly C
       DOING.has(verb.word)
     )
       continue
+    // "Ignore menus and ads https://…": what is joined may be one object more.
+    if (object.word === URL_MARK && isJoined) continue
     if (BEFORE_OBJECT.has(object.word) && findWord(verb.word) === undefined) return verb
   }
   return undefined

@@ -16,6 +16,7 @@ export const URL_MARK = '\uFFFC'
 
 const PIECES =
   /[\p{L}\p{M}\p{N}'\u2019]+|[.,;:!?()\u061F\u060C\u061B\n\u3002\u2014|]|[+&\u2192](?=\s)|\uFFFC/gu
+const IN_NUMBER = /^\p{N}[.,:]\p{N}/u
 const MAX_WORD_CHARACTERS = 60
 
 /** The words of a text in their folded form, each with its place. */
@@ -26,7 +27,8 @@ export function splitWords(text: string): Token[] {
     const [piece] = match
     const isUrl = piece === URL_MARK
     if (!isUrl && !/[\p{L}\p{N}]/u.test(piece)) {
-      // An apostrophe alone separates nothing.
+      // An apostrophe alone separates nothing, nor does the point of "version 2.4".
+      if (IN_NUMBER.test(text.slice(Math.max(match.index - 1, 0), match.index + 2))) continue
       if (!/^['\u2019\p{M}]+$/u.test(piece)) afterBreak = true
       continue
     }

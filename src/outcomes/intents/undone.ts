@@ -20,6 +20,9 @@ export interface UndoneHit {
 /** Tokens that a gap of a phrase skips at most. */
 const MAX_GAP = 4
 
+/** "The chapter on monitoring": a noun behind them is what something is about. */
+const ABOUT = new Set(['on', 'about', 'regarding', 'concerning', 'covering', 'عن'].map(foldPhrase))
+
 const AND = new Set(['and', 'then', 'or', 'و', 'ثم', 'او'])
 
 /** A folded word with the forms of it that a vocabulary may hold. */
@@ -103,7 +106,8 @@ export function findUndone(
   for (const [i, said] of words.entries()) {
     const next = words[i + 1]
     const isName = next?.afterBreak === false && things.has(next.word)
-    if (said.found && !isName) hits.push({ ...said.found, from: i, to: i + 1, isPhrase: false })
+    const isSubject = said.found?.isAct === false && !said.afterBreak && ABOUT.has(words[i - 1]?.word ?? '')
+    if (said.found && !isName && !isSubject) hits.push({ ...said.found, from: i, to: i + 1, isPhrase: false })
     const tried = [
       ...said.stems.flatMap((stem) => phrases.get(stem) ?? []),
       ...open.filter(({ first }) => first(said)).map(({ phrase }) => phrase),
