@@ -1,6 +1,6 @@
 // Writes the part of a document that there is room for, as text and as Markdown of the same blocks.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
-import { lastCutWithin, type Cut } from '../text/cut.ts'
+import { lastCutWithin, MIN_SHARE, type Cut } from '../text/cut.ts'
 import type { Block } from './blocks.ts'
 import { withFigures } from './figures.ts'
 import { type MarkdownOptions, toMarkdown } from './markdown.ts'
@@ -27,13 +27,23 @@ interface Room {
   readonly maxCharacters: number
 }
 
+type Options = Omit<MarkdownOptions, 'maxCharacters' | 'onEnd'>
+
+/** Escapes make Markdown at most twice as long as its text; addresses may make it any length. */
+const MIN_TEXT_SHARE = 1 / 8
+
 /** @param blocks of the whole document */
-export function writeDocument(
+export const writeDocument = (blocks: readonly Block[], room: Room, options: Options): Written =>
+  write(blocks, room, options, room.maxCharacters)
+
+/** @param maxText of the text, where the Markdown of more of it has no room */
+function write(
   blocks: readonly Block[],
   { start, maxCharacters }: Room,
-  options: Omit<MarkdownOptions, 'maxCharacters' | 'onEnd'>,
+  options: Options,
+  maxText: number,
 ): Written {
-  const portion = takePortion(blocks, start, maxCharacters)
+  const portion = takePortion(blocks, start, maxText)
   const lengths = new Map<unknown, number>()
   const whole = toMarkdown(withFigures(portion.blocks), {
     ...options,
@@ -49,6 +59,9 @@ export function writeDocument(
   let markdown = whole
   if (markdown.length > maxCharacters) {
     const cut = lastCutWithin(cuts, (each) => each.markdown <= maxCharacters)
+    const isNear = cut !== undefined && cut.text >= text.length * MIN_SHARE
+    if (!isNear && maxText / 2 >= maxCharacters * MIN_TEXT_SHARE)
+      return write(blocks, { start, maxCharacters }, options, maxText / 2)
     // One block whose addresses alone are too long: its text is whole, and its Markdown says that it is not.
     if (!cut) {
       const markdownCut = cutText(markdown, maxCharacters).trimEnd()

@@ -80,6 +80,17 @@ describe('a document longer than an answer', () => {
     expect(words(parts.map(({ text }) => text).join(' '))).toBe(words(body))
   })
 
+  it('does not do so either where its Markdown is longer than its text', () => {
+    const { text, markdown } = valueOf(
+      `Title\n\n${'a_b *c* [d] <e>\n'.repeat(40_000)}`,
+      'text/plain',
+    ).document
+    expect(text.length).toBeGreaterThan(90_000)
+    expect(markdown.length).toBeLessThanOrEqual(200_000)
+    // Both end together.
+    expect(markdown.replaceAll('\\', '').trim().slice(-40)).toBe(text.slice(-40))
+  })
+
   it.each<[string, string, string]>([
     ['one paragraph', 'text/html', `<p>${'word 😀 '.repeat(60_000)}</p>`],
     [
