@@ -7,10 +7,16 @@ import { readHead, refreshStub, usageOf } from './head.ts'
 import { readJson } from './json.ts'
 import { PAGE_LIMITS } from './limits.ts'
 import { readPlainText } from './plain-text.ts'
+import { findPoorText } from './poor/judge.ts'
 import { refusePoor } from './poor/reasons.ts'
 import { sniffKind } from './sniff.ts'
 import { decodeSource } from '../text/decode.ts'
 import { startsBehind } from './written.ts'
+
+const NOTHING_SAID = 'The source holds no word, number or symbol. Send another address.'
+
+/** A full stop, a rule or `null` is nothing that anybody reads. */
+const isReadable = (text: string): boolean => /[\p{L}\p{N}\p{So}\p{Sc}]/u.test(text) && text !== 'null'
 
 /**
  * @returns the page as a document, or `empty`, `binary`, `type_unsupported`, `invalid_json`, `no_content`, or why there is nothing to sell in it
@@ -28,6 +34,11 @@ export function readPage(input: PageInput): Reading<PageReading> {
   if (!('document' in value)) return { ok: false, ...value }
   const behind = startsBehind(value.document)
   if (behind !== undefined) return { ok: false, reason: 'no_content', detail: behind }
+  const { text: said } = value.document
+  if (!isReadable(said)) return { ok: false, reason: 'no_content', detail: NOTHING_SAID }
+  // The rest of a long text may be as short.
+  const poor = format === 'text' && !input.start ? findPoorText(said) : undefined
+  if (poor) return refusePoor(poor)
   return {
     ok: true,
     format,

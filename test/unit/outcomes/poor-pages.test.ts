@@ -160,3 +160,39 @@ describe('pages that have a sentence of a poor one', () => {
     expect(short(title, text)).toMatchObject({ ok: false, reason }),
   )
 })
+
+describe('a source that is no page', () => {
+  const read = (body: string, contentType: string, start?: number) =>
+    analyses.page({ ...input(body), contentType, ...(start && { start }) })
+
+  it.each([
+    ['404 page not found', 'soft_404'],
+    ['Access denied', 'access_denied'],
+    ['502 Bad Gateway', 'server_error'],
+    ['Just a moment...', 'captcha'],
+  ])('is refused where it is the plain text %j', (text, reason) =>
+    expect(read(text, 'text/plain')).toMatchObject({ ok: false, reason }),
+  )
+
+  it.each([
+    'ok',
+    '3.14.2',
+    'v=spf1 -all',
+    'errors: 0\nwarnings: 0',
+    'MIT License\n\nCopyright (c) 2024 Ann',
+    '✓',
+  ])('is sold where it is the plain text %j', (text) => expect(read(text, 'text/plain').ok).toBe(true))
+
+  it('is sold where it is the rest of a longer text', () => {
+    expect(read(`${'word '.repeat(500)}\n\nNot found`, 'text/plain', 2501).ok).toBe(true)
+  })
+
+  it.each([
+    ['.', 'text/plain'],
+    ['---', 'text/markdown'],
+    ['null', 'application/json'],
+    ['<body>×</body>', 'text/html'],
+  ])('is not sold where nobody reads anything out of it: %j', (body, type) =>
+    expect(read(body, type)).toMatchObject({ ok: false, reason: 'no_content' }),
+  )
+})

@@ -60,6 +60,16 @@ export function findPoor(
   return isRemnant(said) ? 'remnant' : undefined
 }
 
+/** A few words of plain text, such as the error of a server that says success. */
+const MAX_TEXT_CHARACTERS = 1000
+
+/** The same of plain text. */
+export function findPoorText(text: string): PoorReason | undefined {
+  if (text.length > MAX_TEXT_CHARACTERS) return undefined
+  const lines = text.split('\n').map((line) => line.replaceAll('&', '&amp;').replaceAll('<', '&lt;'))
+  return findPoor(`<p>${lines.join('</p><p>')}</p>`)
+}
+
 interface Facts {
   readonly html: string
   readonly page: ParsedPage
