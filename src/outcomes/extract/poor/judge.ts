@@ -5,7 +5,7 @@ import { parsePage, type Element, elementsBelow, estimateWords, type ParsedPage 
 import { MAX_SHORT_WORDS, readSaid, type Said } from './lines.ts'
 import { POOR_REASONS, type PoorReason } from './reasons.ts'
 import { isFurniture, isRemnant } from './remnant.ts'
-import { SIGNS } from './signs.ts'
+import { ADDRESSES, SIGNS } from './signs.ts'
 
 /** Points that a page of at most so many words needs; a longer one is never refused for what it says. */
 const NEEDED: readonly (readonly [words: number, points: number])[] = [
@@ -19,6 +19,8 @@ const NAME_POINTS = 2
 const TOLD_POINTS = 2
 /** Beside its name: the name of a server or of a site, but no definition. */
 const BARE_WORDS = 3
+/** The same where it speaks to its visitor. */
+const ADDRESSED_WORDS = 14
 /** One sign is enough only where so few words are left: a notice about a lift, an issue and a recipe have a sentence of it, and others. */
 const MAX_REST_WORDS = 6
 /** So few words beside a dialog or a form are no page of their own. */
@@ -92,7 +94,9 @@ function score(reason: Exclude<PoorReason, 'remnant'>, said: Said, facts: Facts)
   const built = readStructure(reason, said, facts)
   const isNamed = [...said.names, ...said.lines.slice(0, 2)].some((name) => names.test(name))
   const rest = restOf(said, [names, ...says, ...tells, ...adds])
-  const isBare = isNamed && rest <= BARE_WORDS && said.lines.some((line) => names.test(line))
+  const isAddressed = said.lines.some((line) => ADDRESSES.test(line) && !names.test(line))
+  const most = isAddressed ? ADDRESSED_WORDS : BARE_WORDS
+  const isBare = isNamed && rest <= most && said.lines.some((line) => names.test(line))
   if (spoken + built === 0 && !isBare && !(isNamed && count(adds) > 0)) return 0
   const points = spoken + built + count(adds) + (isNamed ? NAME_POINTS : 0)
   const short = NEEDED.find(([words]) => facts.words <= words)?.[1] ?? Infinity
