@@ -171,12 +171,13 @@ function rc4(key: Uint8Array, bytes: Uint8Array): Buffer {
   for (let i = 0, j = 0; i < 256; i++) swap(i, (j = (j + state[i]! + key[i % key.length]!) & 255))
   let i = 0
   let j = 0
-  return Buffer.from(bytes).map((byte) => {
+  const made = bytes.map((byte) => {
     i = (i + 1) & 255
     j = (j + state[i]!) & 255
     swap(i, j)
     return byte ^ state[(state[i]! + state[j]!) & 255]!
   })
+  return Buffer.from(made)
 }
 
 /**
