@@ -2,17 +2,25 @@
 // Names are a habit and no promise, so a part that holds most of the words of a page is content whatever it is called.
 import type { Surroundings } from './blocks.ts'
 import { callOutOf } from './frames.ts'
+import type { PageHints } from './hints.ts'
 import type { Element } from './tree.ts'
 
 export type Boilerplate = 'chrome' | 'named' | 'weak' | 'comments'
 
+type Kind = Pick<PageHints, 'isForum' | 'isProduct'>
+
+/** `more`: named for what else there is to read or to buy. */
+type Rule = Boilerplate | 'more'
+
 /** A part that holds more than this share of the words of a page is content whatever it is called. */
 const SHARES: Readonly<Record<Boilerplate, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
-/** Whole pages are wrapped in a form by some servers, and threads by forums. */
+/** Whole pages are wrapped in a form by some servers, and threads by forums; on the page of a product it is what one orders with. */
 const FORM_SHARE = 0.15
 /** Parts with a weak name and as much text are read: what is beside the main text does not get into its root. */
 const MIN_PROSE_WORDS = 25
 const MAX_PROSE_LINK_SHARE = 0.3
+/** Of all words outside heads, feet and menus, links included. */
+const LINKED_SHARE = 0.5
 /** The names of tabs are fewer. */
 const MAX_TAB_WORDS = 40
 
@@ -61,6 +69,8 @@ const NAMES: Readonly<Record<string, string>> = {
   unseen: 'sronly visuallyhidden screenreadertext',
   credits: 'copyright legal policy privacy terms tags tagcloud taglist byline authorbox authorbio postmeta entrymeta metadata',
 } // prettier-ignore
+const MORE = new Set(NAMES['more']?.split(' '))
+const MORE_INSIDE = /related|recommend/
 const DENIED = new Set(Object.values(NAMES).flatMap((words) => words.split(' ')))
 /** Whole layouts have these names as well, so a part which holds much of the page keeps its text. */
 const WEAK = new Set(
@@ -69,27 +79,40 @@ const WEAK = new Set(
   ),
 )
 const PAIRS = new Set(
-  'most-read most-popular read-more read-next more-stories more-news more-from also-like may-like up-sell cross-sell recently-viewed sr-only visually-hidden screen-reader skip-link side-bar sign-up opt-in author-box author-bio about-author post-meta entry-meta tag-list customers-also'.split(
+  'tool-tip most-read most-popular read-more read-next more-stories more-news more-from also-like may-like up-sell cross-sell recently-viewed sr-only visually-hidden screen-reader skip-link side-bar sign-up opt-in author-box author-bio about-author post-meta entry-meta tag-list customers-also'.split(
     ' ',
   ),
 )
+/** What the members of a forum put below each of their posts. */
+const SIGNATURE = /(?:^|[\s_-])(?:sig|(?:user|post)?signature)(?:$|[\s_-])/i
+/** Words of the lists that mean something else before these. */
+const NO_PAIRS = new Set(['follow-up', 'follow-ups'])
 const COMMENTS = new Set('comment comments commentlist disqus respond replies'.split(' '))
 /** Strong enough to count inside a longer word, as in `relatedpoststitle`. */
 const INSIDE = /related|newsletter|cookie|breadcrumb|sharedaddy|outbrain|taboola|recommend/
 /** A part of that name is content whatever else it is called, such as `article-sidebar-layout`. */
 const KEPT = new Set('article articlebody content main post body page wrapper container layout'.split(' '))
 
-/** Reads names once a page: the same few return over and over. */
+/**
+ * Reads names once a page: the same few return over and over.
+ * @param kind what the page is, as far as it is known
+ */
 export function createBoilerplateRules(
   root: Element,
+  { isForum, isProduct }: Kind = { isForum: false, isProduct: false },
 ): (element: Element, around: Surroundings) => Boilerplate | undefined {
-  const known = new Map<string, Boilerplate | undefined>()
+  const known = new Map<string, Rule | undefined>()
   const plain = root.words - root.linkWords
+  let rest: number | undefined
   return (element, around) => {
     const { name } = element
     if (NEVER.has(name)) return undefined
-    const kind = ruleOf(element, around)
-    if (kind === undefined) return undefined
+    const rule = ruleOf(element, around)
+    if (rule === undefined) return undefined
+    // A shop may call all that it offers related: what holds most of the links is the content.
+    if (rule === 'more' && element.words > (rest ??= root.words - wordsOfEdges(root)) * LINKED_SHARE)
+      return undefined
+    const kind = rule === 'more' ? 'named' : rule
     const words = element.words - element.linkWords
     // Page builders call every part of a page a widget, and sites lay panels of text into what they call tabs.
     if (
@@ -99,10 +122,10 @@ export function createBoilerplateRules(
     )
       return undefined
     if (words >= MAX_TAB_WORDS && element.attributes['role']?.toLowerCase() === 'tablist') return undefined
-    return words > plain * (name === 'form' ? FORM_SHARE : SHARES[kind]) ? undefined : kind
+    return words > plain * (name === 'form' && !isProduct ? FORM_SHARE : SHARES[kind]) ? undefined : kind
   }
 
-  function ruleOf(element: Element, { article, section, quote }: Surroundings): Boilerplate | undefined {
+  function ruleOf(element: Element, { article, section, quote }: Surroundings): Rule | undefined {
     const { name, attributes } = element
     const { role: written, class: className, id } = attributes
     const role = written?.toLowerCase()
@@ -116,16 +139,32 @@ export function createBoilerplateRules(
     if (className === undefined && id === undefined) return undefined
     const names = `${className ?? ''} ${id ?? ''}`
     if (known.has(names)) return known.get(names)
-    const kind = readNames(names)
+    const kind = isForum && SIGNATURE.test(names) ? 'named' : readNames(names)
     known.set(names, kind)
     return kind
   }
 }
 
+const EDGES = new Set(['header', 'footer', 'nav', 'aside'])
+
+/** Words of heads, feet and menus, each once. */
+function wordsOfEdges(root: Element): number {
+  let words = 0
+  const stack: Element[] = [root]
+  for (let element = stack.pop(); element; element = stack.pop())
+    for (const child of element.children) {
+      if (typeof child === 'string' || child.words === 0) continue
+      if (EDGES.has(child.name) || child.attributes['role']?.toLowerCase() === 'navigation')
+        words += child.words
+      else if (child.name !== 'article' && child.holdsBlocks) stack.push(child)
+    }
+  return words
+}
+
 const MAX_NAME_CHARACTERS = 300
 
-function readNames(names: string): Boilerplate | undefined {
-  let found: Boilerplate | undefined
+function readNames(names: string): Rule | undefined {
+  let found: Rule | undefined
   for (const name of names.slice(0, MAX_NAME_CHARACTERS).split(/\s+/)) {
     if (name === '') continue
     const parts = name
@@ -134,6 +173,7 @@ function readNames(names: string): Boilerplate | undefined {
       .split(/[^a-z]+/)
     const last = parts.at(-1) ?? ''
     for (const [i, part] of parts.entries()) {
+      if (NO_PAIRS.has(`${part}-${parts[i + 1]}`)) continue
       if (COMMENTS.has(part)) found ??= 'comments'
       else if (WEAK.has(part)) found ??= KEPT.has(last) ? undefined : 'weak'
       else if (
@@ -141,7 +181,8 @@ function readNames(names: string): Boilerplate | undefined {
         (part.length > 9 && INSIDE.test(part)) ||
         PAIRS.has(`${part}-${parts[i + 1]}`)
       ) {
-        if (!KEPT.has(last)) found = 'named'
+        if (KEPT.has(last)) continue
+        found = found !== 'named' && (MORE.has(part) || MORE_INSIDE.test(part)) ? 'more' : 'named'
       }
     }
   }

@@ -36,7 +36,7 @@ const LISTING_RATIO = 8
 
 /** @param hints what the page says it is */
 export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
-  const rules = createBoilerplateRules(page.root)
+  const rules = createBoilerplateRules(page.root, hints)
   const pictures = withAncestors(elementsBelow(page.root), 'img')
   const choose = (root: Element, withComments: boolean) => {
     const all = readBlocks(root, (element, isInside) => {

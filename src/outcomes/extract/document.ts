@@ -12,6 +12,7 @@ import { baseOf, resolveLink } from './links.ts'
 import { readMetadata } from './metadata.ts'
 import { readLinks } from './page-links.ts'
 import { findPoor } from './poor/judge.ts'
+import { isEdge } from './poor/remnant.ts'
 import type { PoorReason } from './poor/reasons.ts'
 import { measureQuality } from './quality.ts'
 import { textOfRuns } from './runs.ts'
@@ -46,7 +47,8 @@ export function extractDocument(
   const page = parsePage(html)
   const baseUrl = baseOf(page, requestedBase)
   const jsonLd = parseJsonLd(page.jsonLd)
-  const { blocks, mode } = chooseBlocks(page, readHints(page, jsonLd, requestedBase))
+  const hints = readHints(page, jsonLd, requestedBase)
+  const { blocks, mode } = chooseBlocks(page, hints)
   const truncated = new Set<string>()
   if (page.truncated) truncated.add('elements')
   const capped = <T>(what: string, items: readonly T[], max: number): T[] => {
@@ -104,9 +106,12 @@ export function extractDocument(
     elements: page.elements,
     skippedElements: page.skippedElements,
     truncated: [...truncated].sort(),
-    quality: measureQuality(page, { mode, words: start > 0 ? words : document.word_count }),
+    quality: measureQuality(page, { mode, words: start > 0 ? words : document.word_count, hints }),
     // Text that structured data carries is there, whatever the page shows.
-    poor: mode === 'json-ld' || mode === 'noscript' ? undefined : findPoor(html, words, page),
+    poor:
+      mode === 'json-ld' || mode === 'noscript'
+        ? undefined
+        : (findPoor(html, words, page) ?? (isEdge(blocks) ? 'remnant' : undefined)),
     warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
   }
 }

@@ -26,7 +26,7 @@ const PROFILES: Readonly<Record<Kind, Profile>> = {
   // Only its address says so: rules of the board and other notices lie around the thread.
   board: { root: 0.75, marked: 0.9, near: 2 },
   // Labels, values and prices are short, and there are many between two sentences.
-  product: { root: 0.75, marked: 0.5, near: 8 },
+  product: { root: 0.85, marked: 0.5, near: 8 },
   // What stands on one side of the cards is about all of them.
   listing: { root: 0.9, marked: undefined, near: 8 },
   other: { root: 0.75, marked: 0.5, near: 8 },
@@ -40,6 +40,8 @@ const MAX_LINK_SHARE = 0.5
 /** Short blocks that are mostly links are navigation, even between good ones. */
 const NAVIGATION_LINK_SHARE = 0.7
 const MIN_NAVIGATION_WORDS = 4
+/** A byline and a date stand between the name of a text and its summary. */
+const MAX_BETWEEN_HEAD = 3
 /** Systems call every page an article in Open Graph; one with more prose than this beside its cards is one. */
 const MAX_LISTING_PROSE = 40
 /** Pages send the same paragraph for narrow and for wide windows; what is shorter may be said twice. */
@@ -59,27 +61,43 @@ export function scoreBlocks(
     (profile.marked === undefined ? undefined : markedRoot(blocks, good, profile.marked)) ??
     smallestRoot(blocks, good, profile.root, weigh)
   if (!found) return { blocks: [], isListing: false }
-  const title = kind === 'product' ? blocks.find(isTitle) : undefined
-  // Price, stock and choices stand beside the name, which is often far from the description.
+  // Price, stock and choices stand beside the name, which is often far from the description, and the question above many answers.
+  const isThread = kind === 'forum' || kind === 'board'
+  const title = kind === 'product' || isThread ? blocks.find(isTitle) : undefined
   const root = title?.at ? commonAncestor(found, title.at) : found
   const first = blocks.findIndex((block, i) => (good[i] || block === title) && within(root, block))
   const last = blocks.findLastIndex((block, i) => good[i] && within(root, block))
   const isBelonging = (block: Block, i: number): boolean => {
     if (inCards[i]) return kind !== 'product'
     // Lists and tables in the text are parts of it, whatever is in them; a forum has the figures of its members in lists.
-    if (i >= first && i <= last && (block.kind === 'table' || (block.kind === 'item' && !hints.isForum)))
+    if (i >= first && i <= last && (block.kind === 'table' || (isOfList(block) && !hints.isForum)))
       return true
     // Bylines, dates and tags above the text are metadata.
     if (i < first && block.kind !== 'heading') return false
     const { words = 0, linkWords = 0 } = block
-    if (words >= MIN_NAVIGATION_WORDS && linkWords >= words * NAVIGATION_LINK_SHARE) return false
+    if (words >= MIN_NAVIGATION_WORDS && linkWords >= words * NAVIGATION_LINK_SHARE)
+      return block.kind === 'heading' && isHeadOf(i)
     for (let distance = 1; distance <= profile.near; distance++)
       if (good[i + distance] || good[i - distance]) return true
     return false
   }
-  const kept = blocks.filter(
-    (block, i) => within(root, block) && !isCaption(block) && (good[i] || isBelonging(block, i)),
-  )
+  /** The name of what stands right below it in the same part, such as a title over its summary. */
+  const isHeadOf = (i: number): boolean => {
+    const part = blocks[i]?.at?.parent?.parent
+    for (let below = i + 1; below <= i + MAX_BETWEEN_HEAD; below++) {
+      const block = blocks[below]
+      if (!block || block.kind === 'heading') return false
+      if (good[below]) return part !== undefined && within(part, block)
+    }
+    return false
+  }
+  const isKept = (block: Block, i: number): boolean => {
+    // Above the answers of a thread its question is taken, and nothing below them.
+    if (isThread && !within(found, block))
+      return block === title || (good[i] === true && (block.at?.start ?? 0) < found.start)
+    return good[i] === true || isBelonging(block, i)
+  }
+  const kept = blocks.filter((block, i) => within(root, block) && !isCaption(block) && isKept(block, i))
   return { blocks: withoutRepeated(kept), isListing: kind === 'listing' }
 }
 
@@ -142,20 +160,45 @@ function areInCards(blocks: readonly Block[], grids: readonly Grid[]): boolean[]
   return inCards
 }
 
+/** An item, also one that is set as a heading. */
+const isOfList = ({ kind, at }: Block) => kind === 'item' || (kind === 'heading' && at?.parent?.name === 'li')
+
 const isTitle = (block: Block) => block.kind === 'heading' && block.level === 1
 
 const isCaption = ({ at }: Block) =>
   at?.name === 'figcaption' || at?.parent?.name === 'figcaption' || at?.parent?.parent?.name === 'figcaption'
 
-/** Items of lists and rows are left as often as they come: equal ones are different things. */
+/**
+ * Items of lists and rows are left as often as they come: equal ones are different things. So is what comes twice in one part of the
+ * page, such as the dishes of a plan for a week.
+ */
 function withoutRepeated(blocks: readonly Block[]): Block[] {
-  const said = new Set<string>()
-  return blocks.filter((block) => {
-    if (block.kind !== 'paragraph' && block.kind !== 'heading' && block.kind !== 'quote') return true
-    if ((block.words ?? 0) < MIN_REPEATED_WORDS) return true
-    const text = textOfRuns(block.runs)
-    if (said.has(text)) return false
-    said.add(text)
-    return true
-  })
+  const said = new Map<string, Element | undefined>()
+  const headings = new Set<string>()
+  const kept: Block[] = []
+  // Headings that came before: they go with the text below them, if that was said as well.
+  let waiting: Block[] = []
+  for (const block of blocks) {
+    const text = repeatable(block)
+    if (text !== undefined && (block.words ?? 0) >= MIN_REPEATED_WORDS) {
+      if (said.has(text) && said.get(text) !== block.at?.parent) {
+        waiting = []
+        continue
+      }
+      said.set(text, block.at?.parent)
+    }
+    if (block.kind === 'heading' && text !== undefined && headings.has(text)) {
+      waiting.push(block)
+      continue
+    }
+    if (block.kind === 'heading' && text !== undefined) headings.add(text)
+    kept.push(...waiting, block)
+    waiting = []
+  }
+  return [...kept, ...waiting]
 }
+
+const repeatable = (block: Block): string | undefined =>
+  block.kind === 'paragraph' || block.kind === 'heading' || block.kind === 'quote'
+    ? textOfRuns(block.runs)
+    : undefined

@@ -133,3 +133,83 @@ describe('what belongs to the text', () => {
     expect(text.match(/^two$/gm)).toHaveLength(2)
   })
 })
+
+describe('what names and places say', () => {
+  const links = (count: number, about = 'kettle') =>
+    many(count, (i) => `<li><a href=/${i}><h3>${about} number ${i} of steel</h3> $${i}9.50</a></li>`)
+
+  it('a part called related is content where it holds most of the page, and none beside a text', () => {
+    const related = (count: number) => `<section class=related-product><ul>${links(count)}</ul></section>`
+    const menu = `<nav>${links(9, 'menu')}</nav>`
+    expect(read(`${menu}<h1>Kettles</h1>${related(8)}<p>Ask us.</p>`).text).toContain('number 7 of steel')
+    expect(read(`${menu}<main>${many(9, prose)}</main>${related(8)}`).text).not.toContain('number 7')
+  })
+
+  it('what a form orders with is no part of a product, and a form around a whole page is read', () => {
+    const rows = many(9, (i) => `<tr><td>Kettle, colour ${i}</td><td>Decrease the number of these</td></tr>`)
+    const inside = `<h1>Kettle</h1>${many(6, prose)}<form><table>${rows}</table></form>`
+    expect(read(`${stated}<main>${inside}</main>`).text).not.toContain('Decrease')
+    expect(read(`${stated}<form>${many(9, prose)}</form>`).text).toContain('Paragraph 8')
+  })
+
+  it('what a sign explains is left out of the heading that it stands in', () => {
+    const heading =
+      '<h4>Style <tool-tip class=tool-tip><div class=tool-tip__content>All styles explained</div></tool-tip></h4>'
+const { text } = read(`<main>${prose(1)}${heading}${prose(2)}</main>`)
+    expect(text).toContain('\n\nStyle\n\n')
+    expect(text).not.toContain('All styles')
+  })
+})
+
+describe('what is said twice', () => {
+  const around = (inside: string) => `<main>${many(9, (i) => prose(i + 50))}${inside}</main>`
+
+  it('is said once with its heading in another part of the page', () => {
+    const slide = `<div><h2>Colours of tea</h2>${prose(7)}</div>`
+    const { text } = read(around(slide.repeat(3)))
+    expect(text.match(/Colours of tea/g)).toHaveLength(1)
+    expect(text.match(/Paragraph 7 /g)).toHaveLength(1)
+  })
+
+  it('stays in the same part, and so do equal headings of different texts', () => {
+    const { text } = read(around(`<div><h3>Tea</h3>${prose(7)}<h3>Tea</h3>${prose(8)}${prose(7)}</div>`))
+    expect(text.match(/Paragraph 7 /g)).toHaveLength(2)
+    expect(text.match(/^Tea$/gm)).toHaveLength(2)
+  })
+})
+
+describe('headings', () => {
+  it('are kept in a list of an article however many follow each other', () => {
+    const list = `<ul>${many(20, (i) => `<li><h3>Pot number ${i}</h3></li>`)}</ul>`
+    const { text } = read(
+      `${openGraph('article')}<article>${many(4, prose)}${list}${many(4, prose)}</article>`,
+    )
+    expect(text).toContain('Pot number 10')
+  })
+
+  it('that are links are kept over their summary, and not without one', () => {
+    const entry = (i: number) =>
+      `<div><h2><a href=/${i}>How tea number ${i} is grown</a></h2><span>by Ada</span>${prose(i)}</div>`
+    const bare = '<div><h2><a href=/x>Another story of another day</a></h2></div>'
+    const { text } = read(`${openGraph('article')}<article>${many(3, prose)}${entry(5)}${bare}</article>`)
+    expect(text).toContain('How tea number 5 is grown')
+    expect(text).not.toContain('Another story')
+  })
+})
+
+describe('questions and answers', () => {
+  const answer = (i: number) =>
+    `<div class=answer>${many(4, (k) => prose(10 * i + k, 'an answer'))}<div class=signature>Sent from my kettle, which is made of steel and cast iron</div></div>`
+  const page = `<div><h1>How hot?</h1><div class=question>${prose(1, 'my question')}</div></div><div id=answers>${many(6, answer)}<div id=follow-ups-7>${prose(99, 'a remark')}</div></div><div><table>${many(9, (i) => `<tr><td>Another topic number ${i} that has answers</td><td>${i}</td></tr>`)}</table></div>`
+
+  it('begin with the question, end with the answers, and leave out signatures', () => {
+    const { text } = read(page, 'https://a.example/questions/7/how-hot')
+    expect(text).toMatch(/^How hot\?\n\nParagraph 1 is a sentence about my question/)
+    expect(text).toContain('about a remark')
+    expect(text).not.toMatch(/Another topic|Sent from/)
+  })
+
+  it('are the only pages on which a signature is none of the text', () => {
+    expect(read(page, 'https://a.example/letters/7').text).toContain('Sent from')
+  })
+})

@@ -195,4 +195,34 @@ describe('a source that is no page', () => {
   ])('is not sold where nobody reads anything out of it: %j', (body, type) =>
     expect(read(body, type)).toMatchObject({ ok: false, reason: 'no_content' }),
   )
+
+describe('a page whose content comes by scripts', () => {
+  const links = Array.from({ length: 20 }, (_, i) => `<a href=/${i}>Category ${i}</a>`).join(', ')
+  const verdict = (html: string) => verdictOf({ html } as LabelledPage)
+
+  it.each([
+    ['its foot', `<div id=root></div><footer><dl><dt>Shop<dd>${links}</dl></footer>`],
+    [
+      'a note in a foot that is named one',
+      '<div class="site-footer"><p>If you need help at once, call the number of the doctor who is on duty tonight.</p></div>',
+    ],
+    ['its menus', `<header><div><ul><li>${links}</ul></div></header><nav>${links}</nav>`],
+  ])('and that shows nothing but %s is a remnant', (_, html) => {
+    expect(verdict(`<body>${html}</body>`)).toBe('remnant')
+  })
+
+  it('is none once anything stands in the middle, or once the foot holds a text', () => {
+    const foot = `<footer><p>${links}</p></footer>`
+    expect(
+      verdict(
+        `<body><main><p>We open again at nine in the morning, on every day but Friday.</p></main>${foot}</body>`,
+      ),
+    ).toBe('ordinary')
+    expect(verdict(`<body><footer>${article(240)}</footer></body>`)).toBe('ordinary')
+    expect(
+      verdict(
+        '<body><article><header><p>The mill is open from nine to five on all days of the week.</p></header></article></body>',
+      ),
+    ).toBe('ordinary')
+  })
 })

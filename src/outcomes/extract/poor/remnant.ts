@@ -1,4 +1,6 @@
 // Tells what is left of a page of which the content is missing: a line of copyright, links to the top, names of menus.
+import type { Block } from '../blocks.ts'
+import type { Element } from '../elements.ts'
 import type { Said } from './lines.ts'
 
 const MAX_WORDS = 30
@@ -33,3 +35,35 @@ export const isFurniture = (line: string): boolean =>
 /** Links behind each other are one line, as in a menu that is no list. */
 const isMenu = (line: string) =>
   line.split(' ').length <= 12 && line.split(' ').every((word) => FURNITURE.test(word))
+
+/** With more words a page says something, wherever it says it. */
+const MAX_EDGE_WORDS = 150
+const EDGE_ROLES = new Set(['navigation', 'banner', 'contentinfo'])
+const EDGE_NAME =
+  /(?:^|[\s_-])(?:footer|foot|masthead|nav|navbar|navigation|mega-?menu|main-?menu)(?:$|[\s_-])/i
+const PARTS_OF_TEXT = new Set(['article', 'section', 'main'])
+const MAX_NAME_CHARACTERS = 300
+
+/** Whether all that was found stands in the head, the menus and the foot of the page: its content comes by scripts. */
+export function isEdge(blocks: readonly Block[]): boolean {
+  const words = blocks.reduce((sum, block) => sum + (block.words ?? 0), 0)
+  return blocks.length > 0 && words <= MAX_EDGE_WORDS && blocks.every(({ at }) => at && standsInEdge(at))
+}
+
+function standsInEdge(at: Element): boolean {
+  for (let element: Element | undefined = at; element; element = element.parent) {
+    const { name, attributes } = element
+    if (PARTS_OF_TEXT.has(name)) return false
+    if (name === 'body') return false
+    if (name === 'footer' || name === 'nav' || name === 'header') return !standsInText(element)
+    if (EDGE_ROLES.has(attributes['role']?.toLowerCase() ?? '')) return true
+    const names = `${attributes['class'] ?? ''} ${attributes['id'] ?? ''}`
+    if (names.length > 3 && EDGE_NAME.test(names.slice(0, MAX_NAME_CHARACTERS))) return true
+  }
+  return false
+}
+
+function standsInText(element: Element): boolean {
+  for (let at = element.parent; at; at = at.parent) if (PARTS_OF_TEXT.has(at.name)) return true
+  return false
+}
