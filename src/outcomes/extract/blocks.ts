@@ -68,12 +68,17 @@ export function surroundingsIn({ name }: Element, around: Surroundings): Surroun
 
 /** The mark lies in the stack above an element whose inside was read. */
 const LEAVE = Symbol('leave')
-type Step = Element | string | typeof LEAVE
+/** What follows stands in a line of its own. */
+const BREAK = Symbol('break')
+type Step = Element | string | typeof LEAVE | typeof BREAK
 
 const HEADING = /^h[1-6]$/
 const MAX_CAPTION_PIECES = 300
-/** Signs that link to the heading they stand in. */
+const MAX_CITE_PIECES = 50
+/** Signs that link to the heading or the term they stand in. */
 const ANCHOR_SIGN = /^[\s#¶§🔗]*$/u
+/** Signs that lead from a note back to the text. */
+const BACK_SIGN = /^(?:[\s^↑↩⤴⬆]|\uFE0E)+$/u
 
 /**
  * @param isLeftOut parts of the page that are not read; of what stands within a text, whether it has such a name
@@ -121,6 +126,7 @@ export function readBlocks(
   const stack: Step[] = [root]
   for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
     if (step === LEAVE) leave(stack.pop() as Element)
+    else if (step === BREAK) collector.breakLine()
     else if (typeof step === 'string') collector.text(step)
     else enter(step)
   }
@@ -138,9 +144,17 @@ export function readBlocks(
       if (isPart(element) || name === 'noscript') return
       isAside = true
     }
-    if (!isBlock) {
+    if (isBlock && element.formula !== undefined) {
+      flush()
+      collector.enter(element, false)
+      flush()
+    } else if (!isBlock) {
       if (name === 'noscript' && element !== root) return
-      if (name === 'a' && headings.length > 0 && isAnchorSign(element)) return
+      if (name === 'a' && isSignLink(element, headings.length > 0 || at.name === 'dt')) return
+      if (name === 'span' && EDIT_LINK.test(element.attributes['class'] ?? '')) return
+      // Forums name who is quoted in the line above.
+      if (name === 'cite' && frames.inQuote && textOf(element, '', MAX_CITE_PIECES).trimEnd().endsWith(':'))
+        stack.push(BREAK)
       const entered = collector.enter(element, isAside)
       if (entered === 'done') return
       if (entered === 'styled') stack.push(element, LEAVE)
@@ -162,7 +176,7 @@ export function readBlocks(
       frames.enter(element)
       stack.push(element, LEAVE)
     }
-    for (const child of children.toReversed()) stack.push(child)
+    if (element.formula === undefined) for (const child of children.toReversed()) stack.push(child)
   }
 
   function leave(element: Element): void {
@@ -194,8 +208,14 @@ export function readBlocks(
   }
 }
 
-const isAnchorSign = (link: Element) =>
-  link.attributes['href']?.includes('#') === true && ANCHOR_SIGN.test(textOf(link, '', 10))
+function isSignLink(link: Element, isInTitle: boolean): boolean {
+  if (link.words > 1 || link.attributes['href']?.includes('#') !== true) return false
+  const text = textOf(link, '', 10)
+  return (isInTitle && ANCHOR_SIGN.test(text)) || (BACK_SIGN.test(text) && text.trim() !== '')
+}
+
+/** What a wiki puts behind each heading for those who write it. */
+const EDIT_LINK = /(?:^|\s)mw-editsection(?:\s|$)/
 
 /** The words under an image, where its figure has some. A figure of many images is looked through once. */
 function createCaptions(): (at: Element) => string {

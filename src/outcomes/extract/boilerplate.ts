@@ -85,6 +85,7 @@ const PAIRS = new Set(
 )
 /** What the members of a forum put below each of their posts. */
 const SIGNATURE = /(?:^|[\s_-])(?:sig|(?:user|post)?signature)(?:$|[\s_-])/i
+const LIGHTBOX = /(?:^|\s)lightbox(?:\s|$)/
 /** Words of the lists that mean something else before these. */
 const NO_PAIRS = new Set(['follow-up', 'follow-ups'])
 const COMMENTS = new Set('comment comments commentlist disqus respond replies'.split(' '))
@@ -130,13 +131,15 @@ export function createBoilerplateRules(
     const { role: written, class: className, id } = attributes
     const role = written?.toLowerCase()
     if (role !== undefined && CHROME_ROLES.has(role)) return 'chrome'
-    // The head of a part says what it is about, the foot of a quote who said it, a call-out what to mind.
+    // The head of a part says what it is about, the foot of a quote who said it, a call-out what to mind, a quote in a post what it answers.
     const isOfItsPart =
       (name === 'header' && article + section > 0) ||
       (name === 'footer' && quote > 0) ||
-      (name === 'aside' && callOutOf(element) !== undefined)
+      (name === 'aside' && (callOutOf(element) !== undefined || isQuoted(element)))
     if (CHROME.has(name) && !isOfItsPart) return 'chrome'
     if (className === undefined && id === undefined) return undefined
+    // A picture that opens in a larger size.
+    if (name === 'a' && className !== undefined && LIGHTBOX.test(className)) return undefined
     const names = `${className ?? ''} ${id ?? ''}`
     if (known.has(names)) return known.get(names)
     const kind = isForum && SIGNATURE.test(names) ? 'named' : readNames(names)
@@ -160,6 +163,11 @@ function wordsOfEdges(root: Element): number {
     }
   return words
 }
+
+/** A quote of somebody else, and none of the text itself in large letters. */
+const isQuoted = ({ attributes, children }: Element): boolean =>
+  !/pull-?quote/i.test(attributes['class'] ?? '') &&
+  children.some((child) => typeof child !== 'string' && child.name === 'blockquote')
 
 const MAX_NAME_CHARACTERS = 300
 

@@ -4,6 +4,12 @@ import type { Element } from './tree.ts'
 
 const LANGUAGE =
   /(?:^|\s)(?:language|lang|highlight-source|brush:?\s?|sourceCode\s)-?([a-z][\w+#.-]{0,24})(?=$|[\s;])/i
+/** As generators of documentation write it on the box around, however deep the code lies in it. */
+const BOX_LANGUAGE =
+  /(?:^|\s)(?:highlight-([a-z][\w+#.-]{0,24})\s+notranslate|language-([a-z][\w+#.-]{0,24})\s+highlight)(?=$|\s)/i
+const MAX_BOX_LEVELS = 8
+const NO_LANGUAGE = new Set(['none', 'plaintext', 'text', 'default'])
+const ALIASES: Readonly<Record<string, string>> = { python3: 'python', ipython3: 'python', pycon3: 'pycon' }
 const LINE_NUMBERS = /(?:^|[\s_-])(?:gutter|line-?nos?|line-?numbers?|linenodiv)(?:$|[\s_-])/i
 const MAX_CODE_LANGUAGE = 25
 
@@ -34,10 +40,17 @@ export function codeLanguage(pre: Element): string | undefined {
       attributes['data-lang'] ?? attributes['data-language'] ?? LANGUAGE.exec(namesOf(attributes))?.[1]
     const language = stated?.trim().toLowerCase()
     if (language !== undefined && language.length <= MAX_CODE_LANGUAGE && /^[a-z][\w+#.-]*$/.test(language))
-      return language === 'none' || language === 'plaintext' ? undefined : language
+      return nameLanguage(language)
+  }
+  for (const { attributes } of nearby(pre, MAX_BOX_LEVELS)) {
+    const box = BOX_LANGUAGE.exec(namesOf(attributes))
+    if (box) return nameLanguage((box[1] ?? box[2] ?? '').toLowerCase())
   }
   return undefined
 }
+
+const nameLanguage = (language: string): string | undefined =>
+  NO_LANGUAGE.has(language) ? undefined : Object.hasOwn(ALIASES, language) ? ALIASES[language] : language
 
 const namesOf = (attributes: Element['attributes']) => (attributes['class'] ?? '').slice(0, 300)
 

@@ -22,11 +22,17 @@ function replaceInPieces(text: string, pattern: RegExp): string {
 }
 
 /**
- * @param options.isLast nothing stands behind it in its line
+ * @param options.after the character behind it, where that is known: the end of its line, or more text
  * @param options.hasFormulas a dollar beside formulas would open or close one
  */
-export function escapeText(text: string, { isLast = false, hasFormulas = false } = {}): string {
-  const escaped = isLast ? replaceInPieces(`${text}\n`, MARKUP).slice(0, -1) : replaceInPieces(text, MARKUP)
+export function escapeText(
+  text: string,
+  { after, hasFormulas = false }: { after?: string | undefined; hasFormulas?: boolean } = {},
+): string {
+  const escaped =
+    after === undefined || !/[\n\p{L}\p{N} .,;]/u.test(after)
+      ? replaceInPieces(text, MARKUP)
+      : replaceInPieces(text + after, MARKUP).slice(0, -1)
   return hasFormulas ? replaceInPieces(escaped, DOLLAR) : escaped
 }
 

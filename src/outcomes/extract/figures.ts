@@ -49,11 +49,15 @@ const leadsElsewhere = (figure: Figure) =>
   !/\.(?:jpe?g|png|gif|webp|avif|svg)(?:$|\?)/i.test(figure.href)
 
 /** A picture in the same part of the page as the block. */
-const isBeside = (at: Element | undefined) => (figure: Figure) =>
-  figure.kind === 'image' &&
-  !leadsElsewhere(figure) &&
-  at?.parent !== undefined &&
-  isWithin(figure.at, at.parent, 3)
+const isBeside = (at: Element | undefined) => (figure: Figure) => {
+  if (figure.kind !== 'image' || leadsElsewhere(figure)) return false
+  // The pictures of a product stand in a column of their own beside its name, and that of a report above its text.
+  const isApart = isInFigure(figure.at) || (at !== undefined && /^h[12]$/.test(at.name))
+  const part = isApart ? (at?.parent?.parent ?? at?.parent) : at?.parent
+  return part !== undefined && isWithin(figure.at, part, 3)
+}
+
+const isInFigure = (at: Element): boolean => at.name === 'figure' || at.parent?.name === 'figure'
 
 function isWithin(element: Element, around: Element, levels: number): boolean {
   let at: Element | undefined = element

@@ -9,6 +9,10 @@ const MAX_FORMULA_CHARACTERS = 4000
 const MAX_FORMULA_ELEMENTS = 500
 /** Attributes in which renderers keep the source. */
 const SOURCE_ATTRIBUTES = ['data-tex', 'data-latex', 'data-math']
+/** They hide it from screen readers, who have the MathML, and the MathML from everybody else. */
+export const isFormulaImage = ({ class: className, alt }: Element['attributes']): boolean =>
+  className !== undefined && !!alt && FORMULA_IMAGE.test(className)
+
 const FORMULA_IMAGE = /(?:^|\s)(?:mwe-math-fallback-image-(?:inline|display)|latex|tex|mathjax)(?:\s|$)/i
 
 /** Elements that say what a formula is, as far as an opening tag tells. Undefined for everything else. */
@@ -16,19 +20,34 @@ export function formulaSource(element: Element): string | undefined {
   const { name, attributes } = element
   if (name === 'math') return readMathMl(element)
   if (name === 'img') {
-    const { class: className, alt } = attributes
-    return className !== undefined && alt && FORMULA_IMAGE.test(className) ? tidyTex(alt) : undefined
+    return isFormulaImage(attributes) ? tidyTex(attributes['alt'] ?? '') : undefined
   }
-  if (name !== 'span' && name !== 'div' && name !== 'mjx-container') return undefined
-  return statedTex(attributes)
+  if (name !== 'span' && name !== 'div' && name !== 'mjx-container' && name !== 'math-renderer')
+    return undefined
+  return statedTex(attributes) ?? writtenTex(element)
 }
 
-export const formulaKind = ({ name, attributes }: Element): FormulaKind =>
+/** What a renderer in the browser is to find: the element is called a formula, and its whole text is one between delimiters. */
+function writtenTex({ attributes, children }: Element): string | undefined {
+  const [text] = children
+  if (children.length !== 1 || typeof text !== 'string' || text.length > MAX_FORMULA_CHARACTERS)
+    return undefined
+  return FORMULA_NAME.test(attributes['class'] ?? '') && DELIMITED.test(text.trim())
+    ? tidyTex(text)
+    : undefined
+}
+
+export const formulaKind = ({ name, attributes, children }: Element): FormulaKind =>
   attributes['display'] === 'block' ||
+  (typeof children[0] === 'string' && DISPLAYED.test(children[0])) ||
   attributes['mode'] === 'display' ||
   (name === 'img' && attributes['class']?.includes('image-display') === true)
     ? 'block'
     : 'inline'
+
+const FORMULA_NAME = /(?:^|\s)(?:math|arithmatex|tex|katex|js-(?:inline|display)-math)(?:\s|$)/i
+const DISPLAYED = /^\s*(?:\$\$|\\\[)/
+const DELIMITED = /^(?:\$\$[^$]+\$\$|\$[^$]+\$|\\\([^]+\\\)|\\\[[^]+\\\])$/
 
 /** None of the names is one of the prototype. */
 function statedTex(attributes: Element['attributes']): string | undefined {

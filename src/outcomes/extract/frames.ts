@@ -47,7 +47,12 @@ const OUTSIDE: Frame = Object.freeze({
   role: undefined,
 })
 
-const CALL_OUT = /(?:^|[\s_-])(?:admonition\w*|call-?out\w*|markdown-alert)(?:$|[\s_-])/i
+const CALL_OUT = /(?:^|[\s_-])(?:admonition|call-?out|markdown-alert)(?:$|[\s_-])/i
+/** Boxes of facts beside a text, which are a part of it. */
+const FACTS = /(?:^|[\s_-])(?:info|fact)s?[_-]?box(?:$|[\s_-])/i
+/** The parts of a call-out: its head, its text. */
+const CALL_OUT_PART =
+  /(?:admonition|call-?out|alert)[_-]{0,2}(?:title|head(?:er|ing)?|icon|content|body|text|inner|wrapper)(?:$|[\s_-])/i
 const KINDS =
   /(?:^|[\s_-])(note|tip|hint|info|important|warning|caution|danger|attention|error|success|example|seealso)(?:$|[\s_-])/i
 
@@ -57,8 +62,12 @@ export function callOutOf({ name, attributes }: Element): string | undefined {
   if (names.length < 4 || names.length > 300) return undefined
   const kind = KINDS.exec(names)?.[1]
   const isCallOut =
-    CALL_OUT.test(names) || (kind !== undefined && (name === 'aside' || attributes['role'] === 'note'))
-  return isCallOut && (name === 'div' || name === 'aside' || name === 'section' || name === 'blockquote')
+    CALL_OUT.test(names) ||
+    (name === 'aside' && FACTS.test(names)) ||
+    (kind !== undefined && (name === 'aside' || attributes['role'] === 'note'))
+  return isCallOut &&
+    !CALL_OUT_PART.test(names) &&
+    (name === 'div' || name === 'aside' || name === 'section' || name === 'blockquote')
     ? (kind ?? 'note').toUpperCase()
     : undefined
 }

@@ -27,7 +27,9 @@ export function readImage({ attributes }: Element): Image | undefined {
 }
 
 /** A sign drawn as an image, as forums and chats do: a reader sees the sign. */
-export function pictograph({ attributes: { alt } }: Element): string | undefined {
+export function pictograph({ attributes: { alt, class: className } }: Element): string | undefined {
+  if (alt !== undefined && /^:[\w+-]{1,40}:$/.test(alt) && /(?:^|\s)emoji(?:\s|$)/.test(className ?? ''))
+    return alt
   return alt !== undefined &&
     alt.length <= 16 &&
     /^(?:\p{Extended_Pictographic}|\p{Emoji_Component})+$/u.test(alt) &&

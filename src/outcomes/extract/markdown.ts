@@ -3,7 +3,7 @@ import type { Block, Figure } from './blocks.ts'
 import { escapeLabel, escapeLineStarts, escapeText } from './escape.ts'
 import type { Frame } from './frames.ts'
 import type { Image } from './image.ts'
-import type { Run } from './runs.ts'
+import { type Run, textOfRuns } from './runs.ts'
 import type { TableCell } from './table.ts'
 
 /** A block with text, or a figure between two of them. */
@@ -32,7 +32,7 @@ export function toMarkdown(pieces: readonly Piece[], options: MarkdownOptions): 
     if (markdown.length > writer.maxCharacters) break
     const written = writePiece(piece, writer, isInList)
     if (written === '') continue
-    if (before) markdown += separator(before, piece)
+    if (before) markdown += separator(before, piece, BARE_CALL_OUT.test(markdown.slice(-MAX_MARK_CHARACTERS)))
     markdown += written
     writer.onEnd(piece, markdown.length)
     isInList = piece.kind === 'item' || (isInList && insetOf(piece) > 0)
@@ -40,6 +40,10 @@ export function toMarkdown(pieces: readonly Piece[], options: MarkdownOptions): 
   }
   return markdown
 }
+
+/** The kind of a call-out stands right above its text. */
+const BARE_CALL_OUT = /> \[![A-Z]+\]$/
+const MAX_MARK_CHARACTERS = 24
 
 const isFigure = (piece: Piece): piece is Figure => piece.kind === 'image' || piece.kind === 'rule'
 const frameOf = (piece: Piece): Frame | undefined => (isFigure(piece) ? undefined : piece.frame)
@@ -54,13 +58,14 @@ function prefixOf(piece: Piece, isInList: boolean): string {
   return '> '.repeat(outerQuotes) + ' '.repeat(inset) + '> '.repeat(Math.max(quotes - outerQuotes, 0))
 }
 
-function separator(before: Piece, piece: Piece): string {
+function separator(before: Piece, piece: Piece, isBareCallOut: boolean): string {
   if (before.kind === 'item' && piece.kind === 'item') return '\n'
   const above = frameOf(before)
   const below = frameOf(piece)
   if (above?.role === 'term' && below?.role === 'definition') return '\n'
   const shared = Math.min(above?.outerQuotes ?? 0, (below?.outerQuotes ?? 0) - (below?.opensQuote ? 1 : 0))
-  return shared > 0 ? `\n${'> '.repeat(shared).trimEnd()}\n` : '\n\n'
+  if (shared <= 0) return '\n\n'
+  return isBareCallOut ? '\n' : `\n${'> '.repeat(shared).trimEnd()}\n`
 }
 
 function writePiece(piece: Piece, writer: Writer, isInList: boolean): string {
@@ -93,7 +98,7 @@ function writeBlock(block: Block, writer: Writer): string {
       const width = rows.reduce((most, row) => Math.max(most, row.length), header.length)
       const line = (cells: readonly TableCell[]) =>
         `| ${Array.from({ length: width }, (_, i) => writeCell(cells[i], writer)).join(' | ')} |`
-      let table = `${caption === null ? '' : `${escapeLineStarts(escapeText(caption, { isLast: true }))}\n\n`}${line(header)}\n|${' --- |'.repeat(width)}`
+      let table = `${caption === null ? '' : `${escapeLineStarts(escapeText(caption, { after: '\n' }))}\n\n`}${line(header)}\n|${' --- |'.repeat(width)}`
       for (const row of rows) {
         if (table.length > writer.maxCharacters) break
         table += `\n${line(row)}`
@@ -103,12 +108,21 @@ function writeBlock(block: Block, writer: Writer): string {
     default: {
       const role = block.frame?.role
       const isTitle = role === 'term' || role === 'summary'
-      const runs = isTitle ? block.runs.map((run) => ({ ...run, strong: true })) : block.runs
+      const runs = isTitle ? titleRuns(block) : block.runs
       const body = breakLines(escapeLineStarts(writeRuns(runs, writer)), writer)
       return role === 'definition' && block.kind === 'paragraph' ? `: ${body}` : body
     }
   }
 }
+
+/** What a page of documentation says how something is called is code; any other title is strong all through. */
+function titleRuns({ at, runs }: Block & { readonly runs: readonly Run[] }): readonly Run[] {
+  if (at?.name === 'dt' && SIGNATURE.test(at.attributes['class'] ?? ''))
+    return [{ text: textOfRuns(runs), href: undefined, strong: true, emphasis: false, code: true }]
+  return runs.map((run) => ({ ...run, strong: true, emphasis: false }))
+}
+
+const SIGNATURE = /(?:^|\s)(?:sig|signature|memproto)(?:\s|$)/
 
 function writeFigure(figure: Figure, writer: Writer): string {
   if (figure.kind === 'rule') return '---'
@@ -159,7 +173,7 @@ function writeRuns(runs: readonly Run[], writer: Writer): string {
     const first = runs[i]!
     let body = ''
     for (; i < runs.length && isAlike(first, runs[i]) && body.length <= writer.maxCharacters; i++)
-      body += writeRun(runs[i]!, { hasFormulas, isLast: i === runs.length - 1 }, writer)
+      body += writeRun(runs[i]!, { hasFormulas, after: startOf(runs, i + 1) }, writer)
     written += mark(body, first)
   }
   return written
@@ -174,7 +188,25 @@ function mark(body: string, { strong, emphasis, deleted }: Run): string {
   return body.slice(0, start) + sign + inner + end + body.slice(start + inner.length)
 }
 
-function writeRun(run: Run, around: { hasFormulas: boolean; isLast: boolean }, writer: Writer): string {
+/** The character that follows in the line; undefined where a mark, a link or code follows. */
+function startOf(runs: readonly Run[], i: number): string | undefined {
+  const [before, run] = [runs[i - 1], runs[i]]
+  if (!run) return '\n'
+  const isPlain =
+    !run.image &&
+    !run.formula &&
+    !run.code &&
+    run.href === undefined &&
+    before !== undefined &&
+    isAlike(before, run)
+  return isPlain ? run.text[0] : undefined
+}
+
+function writeRun(
+  run: Run,
+  around: { hasFormulas: boolean; after: string | undefined },
+  writer: Writer,
+): string {
   if (run.image) return writeLink(writeImage(run.image, writer), run.href, writer)
   const body = run.text.trim()
   if (body === '') return run.text

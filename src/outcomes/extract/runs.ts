@@ -1,5 +1,5 @@
 // Collects the text of a block in runs of one look: links, emphasis, code, formulas, images, raised and lowered signs.
-import { formulaKind, type FormulaKind } from './formula.ts'
+import type { FormulaKind } from './formula.ts'
 import { type Image, pictograph, readImage } from './image.ts'
 import { writeScript } from './scripts.ts'
 import { cleanText, MORE_THAN_A_SPACE } from './text.ts'
@@ -169,7 +169,7 @@ export function createRunCollector(): RunCollector {
   }
 
   function addFormula(element: Element): void {
-    const kind = formulaKind(element)
+    const kind = element.formula
     if (kind === 'block') addText('\n')
     const text = collapseRuns(cleanText(element.children.join('')))
     addWhole({ text, formula: kind })
@@ -217,12 +217,35 @@ function tidyRuns(runs: readonly OpenRun[]): Run[] {
   return joinEqual(tidy)
 }
 
+/** One over two, as `<sup>1</sup>/<sub>2</sub>`. */
+const isFraction = (runs: readonly OpenRun[], i: number): boolean =>
+  runs[i]?.script === 'sup' &&
+  /^[/\u2044]$/.test(runs[i + 1]?.text.trim() ?? '') &&
+  runs[i + 2]?.script === 'sub' &&
+  [runs[i], runs[i + 2]].every((run) => /^\d{1,4}$/.test(run?.text.trim() ?? ''))
+
+/** What is raised together is written as one, whatever looks its words have. */
 function writeScripts(runs: readonly OpenRun[]): void {
-  for (const [i, run] of runs.entries()) {
-    if (run.script === undefined || run.formula) continue
-    const before = runs[i - 1]?.text.at(-1) ?? ' '
+  for (let i = 0; i < runs.length; i++) {
+    const first = runs[i]
+    if (first?.script === undefined || first.formula) continue
+    if (isFraction(runs, i)) {
+      if (/\p{N}$/u.test(runs[i - 1]?.text ?? '')) first.text = ` ${first.text}`
+      i += 2
+      continue
+    }
+    const from = i
+    while (runs[i + 1]?.script === first.script && !runs[i + 1]?.formula) i++
+    const last = runs[i] ?? first
+    const text = textOfRuns(runs.slice(from, i + 1))
+    const before = runs[from - 1]?.text.at(-1) ?? ' '
     const after = runs[i + 1]?.text.at(0) ?? ' '
-    run.text = writeScript(run.text, run.script, { before, after, href: run.href })
+    const written = writeScript(text, first.script, { before, after, href: first.href })
+    const start = written.indexOf(text.trim())
+    if (written === text || start === -1) continue
+    const end = written.slice(start + text.trim().length).trimEnd()
+    first.text = written.slice(0, start) + first.text.trimStart()
+    last.text = last.text.trimEnd() + end + /\s*$/.exec(last.text)?.[0]
   }
 }
 

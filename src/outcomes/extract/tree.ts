@@ -2,7 +2,7 @@
 // so that no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
 import { BLOCKS, type Element, textOf } from './elements.ts'
 import { NO_ATTRIBUTES, readHtml } from './events.ts'
-import { formulaKind, formulaSource, tidyTex } from './formula.ts'
+import { formulaKind, formulaSource, isFormulaImage, tidyTex } from './formula.ts'
 
 export { attribute, type Element, elementsBelow, textOf } from './elements.ts'
 
@@ -130,8 +130,8 @@ export function parsePage(html: string): ParsedPage {
 
   /** Once and as TeX, whatever else was there to draw it; anybody who reads the tree finds it as text. */
   function setFormula(element: Element, tex: string): void {
-    element.children = [tex]
     element.formula = formulaKind(element)
+    element.children = [tex]
     element.words = estimateWords(tex)
     element.linkWords = links > 0 ? element.words : 0
   }
@@ -255,6 +255,7 @@ function skipKind(
   if (name === 'script') return scriptKind(attributes['type'] ?? '')
   if (SKIPPED.has(name) || (name === 'input' && !isTick(attributes, parent))) return 'drop'
   if (attributes === NO_ATTRIBUTES || !isHidden(name, attributes)) return undefined
+  if (name === 'img' && isFormulaImage(attributes)) return undefined
   return isOnlyDrawing(attributes, parent) ? undefined : 'hidden'
 }
 
@@ -266,7 +267,8 @@ function scriptKind(type: string): Skipped {
 
 /** The box of a task in a list. */
 const isTick = ({ type }: Readonly<Record<string, string>>, parent: Element) =>
-  type?.toLowerCase() === 'checkbox' && (parent.name === 'li' || parent.parent?.name === 'li')
+  type?.toLowerCase() === 'checkbox' &&
+  (parent.name === 'li' || ((parent.name === 'label' || parent.name === 'p') && parent.parent?.name === 'li'))
 
 /** KaTeX hides its drawing from screen readers, who have its MathML; where that is missing, the drawing is all there is. */
 const isOnlyDrawing = (attributes: Readonly<Record<string, string>>, parent: Element) =>

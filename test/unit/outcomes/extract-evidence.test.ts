@@ -82,6 +82,12 @@ describe('words within a text', () => {
       `${sentence}\n\nSomebody`,
     ],
     ['marks of quotations', '<p>He said <q>yes</q>.</p>', 'He said “yes”.'],
+    [
+      'a quote of another post',
+      `<article>${paragraphs(2)}<aside class=quote><div>bob:</div><blockquote><p>Yes.</p></blockquote></aside></article>`,
+      `0. ${sentence}\n\n1. ${sentence}\n\nbob:\n\nYes.`,
+    ],
+    ['names of signs', '<p>Fine <img class=emoji alt=":tea:" src=/x.png> today</p>', 'Fine :tea: today'],
     ['signs drawn as images', '<p>Fine <img class=emoji alt="🎉" src=/x.png> today</p>', 'Fine 🎉 today'],
     ['lines of code that are broken by tags', '<pre>a<br>b</pre>', 'a\nb'],
   ])('keep %s', (_, html, text) => {
@@ -92,9 +98,21 @@ describe('words within a text', () => {
     ['a bar of buttons', '<div><button>Copy</button> <button>Print</button></div>'],
     ['links to share', '<div><a class="share-x" href=/x>Share</a> <a class=share-y href=/y>Send</a></div>'],
     ['a teaser inside a link', '<a class=related href=/r><div>Another text</div></a>'],
+    [
+      'a link to edit',
+      '<div class=mw-heading><h2>Tea</h2><span class=mw-editsection>[<a href=/e>Share</a>]</span></div>',
+    ],
+    ['a link to edit in a heading', '<h2>Tea<span class=mw-editsection>[<a href=/e>Share</a>]</span></h2>'],
+    ['a sign that leads back from a note', '<ol><li>A note <a href="#r1">↩</a></ol>'],
+    [
+      'what a text says twice in large letters',
+      `<aside class=pullquote><blockquote><p>Copy ${sentence}</p></blockquote></aside>`,
+    ],
     ['a sign that links to its heading', '<h2>Tea <a class=headerlink href="#tea">¶</a></h2>'],
   ])('leave out %s', (_, html) => {
-    expect(textOf(`<main>${paragraphs(2)}${html}${paragraphs(2)}</main>`)).not.toMatch(/Copy|Share|Another|¶/)
+    expect(textOf(`<main>${paragraphs(2)}${html}${paragraphs(2)}</main>`)).not.toMatch(
+      /Copy|Share|Another|¶|↩/,
+    )
   })
 
   it('keep a call-out of an article, and leave out what only stands beside it', () => {
@@ -172,6 +190,24 @@ describe('formulas', () => {
       'x^2',
       '$x^2$',
     ],
+    [
+      'such an image that is hidden from screen readers',
+      '<span><img aria-hidden=true class="mwe-math-fallback-image-inline" alt="{\\displaystyle x^2}" src=/x.svg></span>',
+      'x^2',
+      '$x^2$',
+    ],
+    [
+      'what is still to be rendered',
+      '<span class="math inline">\\(x_i * y_i\\)</span>',
+      'x_i * y_i',
+      '$x_i * y_i$',
+    ],
+    [
+      'the same between dollars',
+      '<math-renderer class=js-inline-math>$x_i*y$</math-renderer>',
+      'x_i*y',
+      '$x_i*y$',
+    ],
   ])('are TeX: %s', (_, html, text, markdown) => {
     const document = documentOf(`<p>denoted by ${html}, then</p>`)
     expect(document.text).toBe(`denoted by ${text}, then`)
@@ -182,6 +218,11 @@ describe('formulas', () => {
     const { text, markdown } = documentOf(`<p>It costs $5: <math display=block><mi>E</mi></math></p>`)
     expect(text).toBe('It costs $5:\nE')
     expect(markdown).toBe('It costs \\$5:  \n$$E$$')
+  })
+
+  it('stand alone where they are blocks of the page', () => {
+    expect(documentOf('<p>a</p><div class=arithmatex>\\[ x^2 \\]</div>').markdown).toBe('a\n\n$$x^2$$')
+    expect(documentOf('<p>a</p><div class=math>\\[ open</div>').markdown).toContain('open')
   })
 
   it('are of bounded size', () => {
@@ -204,6 +245,11 @@ describe('raised and lowered signs', () => {
     ['said<sup><a href="#n1">1</a></sup>.', 'said[1].'],
     ['<sup>1</sup> A note', '1 A note'],
     ['said<sup>*</sup>', 'said*'],
+    ['said<sup>[<i><a href=/w>by whom</a></i>]</sup>.', 'said[by whom].'],
+    ['said<sup><a href="#n"><span>[</span>1<span>]</span></a></sup>.', 'said[1].'],
+    ['x<sup>a<i>b</i></sup>', 'x^ab'],
+    ['bake 1<sup>1</sup>/<sub>2</sub> hours', 'bake 1 1/2 hours'],
+    ['<sup>3</sup>⁄<sub>4</sub> cup', '3⁄4 cup'],
     ['a<sup>14</sup>C', 'a^14C'],
     ['a <sup>raised remark of many words here</sup>b', 'a raised remark of many words hereb'],
   ])('%s reads %s', (html, text) => {

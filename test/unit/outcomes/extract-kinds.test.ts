@@ -155,7 +155,7 @@ describe('what names and places say', () => {
   it('what a sign explains is left out of the heading that it stands in', () => {
     const heading =
       '<h4>Style <tool-tip class=tool-tip><div class=tool-tip__content>All styles explained</div></tool-tip></h4>'
-const { text } = read(`<main>${prose(1)}${heading}${prose(2)}</main>`)
+    const { text } = read(`<main>${prose(1)}${heading}${prose(2)}</main>`)
     expect(text).toContain('\n\nStyle\n\n')
     expect(text).not.toContain('All styles')
   })

@@ -50,6 +50,19 @@ describe('images', () => {
     expect(markdown).toContain('![](https://a.example/x.png)\n\n*A cup*\n\nOne')
   })
 
+  it('stand beside the name of a product in a column of their own', () => {
+    const gallery = '<div class=gallery><img src=/1.jpg alt=front></div>'
+    expect(markdownOf(`<div>${gallery}<div><h1>Kettle</h1><p>a</p></div></div>`)).toBe(
+      '![front](https://a.example/1.jpg)\n\n# Kettle\n\na',
+    )
+  })
+
+  it('stand above the text of a report, and none of the pictures that lead elsewhere', () => {
+    const html =
+      '<article><figure><img src=/1.jpg></figure><a href=/b><img src=/2.jpg></a><div><p>a</p></div></article>'
+    expect(markdownOf(html)).toBe('![](https://a.example/1.jpg)\n\na')
+  })
+
   it('are no text', () => {
     expect(documentOf('<p>a <img src=/x.png alt="A cup"></p><img src=/y.png>').text).toBe('a')
   })
@@ -62,6 +75,19 @@ describe('code', () => {
     ['<div class="highlight highlight-source-shell"><pre>x</pre></div>', '```shell\nx\n```'],
     ['<pre data-lang=go>x</pre>', '```go\nx\n```'],
     ['<pre class="language-`rm`">x</pre>', '```\nx\n```'],
+    [
+      '<div class="highlight-python3 notranslate"><div class=highlight><pre>x</pre></div></div>',
+      '```python\nx\n```',
+    ],
+    [
+      '<div class="highlight-default notranslate"><div class=highlight><pre>x</pre></div></div>',
+      '```\nx\n```',
+    ],
+    [
+      '<div class="highlight-c notranslate"><table><tr><td class=linenos><div class=linenodiv><pre>1\n2</pre></div><td class=code><div><pre>a\nb</pre></div></table></div>',
+      '```c\na\nb\n```',
+    ],
+    ['<div class="language-py highlight"><pre><code>x</code></pre></div>', '```py\nx\n```'],
     ['<pre>a ```` b</pre>', '`````\na ```` b\n`````'],
     ['<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table>', '```\na\nb\n```'],
   ])('%s', (html, markdown) => {
@@ -125,6 +151,7 @@ describe('lists, quotes and parts', () => {
       '<ol><li><p>a</p><p>b</p><pre>c</pre></li><li>d</ol>',
       '1. a\n\n   b\n\n   ```\n   c\n   ```\n\n2. d',
     ],
+    ['boxes to tick off that are no tasks', '<ul><li><span><input type=checkbox></span>a</ul>', '- a'],
     ['tasks', '<ul><li><input type=checkbox checked> a<li><input type=checkbox> b</ul>', '- [x] a\n- [ ] b'],
     ['terms and what they mean', '<dl><dt>a<dd>b<dt>c<dd>d</dl>', '**a**\n: b\n\n**c**\n: d'],
     [
@@ -136,6 +163,33 @@ describe('lists, quotes and parts', () => {
     ['two quotes apart', '<blockquote>a</blockquote><blockquote>b</blockquote>', '> a\n\n> b'],
     ['rules', '<p>a</p><hr><p>b</p>', 'a\n\n---\n\nb'],
     ['call-outs', '<div class="admonition warning"><p>Hot</p></div>', '> [!WARNING]\n> Hot'],
+    [
+      'call-outs that say their kind above their text',
+      '<div class="admonition note"><p class=admonition-title>Note</p><p>Hot</p></div><p>a</p>',
+      '> [!NOTE]\n> Hot\n\na',
+    ],
+    [
+      'call-outs of parts, which are none themselves',
+      '<div class="theme-admonition theme-admonition-tip admonition_x"><div class=admonitionHeading_x>Use it</div><div class=admonitionContent_x><p>Hot</p></div></div>',
+      '> [!TIP]\n> Use it\n>\n> Hot',
+    ],
+    [
+      'boxes of facts beside a text',
+      '<article><p>a</p><aside class=fact-box><p>b</p></aside></article>',
+      'a\n\n> [!NOTE]\n> b',
+    ],
+    [
+      'how a function is called',
+      '<dl><dt class="sig sig-object">steep(<em>minutes</em>, <em>*</em>)<a href="#steep">¶</a><dd>a</dl>',
+      '**`steep(minutes, *)`**\n: a',
+    ],
+    ['terms of several looks', '<dl><dt>a <em>b</em><dd>c</dl>', '**a b**\n: c'],
+    [
+      'who is quoted above the quote',
+      '<blockquote><cite>Ada wrote:</cite>b <cite>Tea</cite> c</blockquote>',
+      '> Ada wrote:  \n> b Tea c',
+    ],
+    ['a quote in an item', '<ul><li>a<blockquote>b</blockquote></ul>', '- a\n\n  > b'],
     ['what is folded away', '<details><summary>a</summary><p>b</p></details>', '**a**\n\nb'],
     ['line breaks', '<p>a<br>b</p>', 'a  \nb'],
     ['what is struck out', '<p>a <del>b</del></p>', 'a ~~b~~'],
@@ -164,6 +218,8 @@ describe('signs of Markdown in a text', () => {
     ['&amp;lt;b>', '\\&lt;b>'],
     ['see [1], page 2', 'see [1], page 2'],
     ['[a][b]', '[a\\][b]'],
+    ['[<b>a</b>] b', '[**a**] b'],
+    ['[a]<b>(b)</b>', '[a\\]**(b)**'],
     ['[a]: http://b.example', '[a\\]: http://b.example'],
     ['[x] done', '\\[x] done'],
     ['about ~5 of them', 'about ~5 of them'],
