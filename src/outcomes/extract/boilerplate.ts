@@ -140,7 +140,8 @@ export function createBoilerplateRules(
     if (className === undefined && id === undefined) return undefined
     // A picture that opens in a larger size.
     if (name === 'a' && className !== undefined && LIGHTBOX.test(className)) return undefined
-    const names = `${className ?? ''} ${id ?? ''}`
+    // A chapter may be about cookies or sharing: what its heading calls it is no name of a layout.
+    const names = isChapter(element) ? (className ?? '') : `${className ?? ''} ${id ?? ''}`
     if (known.has(names)) return known.get(names)
     const kind = isForum && SIGNATURE.test(names) ? 'named' : readNames(names)
     known.set(names, kind)
@@ -163,6 +164,18 @@ function wordsOfEdges(root: Element): number {
     }
   return words
 }
+
+/** A part with an address of its own and a heading, as documentation has them. */
+const isChapter = ({ name, attributes, children }: Element): boolean =>
+  attributes['id'] !== undefined &&
+  (name === 'section' || CHAPTER.test(attributes['class'] ?? '')) &&
+  children.slice(0, MAX_BEFORE_HEADING).some((child) => typeof child !== 'string' && startsWithHeading(child))
+
+const CHAPTER = /(?:^|\s)(?:section|(?:ref)?sect\d)(?:\s|$)/i
+const MAX_BEFORE_HEADING = 4
+const HEADING = /^h[1-6]$/
+const startsWithHeading = ({ name, children }: Element): boolean =>
+  HEADING.test(name) || children.some((child) => typeof child !== 'string' && HEADING.test(child.name))
 
 /** A quote of somebody else, and none of the text itself in large letters. */
 const isQuoted = ({ attributes, children }: Element): boolean =>

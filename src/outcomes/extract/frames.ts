@@ -47,7 +47,7 @@ const OUTSIDE: Frame = Object.freeze({
   role: undefined,
 })
 
-const CALL_OUT = /(?:^|[\s_-])(?:admonition|call-?out|markdown-alert)(?:$|[\s_-])/i
+const CALL_OUT = /(?:^|[\s_-])(?:admonition(?:block)?|call-?out|markdown-alert)(?:$|[\s_-])/i
 /** Boxes of facts beside a text, which are a part of it. */
 const FACTS = /(?:^|[\s_-])(?:info|fact)s?[_-]?box(?:$|[\s_-])/i
 /** The parts of a call-out: its head, its text. */

@@ -63,7 +63,8 @@ export function scoreBlocks(
   if (!found) return { blocks: [], isListing: false }
   // Price, stock and choices stand beside the name, which is often far from the description, and the question above many answers.
   const isThread = kind === 'forum' || kind === 'board'
-  const title = kind === 'product' || isThread ? blocks.find(isTitle) : undefined
+  const title = kind === 'listing' || kind === 'article' ? undefined : blocks.find(isTitle)
+  const titleIndex = title ? blocks.indexOf(title) : -1
   const root = title?.at ? commonAncestor(found, title.at) : found
   const first = blocks.findIndex((block, i) => (good[i] || block === title) && within(root, block))
   const last = blocks.findLastIndex((block, i) => good[i] && within(root, block))
@@ -92,9 +93,9 @@ export function scoreBlocks(
     return false
   }
   const isKept = (block: Block, i: number): boolean => {
-    // Above the answers of a thread its question is taken, and nothing below them.
-    if (isThread && !within(found, block))
-      return block === title || (good[i] === true && (block.at?.start ?? 0) < found.start)
+    // Above the answers of a thread its question is taken, above a text what introduces it, and nothing below them.
+    if (kind !== 'product' && !within(found, block))
+      return (isThread && block === title) || (good[i] === true && i > titleIndex && isBefore(block, found))
     return good[i] === true || isBelonging(block, i)
   }
   const kept = blocks.filter((block, i) => within(root, block) && !isCaption(block) && isKept(block, i))
@@ -162,6 +163,8 @@ function areInCards(blocks: readonly Block[], grids: readonly Grid[]): boolean[]
 
 /** An item, also one that is set as a heading. */
 const isOfList = ({ kind, at }: Block) => kind === 'item' || (kind === 'heading' && at?.parent?.name === 'li')
+
+const isBefore = ({ at }: Block, { start }: Element) => at !== undefined && at.start < start
 
 const isTitle = (block: Block) => block.kind === 'heading' && block.level === 1
 

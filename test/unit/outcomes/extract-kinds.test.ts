@@ -152,6 +152,23 @@ describe('what names and places say', () => {
     expect(read(`${stated}<form>${many(9, prose)}</form>`).text).toContain('Paragraph 8')
   })
 
+  it('a chapter is read whatever its address calls it, and a banner is none', () => {
+    const chapters = `<section id=cookies><h2>Cookies</h2>${prose(97)}</section><div class=sect2 id=share><div class=titlepage><h3>Sharing</h3></div>${prose(98)}</div>`
+    const banner = `<div id=cookie-banner><h2>Cookies</h2>${prose(99)}</div><section class=newsletter id=join><h2>Join</h2>${prose(96)}</section>`
+    const { text } = read(`<main>${many(12, prose)}${chapters}${banner}${prose(13)}</main>`)
+    expect(text).toMatch(/Cookies\n\nParagraph 97/)
+    expect(text).toContain('Paragraph 98')
+    expect(text).not.toMatch(/Paragraph 9[69]/)
+  })
+
+  it('what introduces a text below its name is read, also outside the part that holds most of it', () => {
+    const { text } = read(
+      `<div><h1>Tea</h1>${prose(50)}</div><div>${many(12, prose)}</div><div>${prose(51)}</div>`,
+    )
+    expect(text).toContain('Paragraph 50')
+    expect(text).not.toContain('Paragraph 51')
+  })
+
   it('what a sign explains is left out of the heading that it stands in', () => {
     const heading =
       '<h4>Style <tool-tip class=tool-tip><div class=tool-tip__content>All styles explained</div></tool-tip></h4>'

@@ -174,6 +174,11 @@ describe('lists, quotes and parts', () => {
       '> [!TIP]\n> Use it\n>\n> Hot',
     ],
     [
+      'call-outs that are laid out as a table',
+      '<div class="admonitionblock tip"><table><tr><td class=icon><div class=title>Tip</div><td class=content><p>Hot</p></table></div>',
+      '> [!TIP]\n> Hot',
+    ],
+    [
       'boxes of facts beside a text',
       '<article><p>a</p><aside class=fact-box><p>b</p></aside></article>',
       'a\n\n> [!NOTE]\n> b',
