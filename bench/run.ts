@@ -23,6 +23,7 @@ const ALL = [
   'signing',
   'leak-gate',
   'extraction',
+  'side-by-side',
   'poor',
   'products',
   'metadata',

@@ -152,7 +152,7 @@ export function createBoilerplateRules(
 const EDGES = new Set(['header', 'footer', 'nav', 'aside'])
 
 /** Words of heads, feet and menus, each once. */
-function wordsOfEdges(root: Element): number {
+export function wordsOfEdges(root: Element): number {
   let words = 0
   const stack: Element[] = [root]
   for (let element = stack.pop(); element; element = stack.pop())

@@ -111,7 +111,7 @@ export function extractDocument(
     poor:
       mode === 'json-ld' || mode === 'noscript'
         ? undefined
-        : (findPoor(html, words, page) ?? (isEdge(blocks) ? 'remnant' : undefined)),
+        : (findPoor(html, words, page) ?? (isEdge(blocks, page.root) ? 'remnant' : undefined)),
     warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
   }
 }

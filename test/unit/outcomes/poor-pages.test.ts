@@ -195,6 +195,7 @@ describe('a source that is no page', () => {
   ])('is not sold where nobody reads anything out of it: %j', (body, type) =>
     expect(read(body, type)).toMatchObject({ ok: false, reason: 'no_content' }),
   )
+})
 
 describe('a page whose content comes by scripts', () => {
   const links = Array.from({ length: 20 }, (_, i) => `<a href=/${i}>Category ${i}</a>`).join(', ')
@@ -209,6 +210,15 @@ describe('a page whose content comes by scripts', () => {
     ['its menus', `<header><div><ul><li>${links}</ul></div></header><nav>${links}</nav>`],
   ])('and that shows nothing but %s is a remnant', (_, html) => {
     expect(verdict(`<body>${html}</body>`)).toBe('remnant')
+  })
+
+  it('is none where much else is in the page, whatever was taken for its text', () => {
+    const items = Array.from({ length: 90 }, (_, i) => `<li><a href=/${i}>Lamp number ${i}</a></li>`).join('')
+    expect(
+      verdict(
+        `<body><div class=carousel-menu><ul>${items}</ul></div><footer><p>${links}</p></footer></body>`,
+      ),
+    ).toBe('ordinary')
   })
 
   it('is none once anything stands in the middle, or once the foot holds a text', () => {

@@ -1,5 +1,6 @@
 // Tells what is left of a page of which the content is missing: a line of copyright, links to the top, names of menus.
 import type { Block } from '../blocks.ts'
+import { wordsOfEdges } from '../boilerplate.ts'
 import type { Element } from '../elements.ts'
 import type { Said } from './lines.ts'
 
@@ -38,14 +39,19 @@ const isMenu = (line: string) =>
 
 /** With more words a page says something, wherever it says it. */
 const MAX_EDGE_WORDS = 150
+const MAX_WORDS_ELSEWHERE = 200
 const EDGE_ROLES = new Set(['navigation', 'banner', 'contentinfo'])
 const EDGE_NAME =
   /(?:^|[\s_-])(?:footer|foot|masthead|nav|navbar|navigation|mega-?menu|main-?menu)(?:$|[\s_-])/i
 const PARTS_OF_TEXT = new Set(['article', 'section', 'main'])
 const MAX_NAME_CHARACTERS = 300
 
-/** Whether all that was found stands in the head, the menus and the foot of the page: its content comes by scripts. */
-export function isEdge(blocks: readonly Block[]): boolean {
+/**
+ * Whether all that was found stands in the head, the menus and the foot of the page, and hardly anything elsewhere: its content comes by
+ * scripts.
+ */
+export function isEdge(blocks: readonly Block[], root: Element): boolean {
+  if (root.words - wordsOfEdges(root) > MAX_WORDS_ELSEWHERE) return false
   const words = blocks.reduce((sum, block) => sum + (block.words ?? 0), 0)
   return blocks.length > 0 && words <= MAX_EDGE_WORDS && blocks.every(({ at }) => at && standsInEdge(at))
 }
