@@ -89,6 +89,9 @@ const SIGNS: readonly (readonly [sign: string, code: string])[] = [
   ['zł', 'PLN'],
   ['ZŁ', 'PLN'],
   ['RM', 'MYR'],
+  ['TL', 'TRY'],
+  ['kn', 'HRK'],
+  ['Kn', 'HRK'],
   ['Ft', 'HUF'],
   ['Rp', 'IDR'],
   ['€', 'EUR'],
@@ -213,3 +216,7 @@ export function inferCurrency(text: string, region: string | null): string | nul
   for (const [sign, byRegion] of SHARED_SIGNS) if (sign.test(text)) return byRegion[region] ?? null
   return null
 }
+
+/** Whether a text names a currency, be it one that shares its sign with others. */
+export const namesCurrency = (text: string): boolean =>
+  readCurrency(text) !== null || SHARED_SIGNS.some(([sign]) => sign.test(text))

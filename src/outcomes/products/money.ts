@@ -1,6 +1,6 @@
 // Prices as exact decimals: from the many ways in which shops write them, without floating point and without rounding.
 import type { Money } from '../../../schemas/product-offers.ts'
-import { exponentOf } from './currencies.ts'
+import { exponentOf, namesCurrency } from './currencies.ts'
 
 export interface ReadAmount {
   /** Plain decimal: digits and at most one point. */
@@ -38,7 +38,7 @@ export function readAmount(
   text: string,
   options: { isData: boolean; currency: string | null },
 ): ReadAmount | null {
-  const plain = toAsciiDigits(text.slice(0, MAX_TEXT_CHARACTERS))
+  const { plain, isDoubtful } = closeGap(toAsciiDigits(text.slice(0, MAX_TEXT_CHARACTERS)), options.currency)
   const match = NUMBER.exec(plain)
   if (!match) return null
   // A price is not negative, and `-10 %` or `1e21` is no price.
@@ -52,7 +52,48 @@ export function readAmount(
   const whole = split.whole.replace(/^0+(?=\d)/, '') || '0'
   if (whole.length > MAX_WHOLE_DIGITS || split.fraction.length > MAX_FRACTION_DIGITS) return null
   const amount = split.fraction === '' ? whole : `${whole}.${split.fraction}`
-  return { amount, isAmbiguous: split.isAmbiguous, isRange: isBelow(amount, after, options) }
+  return { amount, isAmbiguous: split.isAmbiguous || isDoubtful, isRange: isBelow(amount, after, options) }
+}
+
+/** `118 ,99` and `118, 99`: a decimal sign with a space beside it, and two digits that no other number goes on with. */
+const GAP = /(\d)(?:\s{1,2}([.,٫])\s{0,2}|([.,٫])\s{1,2}|(\s))(\d\d?)(?!\d|\s{0,2}[.,'’´٫٬]?\s{0,2}\d)/
+const ONLY_DIGITS = /^[\d\s.,'’´٫٬]*$/
+
+/**
+ * Shops leave a space inside a number: `118, 99 TL`, `1 299, 00 kr`. It is closed where a currency stands at the number; elsewhere
+ * `38, 40` may be two numbers, so the first one is read as ever, and doubted.
+ */
+function closeGap(text: string, currency: string | null): { plain: string; isDoubtful: boolean } {
+  const gap = GAP.exec(text)
+  if (!gap) return { plain: text, isDoubtful: false }
+  const [all, head = '', spacedSign, signBefore, space, cents = ''] = gap
+  const start = text.search(/\d/)
+  const before = text.slice(0, start)
+  const after = text.slice(gap.index + all.length)
+  // The gap is in another number.
+  if (!ONLY_DIGITS.test(text.slice(start, gap.index))) return { plain: text, isDoubtful: false }
+  // A list.
+  if (/[.,٫]\s/.test(text.slice(start, gap.index))) return { plain: text, isDoubtful: true }
+  const isBare = !/[\p{L}\p{N}]/u.test(before + after)
+  const isMoney =
+    namesCurrency(/^\P{N}{0,12}/u.exec(after)?.[0] ?? '') ||
+    (namesCurrency(before.slice(-12)) && !/[\p{L}\p{N}]/u.test(after))
+  if (space !== undefined) {
+    // `118 99 TL`: cents that were raised, most likely. Whoever has no cents has no such number.
+    const hasCents =
+      isMoney &&
+      cents.length === 2 &&
+      exponentOf(currency ?? '') === 2 &&
+      !/[.,٫]/.test(text.slice(start, gap.index))
+    if (!hasCents) return { plain: text, isDoubtful: false }
+    return { plain: `${text.slice(0, gap.index)}${head}.${cents}${after}`, isDoubtful: true }
+  }
+  if (!isMoney && !isBare) return { plain: text, isDoubtful: spacedSign === undefined }
+  const isWhole = !/[\p{L}\p{N}]/u.test(after.replace(/^\s*(?:\p{Sc}|\p{L}{1,4}\.?(?=\s|$))/u, ''))
+  return {
+    plain: `${text.slice(0, gap.index)}${head}${spacedSign ?? signBefore ?? ''}${cents}${after}`,
+    isDoubtful: cents.length === 1 || (spacedSign === undefined && !isWhole),
+  }
 }
 
 /** The second number is an amount and the greater one: `19.99 - 20 %` is no range, and neither is `2-1`. */

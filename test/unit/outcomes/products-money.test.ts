@@ -35,6 +35,19 @@ describe('readAmount', () => {
     ['۱۲۳', '123'],
     ['１２，５０', '12.50'],
     ['१२.५०', '12.50'],
+    ['118, 99 TL', '118.99'],
+    ['118 ,99 TL', '118.99'],
+    ['118 ,99', '118.99'],
+    ['1 299, 00 kr', '1299.00'],
+    ['1 299 ,00 kr', '1299.00'],
+    ['1.299, 00 €', '1299.00'],
+    ['₺ 1.118, 99', '1118.99'],
+    ['$ 118. 99', '118.99'],
+    ['١١٨ ٫٩٩ ر.س', '118.99'],
+    ['1 299 kr', '1299'],
+    ['19.99 , 25.00 €', '19.99'],
+    ['from 5 EUR, 10 pieces', '5'],
+    ['12,50 €, 20 Stück', '12.50'],
   ])('reads %s as %s without a doubt', (text, amount) => {
     expect(shown(text)).toEqual({ amount, isAmbiguous: false, isRange: false })
   })
@@ -49,6 +62,21 @@ describe('readAmount', () => {
     '١٢٫٥٠ - ١٥',
   ])('takes the lower of %s, and says that there is a higher', (text) => {
     expect(shown(text)).toEqual({ amount: '12.50', isAmbiguous: false, isRange: true })
+  })
+
+  it.each([
+    ['118, 99 TL KDV dahil', '118.99'],
+    ['118 99 TL', '118.99'],
+    ['12, 5 €', '12.5'],
+    ['sizes 38, 40 left', '38'],
+    ['5, 10 pieces', '5'],
+    ['10, 20, 30 €', '10'],
+  ])('doubts %s, where a space stands inside a number or between two', (text, amount) => {
+    expect(shown(text, 'TRY')).toMatchObject({ amount, isAmbiguous: true })
+  })
+
+  it('reads no cents into a currency that has none', () => {
+    expect(shown('118 99 円', 'JPY')).toMatchObject({ amount: '118' })
   })
 
   it('reads what a shop calculated, to the last digit', () => {
