@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { Coverage } from './sources.ts'
 
 /** The markup that stated a value; JSON-LD comes first, the others are labelled because they are read less surely. */
-export const PRODUCT_SOURCES = ['json-ld', 'microdata', 'rdfa', 'opengraph'] as const
-const StatedIn = z.enum(PRODUCT_SOURCES)
+export const PRODUCT_SOURCES = ['json-ld', 'microdata', 'rdfa', 'opengraph', 'text'] as const
+const StatedIn = z
+  .enum(PRODUCT_SOURCES)
+  .describe('`text`: nothing stated it for machines, it was read from what the page shows; trust it less')
 
 const Decimal = z.string().regex(/^\d+(\.\d+)?$/)
 
@@ -35,9 +37,22 @@ const Identifier = z.strictObject({
     .describe('Why it is not valid, such as `check_digit`; `restricted`: valid inside one company only'),
 })
 
+const OtherPrice = z.strictObject({
+  kind: z
+    .enum(['unit', 'bulk', 'subscription', 'instalment', 'member', 'rental', 'fee'])
+    .describe('`unit`: for a measure such as a kilogram; `bulk`: from several pieces on'),
+  price: Money,
+  per: z
+    .string()
+    .nullable()
+    .describe('What it buys, as stated: `1 KGM`, `P1M`; of `bulk` the least number of pieces'),
+})
+export type OtherPrice = z.infer<typeof OtherPrice>
+
 const Offer = z.strictObject({
   name: z.string().nullable().describe('Of this offer, where it has one of its own, such as a size'),
-  price: Money.nullable(),
+  price: Money.nullable().describe('Paid once, for one piece; every other price stands in `other_prices`'),
+  other_prices: z.array(OtherPrice).describe('Not what one piece costs; never ranked'),
   list_price: Money.nullable().describe('A struck-through or recommended price, when stated'),
   low_price: Money.nullable().describe('Of an aggregate'),
   high_price: Money.nullable(),
@@ -53,7 +68,8 @@ const Offer = z.strictObject({
   issues: z
     .array(z.string())
     .describe(
-      'Such as `offer_without_price`, `currency_missing`, `currency_inferred`, `aggregate_only`, `ambiguous_decimal`, `price_range`',
+      'Such as `offer_without_price`, `currency_missing`, `currency_inferred`, `aggregate_only`, `ambiguous_decimal`, `price_range`, ' +
+        '`tax_excluded`, `price_from_text`, or `only_subscription_price` and the like where `other_prices` is all there is',
     ),
 })
 export type Offer = z.infer<typeof Offer>
@@ -77,7 +93,7 @@ const Product = z.strictObject({
     .int()
     .nullable()
     .describe(
-      'Index in `offers` of the one that speaks for the product: the first in stock with a price, else the first with one',
+      'Index in `offers` of the one that speaks for the product: the first in stock with a price, new before used, else the first with one',
     ),
   issues: z.array(z.string()).describe('Such as `identifier_missing`, `gtin_invalid`, `no_offer`'),
 })
@@ -94,10 +110,30 @@ const ComparableGroup = z.strictObject({
         price: Money,
         availability: z.string().nullable(),
         condition: z.string().nullable(),
+        flags: z
+          .array(
+            z.enum([
+              'not_new',
+              'condition_unknown',
+              'out_of_stock',
+              'not_in_stock_yet',
+              'in_store_only',
+              'price_expired',
+              'tax_excluded',
+              'price_from_text',
+            ]),
+          )
+          .describe(
+            'What sets it apart from an offer that can be bought new, now, for this price. `condition_unknown`: others of the group ' +
+              'state theirs; `price_expired`: the stated validity had ended when the page was retrieved; `tax_excluded`: others ' +
+              'include it. Nothing is flagged that is not stated',
+          ),
       }),
     )
     .min(2)
-    .describe('Lowest price first'),
+    .describe(
+      'First those without `flags`, then those of which only the condition is unknown, then the others; each part lowest price first',
+    ),
 })
 export type ComparableGroup = z.infer<typeof ComparableGroup>
 
@@ -120,7 +156,7 @@ export const ProductOffersResult = z.strictObject({
   unranked: z
     .array(z.strictObject({ product: z.string(), reason: z.string() }))
     .describe(
-      'Products in no group, and why: `identifier_missing`, `only_one_offer`, `currency_missing`, `currency_differs`, …',
+      'Products in no group, and why: `identifier_missing`, `only_one_offer`, `currency_missing`, `currency_differs`, `only_unit_price`, …',
     ),
   missing_identifiers: z.array(z.string()).describe('Ids of products without a valid identifier'),
   unsupported_pages: z

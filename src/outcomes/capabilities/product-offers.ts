@@ -110,7 +110,12 @@ function compose(
   }
   const { groups, unranked } = compareOffers(
     products,
-    new Map(usable.map(({ source, fetched }) => [source, new URL(fetched.url).hostname])),
+    new Map(
+      usable.map(({ source, fetched, retrieved }) => [
+        source,
+        { host: new URL(fetched.url).hostname, retrievedAt: retrieved.retrieved_at },
+      ]),
+    ),
   )
   return {
     sample: isDemo,

@@ -1,6 +1,7 @@
 // Two offers may stand side by side with the same validated identifier and the same currency, or not at all. Whoever is left
-// out is told why.
+// out is told why. What is used, sold out or over stands behind what is not, and says so.
 import type { ComparableGroup, Offer, Product } from '../../../schemas/product-offers.ts'
+import { type Candidate, flagsOf } from './flags.ts'
 import { foldIdentifier } from './identifiers.ts'
 import { compareAmounts } from './money.ts'
 
@@ -9,7 +10,20 @@ export interface Comparison {
   readonly unranked: readonly { readonly product: string; readonly reason: string }[]
 }
 
+/** The page that a product was read from. */
+export interface OfferSource {
+  /** That was read: what a page says of its address proves no shop. */
+  readonly host: string
+  /** RFC 3339: when it said so. */
+  readonly retrievedAt: string | undefined
+}
+
 type Entry = ComparableGroup['entries'][number]
+interface Priced extends Candidate {
+  readonly product: string
+  readonly at: number
+  readonly price: Entry['price']
+}
 type Keyed = { readonly ok: true; readonly key: string } | { readonly ok: false; readonly reason: string }
 
 /** Doubts about a price that a ranking would turn into a claim. */
@@ -24,18 +38,22 @@ const DOUBTS = [
 
 /**
  * @param products of all pages, with their ids
- * @param hosts of the pages that were read, by `source`: what a page says of its address proves no shop
+ * @param sources of the products, by their number
  */
-export function compareOffers(products: readonly Product[], hosts: ReadonlyMap<number, string>): Comparison {
-  const groups = new Map<string, Map<string, Entry[]>>()
+export function compareOffers(
+  products: readonly Product[],
+  sources: ReadonlyMap<number, OfferSource>,
+): Comparison {
+  const groups = new Map<string, Map<string, Priced[]>>()
   const reasons = new Map<string, Set<string>>()
   const keyOf = new Map<string, string>()
   for (const product of products) {
     const why = new Set<string>()
+    const source = sources.get(product.source)
     reasons.set(product.id, why)
     if (product.offers.length === 0) why.add('no_offer')
     for (const [at, offer] of product.offers.entries()) {
-      const keyed = keyFor(product, offer, hosts.get(product.source) ?? '')
+      const keyed = keyFor(product, offer, source?.host ?? '')
       const refusal = keyed.ok ? refusalOf(offer) : keyed.reason
       const { price } = offer
       // An offer that is not refused has a price in some currency.
@@ -43,29 +61,26 @@ export function compareOffers(products: readonly Product[], hosts: ReadonlyMap<n
         why.add(refusal ?? 'identifier_missing')
         continue
       }
-      const byCurrency = groups.get(keyed.key) ?? new Map<string, Entry[]>()
+      const byCurrency = groups.get(keyed.key) ?? new Map<string, Priced[]>()
       groups.set(keyed.key, byCurrency)
       keyOf.set(product.id, keyed.key)
-      const entries = byCurrency.get(price.currency) ?? []
-      byCurrency.set(price.currency, entries)
-      entries.push({
+      const candidates = byCurrency.get(price.currency) ?? []
+      byCurrency.set(price.currency, candidates)
+      const retrievedAt = Date.parse(source?.retrievedAt ?? '')
+      candidates.push({
         product: product.id,
-        offer: at,
+        at,
         price,
-        availability: offer.availability,
-        condition: offer.condition,
+        offer,
+        name: product.name,
+        retrievedAt: Number.isNaN(retrievedAt) ? undefined : retrievedAt,
       })
     }
   }
   const ranked: ComparableGroup[] = []
   for (const [key, byCurrency] of groups)
-    for (const [currency, entries] of byCurrency)
-      if (entries.length > 1)
-        ranked.push({
-          key,
-          currency,
-          entries: entries.toSorted((a, b) => compareAmounts(a.price.amount, b.price.amount)),
-        })
+    for (const [currency, candidates] of byCurrency)
+      if (candidates.length > 1) ranked.push({ key, currency, entries: rank(candidates) })
   const isRanked = new Set(ranked.flatMap(({ entries }) => entries.map(({ product }) => product)))
   const unranked = products
     .filter(({ id }) => !isRanked.has(id))
@@ -76,6 +91,20 @@ export function compareOffers(products: readonly Product[], hosts: ReadonlyMap<n
   return { groups: ranked, unranked }
 }
 
+/** What a buyer can have as it stands goes first, each part lowest price first. */
+const rank = (candidates: readonly Priced[]): Entry[] =>
+  candidates
+    .map((candidate): Entry => {
+      const { product, at, price, offer } = candidate
+      const { availability, condition } = offer
+      return { product, offer: at, price, availability, condition, flags: flagsOf(candidate, candidates) }
+    })
+    .sort((a, b) => placeOf(a) - placeOf(b) || compareAmounts(a.price.amount, b.price.amount))
+
+/** A condition that nobody states is a smaller doubt than one that is known to be worse. */
+const placeOf = ({ flags }: Entry): number =>
+  flags.length === 0 ? 0 : flags.every((flag) => flag === 'condition_unknown') ? 1 : 2
+
 function whyAlone(
   reasons: ReadonlySet<string>,
   byCurrency: ReadonlyMap<string, unknown> | undefined,
@@ -85,7 +114,10 @@ function whyAlone(
 }
 
 function refusalOf(offer: Offer): string | undefined {
-  if (offer.price === null) return offer.low_price === null ? 'offer_without_price' : 'aggregate_only'
+  if (offer.price === null) {
+    if (offer.low_price !== null) return 'aggregate_only'
+    return offer.issues.find((issue) => /^only_\w+_price$/.test(issue)) ?? 'offer_without_price'
+  }
   if (offer.price.currency === null) return 'currency_missing'
   return DOUBTS.find((doubt) => offer.issues.includes(doubt))
 }

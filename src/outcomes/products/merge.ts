@@ -1,6 +1,7 @@
 // Three syntaxes, one product: which one the page is about, what the others add to it, and what is listed twice.
 import type { Offer } from '../../../schemas/product-offers.ts'
 import { foldName, isNamed, type PageIdentity, scorePlace } from '../structured/main.ts'
+import { compareAmounts } from './money.ts'
 import { isBuyable } from './terms.ts'
 import type { Draft, PageProduct } from './product.ts'
 
@@ -83,6 +84,15 @@ function compareIdentifiers(a: PageProduct, b: PageProduct): 'same' | 'different
   return isShared ? 'same' : 'unknown'
 }
 
+/** A source that cannot say what a price is for repeats one that did. */
+export function repeatsLabelled(known: PageProduct, { offers }: Pick<PageProduct, 'offers'>): boolean {
+  const labelled = known.offers.flatMap(({ other_prices }) => other_prices)
+  return offers.some(({ price, low_price }) => {
+    const stated = price ?? low_price
+    return stated !== null && labelled.some((one) => compareAmounts(one.price.amount, stated.amount) === 0)
+  })
+}
+
 /** A field that the better source does not state is taken from the other one, and that is said. */
 function fill(into: PageProduct, from: PageProduct): void {
   let hasFilled = false
@@ -98,9 +108,11 @@ function fill(into: PageProduct, from: PageProduct): void {
     }
   const [mine] = into.offers
   const [theirs] = from.offers
-  if (!into.offers.some(hasPrice) && from.offers.some(hasPrice)) {
+  if (!into.offers.some(hasPrice) && from.offers.some(hasPrice) && !repeatsLabelled(into, from)) {
+    const labelled = into.offers.flatMap(({ other_prices }) => other_prices)
     into.offers = from.offers.map((offer) => ({
       ...offer,
+      other_prices: offer.other_prices.length > 0 ? offer.other_prices : labelled,
       availability: offer.availability ?? mine?.availability ?? null,
       condition: offer.condition ?? mine?.condition ?? null,
       seller: offer.seller ?? mine?.seller ?? null,

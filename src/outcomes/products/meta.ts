@@ -64,6 +64,7 @@ export function readMeta(meta: Meta, facts: PageFacts): Draft | undefined {
         currency: facts.currency,
         region: facts.region,
         statedIn: 'opengraph',
+        condition: null,
       }),
     )
   }

@@ -1,12 +1,13 @@
 // One stated offer -> price, availability, seller and shipping; what is missing or doubtful is named, never guessed.
-import type { Offer } from '../../../schemas/product-offers.ts'
+import type { Offer, OtherPrice } from '../../../schemas/product-offers.ts'
 import { resolveLink } from '../extract/links.ts'
 import { inferCurrency, readCurrency } from './currencies.ts'
 import { type Graph, nodesAt } from '../structured/graph.ts'
 import { readIdentifiers } from './identify.ts'
 import { isZero, readAmount, toMoney } from './money.ts'
+import { type PriceTerms, readPriceTerms, readShownTerms } from './price-kind.ts'
 import { isShown, listOf, type Node, own, scalarOf, textAt, tidy, valuesOf } from '../structured/node.ts'
-import { readAvailability, readCondition } from './terms.ts'
+import { isBuyable, readAvailability, readCondition } from './terms.ts'
 
 export interface OfferContext {
   readonly graph: Graph
@@ -16,11 +17,14 @@ export interface OfferContext {
   /** ISO 3166 country that the page is made for, where it says so. */
   readonly region: string | null
   readonly statedIn: Offer['stated_in']
+  /** Of the thing itself, for offers that do not say their own. */
+  readonly condition: string | null
 }
 
 type Money = NonNullable<Offer['price']>
 
 const MAX_SHIPPING = 5
+const MAX_OTHER_PRICES = 10
 const NOT_A_PRICE = /ListPrice|SRP|Strikethrough|Invoice|MinimumAdvertised/i
 
 /** An offer or the product that carries the price itself. */
@@ -32,13 +36,15 @@ export function readOffer(node: Node, context: OfferContext): Offer {
   const money = (value: unknown, currency = inherited) =>
     readMoney(value, { currency: currency ?? context.currency, region: context.region }, issues)
 
-  const direct = pick(node, ['price', 'salePrice'], money)
-  const selling = specifications
-    .filter((one) => !isListPrice(one) && isForOne(one))
-    .toSorted((a, b) => Number(isPerUnit(a)) - Number(isPerUnit(b)))
+  const terms = readPriceTerms(node, graph)
+  const others = readOtherPrices(node, { terms, specifications, context, inherited })
+  const direct = others.some(({ isDirect }) => isDirect) ? null : pick(node, ['price', 'salePrice'], money)
+  const selling = terms
+    ? []
+    : specifications.filter((one) => !isListPrice(one) && !readPriceTerms(one, graph))
   const specified = selling
     .map((one) => pick(one, ['price'], (value) => money(value, readStatedCurrency(one))))
-    .find(Boolean)
+    .find((found) => found && !readShownTerms(found.raw))
   const listed = specifications
     .filter(isListPrice)
     .map((one) => pick(one, ['price'], (value) => money(value, readStatedCurrency(one))))
@@ -57,22 +63,27 @@ export function readOffer(node: Node, context: OfferContext): Offer {
     // All of them ask the same.
     if (low.amount === high?.amount) price = low
   }
-  const stated = price ?? low
-  if (!stated) issues.add('offer_without_price')
-  else if (stated.currency === null) issues.add('currency_missing')
-  if (price && isZero(price.amount)) issues.add('price_zero')
-
   const availability = termAt(node, 'availability', readAvailability)
   if (availability.isUnknown) issues.add('availability_unknown')
+  if (price && isZero(price.amount)) {
+    issues.add('price_zero')
+    // A zero beside what cannot be had stands for a price that nobody knows.
+    if (availability.term !== null && !isBuyable(availability.term)) price = null
+  }
+  const stated = price ?? low
+  if (!stated) issues.add(others[0] ? `only_${others[0].kind}_price` : 'offer_without_price')
+  else if (stated.currency === null) issues.add('currency_missing')
+  if (price && [node, ...selling].some(excludesTax)) issues.add('tax_excluded')
   return {
     name: textAt(node, ['name'], 200),
     price,
+    other_prices: others.map(({ isDirect: _, ...other }) => other),
     list_price: listed ?? pick(node, ['listPrice', 'msrp'], money),
     low_price: low,
     high_price: high,
     offer_count: countAt(node),
     availability: availability.term,
-    condition: termAt(node, 'itemCondition', readCondition).term,
+    condition: readItemCondition(node) ?? context.condition,
     seller: textAt(derefAt(node, graph), ['seller', 'offeredBy', 'merchant'], 200),
     url: urlAt(node, context.base),
     valid_until: textAt(node, ['priceValidUntil', 'validThrough'], 40),
@@ -97,22 +108,55 @@ const isListPrice = (node: Node) =>
   NOT_A_PRICE.test(textAt(node, ['priceType'], 100) ?? '') || valuesOf(node, 'priceType').some(isStruck)
 const isStruck = (value: unknown) => NOT_A_PRICE.test(scalarOf(value) ?? '')
 
-/** A price per kilogram, for members, from ten pieces on, or for the delivery is not the price. */
-function isForOne(node: Node): boolean {
-  const types = listOf(own(node, '@type')).join(' ')
-  if (/Delivery|PaymentCharge/.test(types)) return false
-  if (valuesOf(node, 'validForMemberTier', 'membershipPointsEarned').length > 0) return false
-  const [quantity] = listOf(own(node, 'eligibleQuantity'))
-  const least =
-    quantity === undefined
-      ? undefined
-      : scalarOf((quantity as Node)['minValue'] ?? (quantity as Node)['value'])
-  if (least !== undefined && Number(least) > 1) return false
-  return true
+interface Labelled extends OtherPrice {
+  /** It is what stands on the offer itself. */
+  readonly isDirect: boolean
 }
 
-/** A price per litre beside the price of the bottle is not the price. */
-const isPerUnit = (node: Node) => listOf(own(node, 'referenceQuantity')).length > 0
+/** A price per kilogram, for members, from ten pieces on, for a month or for the delivery is not the price. */
+function readOtherPrices(
+  node: Node,
+  of: {
+    /** Of the whole offer. */
+    terms: PriceTerms | undefined
+    specifications: readonly Node[]
+    context: OfferContext
+    inherited: string | null
+  },
+): Labelled[] {
+  const { graph, currency, region } = of.context
+  const found: Labelled[] = []
+  const moneyAt = (one: Node, keys: readonly string[]) =>
+    pick(one, keys, (value) =>
+      readMoney(
+        value,
+        { currency: readStatedCurrency(one) ?? of.inherited ?? currency, region },
+        new Set<string>(),
+      ),
+    )
+  const add = (terms: PriceTerms | undefined, price: Money | null, isDirect: boolean) => {
+    if (!terms || !price || found.length >= MAX_OTHER_PRICES) return
+    const at = found.findIndex((one) => one.kind === terms.kind && one.price.amount === price.amount)
+    if (at < 0 || isDirect) found.splice(at < 0 ? found.length : at, 1, { ...terms, price, isDirect })
+  }
+  const direct = moneyAt(node, ['price', 'salePrice'])
+  add(of.terms ?? (direct ? readShownTerms(direct.raw) : undefined), direct, true)
+  const parts = of.specifications.flatMap((one) => [one, ...nodesAt(graph, one, 'priceComponent')])
+  for (const one of parts.slice(0, 4 * MAX_OTHER_PRICES)) {
+    if (isListPrice(one)) continue
+    const price = moneyAt(one, ['price'])
+    const terms = readPriceTerms(one, graph) ?? of.terms ?? (price ? readShownTerms(price.raw) : undefined)
+    // What is asked every month and stands on the offer as well is asked every month.
+    const isDirect = terms?.kind === 'subscription' && direct !== null && direct.amount === price?.amount
+    add(terms, price, isDirect)
+  }
+  return found
+}
+
+const excludesTax = (node: Node) =>
+  valuesOf(node, 'valueAddedTaxIncluded').some(
+    (value) => value === false || /^\s*(?:false|0)\s*$/i.test(scalarOf(value) ?? ''),
+  )
 
 /** The currency that a node states for its prices; null where it states none. */
 export function readStatedCurrency(node: Node): string | null {
@@ -179,6 +223,10 @@ function termAt(
   }
   return { term: null, isUnknown }
 }
+
+/** The condition that an offer or a product states; null where it states none that is known. */
+export const readItemCondition = (node: Node): string | null =>
+  termAt(node, 'itemCondition', readCondition).term
 
 function countAt(node: Node): number | null {
   const [value] = valuesOf(node, 'offerCount')

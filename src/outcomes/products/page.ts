@@ -12,7 +12,7 @@ import { parseLoosely } from '../structured/loose-json.ts'
 import { identifyPage, type PageIdentity } from '../structured/main.ts'
 import { tidy } from '../structured/node.ts'
 import { type PageStatements, scanPage } from '../structured/scan.ts'
-import { mergeDrafts } from './merge.ts'
+import { mergeDrafts, repeatsLabelled } from './merge.ts'
 import { metaCurrency, readMeta } from './meta.ts'
 import {
   type Draft,
@@ -147,6 +147,7 @@ function linkOrphans(products: PageProduct[], page: PageStatements, facts: PageF
     if (!offer || more.length > 0 || !(offer.price ?? offer.low_price)) continue
     const offers = [{ ...offer, issues: [...offer.issues, 'offer_not_linked'] }]
     if (!main) products.push({ ...nameless(page, facts, statedIn), offers })
+    else if (repeatsLabelled(main, { offers })) return
     else {
       main.offers = offers
       if (statedIn !== main.stated_in) main.also_stated_in.push(statedIn)
@@ -195,9 +196,13 @@ function withIssues(product: PageProduct): PageProduct {
   return { ...product, main_offer: speakingOffer(offers), issues }
 }
 
-/** The offer that a buyer gets: one in stock with a price, else one with a price. */
+/** The offer that a buyer gets: one in stock with a price, new before used, else one with a price. */
 function speakingOffer(offers: PageProduct['offers']): number | null {
   const candidates = [
+    offers.findIndex(
+      ({ price, availability, condition }) =>
+        price !== null && isBuyable(availability) && (condition === null || condition === 'NewCondition'),
+    ),
     offers.findIndex(({ price, availability }) => price !== null && isBuyable(availability)),
     offers.findIndex(({ price }) => price !== null),
     offers.findIndex(({ low_price }) => low_price !== null),

@@ -5,7 +5,7 @@ import { buildGraph, type Graph, nodesAt, type Role, type Thing } from '../struc
 import { readIdentifiers } from './identify.ts'
 import { addressesOf } from '../structured/main.ts'
 import { isNode, listOf, type Node, own, scalarOf, textAt, valuesOf } from '../structured/node.ts'
-import { readOffer, readStatedCurrency, urlAt } from './offer.ts'
+import { readItemCondition, readOffer, readStatedCurrency, urlAt } from './offer.ts'
 
 /** A product of one page, before it has a place in an answer. */
 export type PageProduct = Omit<Product, 'id' | 'source'>
@@ -143,13 +143,21 @@ function readDraft({ node, role }: Thing, context: DraftContext): Draft | undefi
 
 function readOffers(node: Node, { graph, loose, statedIn, facts, truncated }: DraftContext): Offer[] {
   const currency = readStatedCurrency(node) ?? facts.currency
+  const condition = readItemCondition(node)
   const stated = nodesAt(graph, node, 'offers').concat(loose)
   const offers: Offer[] = []
   const add = (offer: Node, inherited: string | null) => {
     if (offers.length >= MAX_OFFERS) truncated.add('offers')
     else
       offers.push(
-        readOffer(offer, { graph, base: facts.base, currency: inherited, region: facts.region, statedIn }),
+        readOffer(offer, {
+          graph,
+          base: facts.base,
+          currency: inherited,
+          region: facts.region,
+          statedIn,
+          condition,
+        }),
       )
   }
   const aggregates: [node: Node, currency: string | null][] = []
@@ -224,6 +232,13 @@ export function orphanOffers(
     )
     .slice(0, MAX_OFFERS)
     .map(({ node }) =>
-      readOffer(node, { graph, base: facts.base, currency: facts.currency, region: facts.region, statedIn }),
+      readOffer(node, {
+        graph,
+        base: facts.base,
+        currency: facts.currency,
+        region: facts.region,
+        statedIn,
+        condition: null,
+      }),
     )
 }

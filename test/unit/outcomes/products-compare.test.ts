@@ -10,6 +10,7 @@ const GTIN = '4006381333931'
 const offer = (amount: string | null, currency: string | null = 'EUR', more: Partial<Offer> = {}): Offer => ({
   name: null,
   price: amount === null ? null : toMoney(amount, currency, amount),
+  other_prices: [],
   list_price: null,
   low_price: null,
   high_price: null,
@@ -46,11 +47,12 @@ const product = (id: string, offers: Offer[], more: Partial<Product> = {}): Prod
   ...more,
 })
 
-const hosts = new Map([
-  [0, 'x.example'],
-  [1, 'y.example'],
+const READ_AT = '2026-06-15T12:00:00.000Z'
+const sources = new Map([
+  [0, { host: 'x.example', retrievedAt: READ_AT }],
+  [1, { host: 'y.example', retrievedAt: READ_AT }],
 ])
-const compare = (products: Product[]) => compareOffers(products, hosts)
+const compare = (products: Product[]) => compareOffers(products, sources)
 
 const ranking = (products: Product[]) =>
   compare(products).groups.map(
@@ -152,6 +154,127 @@ describe('compareOffers', () => {
     expect(ranking(products)).toEqual(['gtin:09506000134352 EUR: b 4, a 6'])
   })
 
+  describe('what cannot be bought new, now, for its price', () => {
+    const flagged = (more: Partial<Offer>, fields: Partial<Product> = {}, beside: Partial<Offer> = {}) => {
+      const products = [
+        product('good', [offer('9', 'EUR', { condition: 'NewCondition', ...beside })]),
+        product('other', [offer('5', 'EUR', { condition: 'NewCondition', ...more })], fields),
+      ]
+      return compare(products).groups[0]!.entries.map(({ product: id, flags }) => [id, ...flags].join(' '))
+    }
+
+    it.each<[flag: string, more: Partial<Offer>]>([
+      ['not_new', { condition: 'UsedCondition' }],
+      ['not_new', { condition: 'RefurbishedCondition' }],
+      ['not_new', { condition: 'DamagedCondition' }],
+      ['not_new', { name: 'Kettle, second hand' }],
+      ['out_of_stock', { availability: 'OutOfStock' }],
+      ['out_of_stock', { availability: 'SoldOut' }],
+      ['out_of_stock', { availability: 'Discontinued' }],
+      ['out_of_stock', { availability: 'Reserved' }],
+      ['not_in_stock_yet', { availability: 'PreOrder' }],
+      ['not_in_stock_yet', { availability: 'BackOrder' }],
+      ['in_store_only', { availability: 'InStoreOnly' }],
+      ['price_from_text', { stated_in: 'text' }],
+      ['tax_excluded', { issues: ['tax_excluded'] }],
+      ['price_expired', { valid_until: '2025-12-31' }],
+      ['not_new out_of_stock', { condition: 'UsedCondition', availability: 'OutOfStock' }],
+    ])('stands behind with %s, however cheap it is', (flag, more) => {
+      expect(flagged(more)).toEqual(['good', `other ${flag}`])
+    })
+
+    it('flags a refurbished thing by its name, whatever its markup says', () => {
+      for (const name of [
+        'Kettle (Refurbished)',
+        'Wasserkocher, gebraucht',
+        '電気ケトル 中古',
+        'غلاية مستعملة مستعمل',
+      ])
+        expect(flagged({}, { name })).toEqual(['good', 'other not_new'])
+      expect(flagged({}, { name: 'Gebrauchtwagen-Kettle for used grounds' })).toEqual(['other', 'good'])
+    })
+
+    it('flags an unknown condition only where another one is stated', () => {
+      expect(flagged({ condition: null })).toEqual(['good', 'other condition_unknown'])
+      expect(flagged({ condition: null }, {}, { condition: null })).toEqual(['other', 'good'])
+    })
+
+    it('puts an unknown condition before one that is worse', () => {
+      expect(flagged({ condition: 'UsedCondition' }, {}, { condition: null })).toEqual([
+        'good condition_unknown',
+        'other not_new',
+      ])
+    })
+
+    it('flags no missing tax where nobody includes it', () => {
+      const net = { issues: ['tax_excluded'] }
+      expect(flagged(net, {}, net)).toEqual(['other', 'good'])
+    })
+
+    it.each(['InStock', 'LimitedAvailability', 'OnlineOnly', 'MadeToOrder', null])(
+      'lets %s be bought',
+      (availability) => {
+        expect(flagged({ availability })).toEqual(['other', 'good'])
+      },
+    )
+
+    it('puts the cheapest first in both parts', () => {
+      const used = (amount: string) => offer(amount, 'EUR', { condition: 'UsedCondition' })
+      const products = [
+        product('a', [used('3')]),
+        product('b', [offer('9', 'EUR', { condition: 'NewCondition' })]),
+        product('c', [used('2')]),
+        product('d', [offer('8', 'EUR', { condition: 'NewCondition' })]),
+      ]
+      expect(ranking(products)).toEqual([`gtin:0${GTIN} EUR: d 8, b 9, c 2, a 3`])
+    })
+
+    // Retrieved on 2026-06-15 at noon, UTC.
+    it.each([
+      '2026-06-13',
+      '2026-06-13T23:59:59',
+      '2026-06-15T11:59:59Z',
+      '2026-06-15T13:59:00+02:00',
+      '2026-05',
+      '13 June 2026',
+      'Jun 1, 2026',
+    ])('takes a price until %s for expired', (until) => {
+      expect(flagged({ valid_until: until })).toEqual(['good', 'other price_expired'])
+    })
+
+    it.each([
+      // The day has not ended everywhere.
+      '2026-06-15',
+      '2026-06-15T00:00:01',
+      '2026-06-15T00:00:00',
+      '2026-06-15T12:00:01Z',
+      '2026-06-15T14:00:00+02:00',
+      '2026-06',
+      '2027-01-01',
+      // Whatever may be two days, or none.
+      '01/02/2020',
+      '2026-02-31',
+      '0000-00-00',
+      'until further notice',
+      '1577836800',
+      '',
+    ])('takes a price until %s for one that may hold', (until) => {
+      expect(flagged({ valid_until: until })).toEqual(['other', 'good'])
+    })
+
+    it('knows nothing of a price whose page was read at no known time', () => {
+      const products = ['a', 'b'].map((id) => product(id, [offer('5', 'EUR', { valid_until: '2020-01-01' })]))
+      const unread = new Map([[0, { host: 'x.example', retrievedAt: undefined }]])
+      expect(compareOffers(products, unread).groups[0]!.entries.flatMap(({ flags }) => flags)).toEqual([])
+    })
+
+    it.each(['only_unit_price', 'only_subscription_price', 'only_bulk_price'])('ranks no %s', (issue) => {
+      const products = [product('a', [offer('9')]), product('b', [offer(null, 'EUR', { issues: [issue] })])]
+      expect(ranking(products)).toEqual([])
+      expect(reasons(products)).toMatchObject({ b: issue })
+    })
+  })
+
   it('never puts two currencies or two identifiers into one group, and forgets no product', () => {
     const products = fc.array(
       fc.record({
@@ -174,8 +297,11 @@ describe('compareOffers', () => {
           const members = entries.map(({ product: id }) => all.find((one) => one.id === id)!)
           expect(entries.every(({ price }) => price.currency === currency)).toBe(true)
           expect(members.every(({ identifiers }) => `gtin:${identifiers[0]?.normalised}` === key)).toBe(true)
-          const amounts = entries.map(({ price }) => price.amount)
-          expect(amounts).toEqual(amounts.toSorted(compareAmounts))
+          for (const isFlagged of [false, true]) {
+            const part = entries.filter(({ flags }) => flags.length > 0 === isFlagged)
+            const amounts = part.map(({ price }) => price.amount)
+            expect(amounts).toEqual(amounts.toSorted(compareAmounts))
+          }
         }
         const named = [...groups.flatMap(({ entries }) => entries), ...unranked].map((one) => one.product)
         expect(named.toSorted()).toEqual(all.map(({ id }) => id).toSorted())

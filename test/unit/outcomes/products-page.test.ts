@@ -72,6 +72,7 @@ describe('JSON-LD', () => {
       {
         name: null,
         price: { amount: '1299.90', currency: 'EUR', minor_units: '129990', raw: '1299.90' },
+        other_prices: [],
         list_price: null,
         low_price: null,
         high_price: null,
@@ -187,6 +188,24 @@ describe('JSON-LD', () => {
       }),
     )
     expect([one.price?.amount, one.list_price?.amount]).toEqual(['9.90', '19.90'])
+  })
+
+  it('gives the condition of a product to its offers that state none', () => {
+    const used = { itemCondition: 'https://schema.org/UsedCondition' }
+    expect(offerOf(withOffer({ '@type': 'Offer', price: 5 }, used)).condition).toBe('UsedCondition')
+    const own = { '@type': 'Offer', price: 5, itemCondition: 'NewCondition' }
+    expect(offerOf(withOffer(own, used)).condition).toBe('NewCondition')
+  })
+
+  it('lets a new thing speak for a product before a used one', () => {
+    const stock = { '@type': 'Offer', priceCurrency: 'EUR', availability: 'InStock' }
+    const { main_offer } = firstOf(
+      withOffer([
+        { ...stock, price: 3, itemCondition: 'UsedCondition' },
+        { ...stock, price: 5, itemCondition: 'NewCondition' },
+      ]),
+    )
+    expect(main_offer).toBe(1)
   })
 
   it('keeps an aggregate apart from a price', () => {
