@@ -17,7 +17,9 @@ const VOID = words(
 )
 /** Attributes that are read; the others only cost. */
 const READ_ATTRIBUTES = words(
-  'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
+  'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type ' +
+    // What parts are called where classes are made by machines.
+    'data-testid data-test data-qa data-hook',
 )
 /** Read of these elements alone: addresses of images are long, and there are many of them. */
 const READ_OF_ELEMENT: ReadonlyMap<string, ReadonlySet<string>> = new Map(

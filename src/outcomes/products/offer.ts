@@ -77,7 +77,7 @@ export function readOffer(node: Node, context: OfferContext): Offer {
   return {
     name: textAt(node, ['name'], 200),
     price,
-    other_prices: others.map(({ isDirect: _, ...other }) => other),
+    other_prices: others.map(({ kind, price: other, per }) => ({ kind, price: other, per })),
     list_price: listed ?? pick(node, ['listPrice', 'msrp'], money),
     low_price: low,
     high_price: high,

@@ -1,8 +1,10 @@
-// Reads the products and offers that a shop page states in a structured form.
+// Reads the products and offers that a shop page states in a structured form; where it states no price, the one that it shows.
+import type { Offer } from '../../../schemas/product-offers.ts'
 import { sniffKind } from '../extract/sniff.ts'
 import { readHead, refreshStub, usageOf } from '../extract/head.ts'
 import { findPoor } from '../extract/poor/judge.ts'
-import { refusePoor } from '../extract/poor/reasons.ts'
+import { type PoorReason, refusePoor } from '../extract/poor/reasons.ts'
+import { type ParsedPage, parsePage } from '../extract/tree.ts'
 import { resolveLink } from '../extract/links.ts'
 import type { PageInput, Reading } from '../reading.ts'
 import { readCurrency } from './currencies.ts'
@@ -14,6 +16,8 @@ import { tidy } from '../structured/node.ts'
 import { type PageStatements, scanPage } from '../structured/scan.ts'
 import { mergeDrafts, repeatsLabelled } from './merge.ts'
 import { metaCurrency, readMeta } from './meta.ts'
+import { readOffer } from './offer.ts'
+import { findShownPrice } from './shown-price.ts'
 import {
   type Draft,
   orphanOffers,
@@ -62,22 +66,29 @@ export function readProducts(input: PageInput): Reading<PageProducts> {
   if (head?.refreshUrl) return refreshStub(head.refreshUrl)
   // A document of JSON-LD is read like a page with that one script.
   const page = format === 'json' ? { ...scanPage(''), scripts: [text] } : scanPage(text)
-  const value = readStatements(page, input.url)
-  if (value.products.length === 0) {
-    const poor = markup && findPoor(text)
+  let poor: PoorReason | undefined
+  const value = readStatements(page, input.url, {
+    show: (isStated) => {
+      if (!markup) return undefined
+      const tree = parsePage(text)
+      if (!isStated) poor = findPoor(text, 0, tree)
+      return poor ? undefined : tree
+    },
+  })
+  if (value.products.length === 0)
     return poor ? refusePoor(poor) : { ok: false, reason: 'no_product', detail: NO_PRODUCT }
-  }
   return { ok: true, format, charset, textSha256: null, usage: usageOf(head), value }
 }
 
 /**
  * @param url of the page, which the main product is known by
- * @param jsonLd of the page, where it was read before
+ * @param options.jsonLd of the page, where it was read before
+ * @param options.show the page as its readers see it, asked for where no price is stated; without it nothing but statements count
  */
 export function readStatements(
   page: PageStatements,
   url: string,
-  jsonLd: JsonLd = parseJsonLd(page.scripts),
+  { jsonLd = parseJsonLd(page.scripts), show }: { jsonLd?: JsonLd; show?: ShowPage } = {},
 ): PageProducts {
   const base = baseOf(page, url)
   const facts: PageFacts = { base, region: regionOf(page, url), currency: currencyOf(page) }
@@ -96,6 +107,7 @@ export function readStatements(
   if (meta) drafts.push(meta)
   const products = mergeDrafts(drafts, identityOf(page, base))
   linkOrphans(products, page, facts)
+  if (show) addShownPrice(products, { page, facts, show })
   return {
     products: limit(products.filter(saysSomething).map(withIssues), truncated),
     jsonLd: { scripts: jsonLd.scripts, invalid: jsonLd.invalidScripts, repaired: jsonLd.repaired },
@@ -155,6 +167,51 @@ function linkOrphans(products: PageProduct[], page: PageStatements, facts: PageF
     return
   }
 }
+
+/** @returns the page as a tree, unless it is none that anybody would pay for */
+type ShowPage = (isStated: boolean) => ParsedPage | undefined
+
+/** The price that stands beside the name of the product, where no markup has one. */
+function addShownPrice(
+  products: PageProduct[],
+  of: { page: PageStatements; facts: PageFacts; show: ShowPage },
+): void {
+  const { page, facts } = of
+  const [main] = products.filter(saysSomething)
+  // Several offers without a price are variants, and a price of another kind is no place for a guess.
+  if (main && (!main.main || main.offers.length > 1 || main.offers.some(hasAnyPrice))) return
+  const tree = of.show(main !== undefined)
+  const shown =
+    tree &&
+    findShownPrice(tree, {
+      titles: [page.meta.get('og:title'), page.title, main?.name].flatMap(
+        (title) => title?.slice(0, 500) ?? [],
+      ),
+      currency: facts.currency,
+      region: facts.region,
+      isProduct: main !== undefined || /product/i.test(page.meta.get('og:type') ?? ''),
+    })
+  if (!shown) return
+  const stated =
+    main?.offers[0] ?? readOffer({}, { ...facts, graph: buildGraph([]), statedIn: 'text', condition: null })
+  const offer: Offer = {
+    ...stated,
+    price: shown.money,
+    stated_in: 'text',
+    issues: [
+      ...stated.issues.filter((issue) => issue !== 'offer_without_price' && issue !== 'price_unreadable'),
+      ...shown.issues,
+      'price_from_text',
+    ],
+  }
+  if (main) {
+    main.offers = [offer]
+    if (!main.also_stated_in.includes('text')) main.also_stated_in.push('text')
+  } else products.push({ ...nameless(page, facts, 'text'), name: tidy(shown.name, 300), offers: [offer] })
+}
+
+const hasAnyPrice = ({ price, low_price, other_prices }: Offer) =>
+  price !== null || low_price !== null || other_prices.length > 0
 
 /** A page that states one price and no product: what it is about is what it is called. */
 const nameless = (

@@ -34,7 +34,7 @@ const isTime = (unit: string) => TIMES.has(unit.toLowerCase())
 /** The terms that an offer or a specification of its price states; undefined for the price of one piece. */
 export function readPriceTerms(node: Node, graph: Graph): PriceTerms | undefined {
   const component = textOf(node, 'priceComponentType')
-  if (/Delivery|PaymentCharge/.test(typesOf(node).join(' ')) || /Fee$/.test(component))
+  if (/Delivery|PaymentCharge/.test(typesOf(node).join(' ')) || component.endsWith('Fee'))
     return { kind: 'fee', per: null }
   if (valuesOf(node, 'validForMemberTier').length > 0) return { kind: 'member', per: null }
   if (/Installment|Downpayment/i.test(component)) return { kind: 'instalment', per: null }

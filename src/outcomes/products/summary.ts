@@ -20,7 +20,7 @@ export function summariseProducts(html: string, url: string | undefined, jsonLd:
     STATES_PRODUCT.test(html)
   if (!isStated) return []
   // Without an address links stay unknown, and nothing else is missed.
-  return readStatements(scanPage(html), url ?? '', jsonLd)
+  return readStatements(scanPage(html), url ?? '', { jsonLd })
     .products.slice(0, MAX_PRODUCTS)
     .map(({ name, brand, identifiers, offers }) => ({
       name,
