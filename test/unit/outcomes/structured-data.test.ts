@@ -51,6 +51,26 @@ describe('one reader for documents and for offers', () => {
     ])
   })
 
+  it('says the same of a price of a month and of one in microdata, and nothing of one that is only shown', () => {
+    const monthly = {
+      ...OFFER,
+      price: undefined,
+      priceSpecification: { price: 5, priceCurrency: 'EUR', billingDuration: 'P1M' },
+    }
+    const micro = `<div itemscope itemtype="http://schema.org/Product"><b itemprop="name">Kettle</b><p itemprop="offers" itemscope itemtype="http://schema.org/Offer"><b itemprop="price">118, 99 TL</b></p></div>`
+    for (const [html, price] of [
+      [script({ '@type': 'Product', name: 'Kettle', offers: monthly }), null],
+      [micro, '118.99'],
+    ] as const) {
+      expect(offersOf(html)[0]?.offers[0]?.price?.amount ?? null).toBe(price)
+      expect(documentOf(html).structured_data.products[0]?.offers[0]?.price).toBe(price)
+    }
+    const shown =
+      '<title>Copper Kettle</title><h1>Copper Kettle</h1><b class="price">€ 5,00</b><button>Add to cart</button>'
+    expect(offersOf(shown)[0]?.offers[0]).toMatchObject({ price: { amount: '5.00' }, stated_in: 'text' })
+    expect(documentOf(shown).structured_data.products).toEqual([])
+  })
+
   it('takes an offer of any spelling for an offer', () => {
     const html = script([
       { '@id': '#k', '@type': 'product', name: 'Kettle' },
