@@ -61,25 +61,51 @@ export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Conte
   if (entries.length > 0) yield { name: 'list', bytes: entries }
 }
 
-/** Twelve numbers, with whatever may stand between them, take no more than this, and half of them stand in one block. */
-const BLOCK_BYTES = 512
-const LEAST_DIGITS = 6
+/** Most between two numbers that have a digit: others, of letters alone, may stand between them. */
+const MOST_BYTES_IN_CHAIN = MOST_BYTES_BETWEEN + 8
+/** A list has fewer entries than a run has bytes. */
+const LEAST_IN_CHAIN = 8
+const AROUND_CHAIN = 64
 
-/** Where digits are dense enough: most of a text in words is not looked at. */
+/** Where enough numbers follow one another to be either. Most of an ordinary text is passed over here, byte by byte and for nothing else. */
 function listNumbered(bytes: Uint8Array): Region[] {
   const regions: { start: number; end: number }[] = []
-  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
-    const blockEnd = Math.min(bytes.length, at + BLOCK_BYTES)
-    let digits = 0
-    for (let i = at; i < blockEnd; i++) digits += IS_DIGIT[bytes[i] ?? 0] ?? 0
-    if (digits < LEAST_DIGITS) continue
+  let chain = 0
+  let chainStart = 0
+  let chainEnd = -Infinity
+  let tokenEnd = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (IS_DIGIT[bytes[at] ?? 0] === 0) continue
+    let start = at
+    while (start > tokenEnd && KIND[bytes[start - 1] ?? 0] !== 0) start--
+    let kinds = 0
+    tokenEnd = start
+    for (let kind = KIND[bytes[tokenEnd] ?? 0] ?? 0; kind !== 0; kind = KIND[bytes[++tokenEnd] ?? 0] ?? 0)
+      kinds |= kind
+    at = tokenEnd
+    const size = kinds >= OTHER ? 0 : mostBytesOf(tokenEnd - start, kinds === DIGIT)
+    if (size === 0) continue
+    if (start - chainEnd > MOST_BYTES_IN_CHAIN) {
+      chain = 0
+      chainStart = start
+    }
+    chain += size
+    chainEnd = tokenEnd
+    if (chain < LEAST_IN_CHAIN) continue
     const last = regions.at(-1)
-    const start = Math.max(0, at - BLOCK_BYTES)
-    const end = Math.min(bytes.length, blockEnd + BLOCK_BYTES)
-    if (last && last.end >= start) last.end = end
-    else regions.push({ start, end })
+    const end = Math.min(bytes.length, chainEnd + AROUND_CHAIN)
+    if (last && last.end >= chainStart - AROUND_CHAIN) last.end = end
+    else regions.push({ start: Math.max(0, chainStart - AROUND_CHAIN), end })
   }
   return regions
+}
+
+/** The most that a number of so many characters can stand for, in any way to write it. */
+function mostBytesOf(characters: number, hasOnlyDigits: boolean): number {
+  // Of digits alone more than four are hexadecimal or binary, which come in pairs and in eights.
+  if (hasOnlyDigits && characters > 4 && characters % 2 === 1) return characters <= LONGEST_INDEX ? 1 : 0
+  if (characters <= MOST_DIGITS + 2) return Math.ceil(characters / 2)
+  return hasOnlyDigits && characters <= MOST_BINARY_DIGITS ? Math.floor(characters / 8) : 0
 }
 
 const DIGIT = 1
