@@ -3,7 +3,16 @@
 /** Who reads what, in the order of reading. What is in none of these is found at the end. */
 export const SHELVES = {
   connect: ['start', 'sign-in', 'mcp', 'frameworks', 'a2a', 'rest', 'site', 'answers'],
-  use: ['outcomes', 'web-fetch', 'credential-broker', 'permits', 'inspection', 'email', 'tools'],
+  use: [
+    'outcomes',
+    'outcomes-compared',
+    'web-fetch',
+    'credential-broker',
+    'permits',
+    'inspection',
+    'email',
+    'tools',
+  ],
   buy: ['payments', 'buying', 'discovery', 'market-figures'],
   sell: ['selling', 'seller-money', 'edge'],
   operate: [

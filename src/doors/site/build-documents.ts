@@ -22,6 +22,7 @@ const SLUGS: Readonly<Record<string, string>> = {
   'README.md': 'start',
   'SECURITY.md': 'report-a-weakness',
   'examples/README.md': 'examples',
+  'docs/outcomes.md': 'outcomes-compared',
 }
 
 /** Titles of the repository's first files, which say nothing among others. */
