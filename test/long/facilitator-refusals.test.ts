@@ -1,6 +1,5 @@
 // A facilitator that says no, late or nothing, in front of a real chain and a buyer of ours: the chain decides at once whether
 // the buyer may pay again, and money that moves all the same is never lost.
-import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import {
@@ -10,6 +9,7 @@ import {
   startFacilitator,
 } from '../support/facilitator-server.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { createPaidTools, get, PAID, post } from '../support/paid-tools.ts'
 import { exactKind } from '../support/payment-fakes.ts'
 
@@ -45,7 +45,9 @@ const sign = (payer: number) =>
   signPayment({
     account: chain.payers[payer]!,
     requirements: requirementsOf(chain),
-    extensions: { 'payment-identifier': { info: { required: false, id: randomUUID() }, schema: {} } },
+    extensions: {
+      'payment-identifier': { info: { required: false, id: unguessableIdentifier() }, schema: {} },
+    },
   })
 const buy = (payload: unknown) =>
   post(gw.baseUrl + PAID, { text: 'hello' }, { 'payment-signature': toHeader(payload) })

@@ -9,6 +9,7 @@ import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { type ChainProxy, startChainProxy } from '../support/chain-proxy.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { answerLate, NODE_FAULTS, type NodeFault } from '../support/node-faults.ts'
 import { get, type PaidAnswer, post, PRICE } from '../support/paid-tools.ts'
 import { removeFolder } from '../support/remove-folder.ts'
@@ -91,7 +92,7 @@ const sign = ({ payTo }: Bench) =>
     account: chain.payers[benches % chain.payers.length]!,
     requirements: { ...requirementsOf(chain, PRICE), payTo },
     extensions: {
-      'payment-identifier': { info: { required: false, id: `pay_${crypto.randomUUID()}` }, schema: {} },
+      'payment-identifier': { info: { required: false, id: unguessableIdentifier() }, schema: {} },
     },
   })
 

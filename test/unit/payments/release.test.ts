@@ -1,9 +1,9 @@
 // What a buyer bought stays the buyer's: what the gate tells to whoever shows a payment, and what to who signs in as its payer.
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SignInChallenge } from '../../../schemas/sign-in.ts'
 import { ChainError } from '../../../src/payments/chain-ports.ts'
 import { buyers, callOf, type OpenGate, openGate, present, refusalOf } from '../../support/payment-gate.ts'
+import { unguessableIdentifier } from '../../support/identifiers.ts'
 import { presentSignIn, signIn, signInAs } from '../../support/sign-in.ts'
 
 let open: OpenGate
@@ -92,7 +92,7 @@ describe('a payment without a secret', () => {
   })
 
   it('with a secret is read with the payment, and a copy is told to show the payment', async () => {
-    for (const extensions of [open.echoed(), identified(`pay_${randomUUID()}`)]) {
+    for (const extensions of [open.echoed(), identified(unguessableIdentifier())]) {
       const payment = present(await open.sign({ extensions }))
       const { claimId, json } = await open.gate.run(callOf({ payment }))
       expect(await open.gate.claim(claimId, { payment })).toMatchObject({ result: json, signIn: null })
