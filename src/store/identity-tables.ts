@@ -123,3 +123,8 @@ export const connectionTables = ({ id, int, bytes, plain }: Dialect): readonly s
   `CREATE INDEX access_tokens_connection ON access_tokens (connection_id)`,
   `CREATE INDEX access_tokens_expiry ON access_tokens (expires_at)`,
 ]
+
+/** Every call of a connected assistant asks for the parts of its root; few capabilities have a parent. */
+export const capabilityParts = (): readonly string[] => [
+  `CREATE INDEX capabilities_parent ON capabilities (parent_id) WHERE parent_id IS NOT NULL AND revoked_at IS NULL`,
+]

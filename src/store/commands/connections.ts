@@ -31,13 +31,12 @@ export const ACCESS_COLUMNS = {
   expiresAt: 'k.expires_at',
   revokedAt: 'k.revoked_at',
 } as const
-export const ACCESS_FROM = `FROM access_tokens t JOIN connections c ON c.id = t.connection_id JOIN capabilities k ON k.id = c.capability_id
+export const ACCESS_TABLES = `access_tokens t JOIN connections c ON c.id = t.connection_id JOIN capabilities k ON k.id = c.capability_id
   JOIN people p ON p.id = c.person_id
-  LEFT JOIN memberships m ON m.account_id = c.account_id AND m.person_id = c.person_id
-  WHERE t.token_hash = $1`
+  LEFT JOIN memberships m ON m.account_id = c.account_id AND m.person_id = c.person_id`
 const FIND_ACCESS = `SELECT ${Object.entries(ACCESS_COLUMNS)
   .map(([name, column]) => `${column} AS "${name}"`)
-  .join(', ')} ${ACCESS_FROM}`
+  .join(', ')} FROM ${ACCESS_TABLES} WHERE t.token_hash = $1`
 
 export type AccessRow = Omit<
   HeldCapability,
@@ -62,9 +61,7 @@ export type AccessRow = Omit<
 /** The columns of a part, without those that are the root's. */
 export type PartRow = Omit<CapabilityRow, 'uses'> & { credentialId: string }
 /** The live capabilities right below the one that `root` says, one for each credential; that of the oldest credential first. */
-export const partsOf = (root: string) => `FROM capabilities WHERE parent_id = ${root} AND revoked_at IS NULL
-  AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = ${root})`
-const PARTS = `SELECT ${ISSUED} ${partsOf('$1')} ORDER BY credential_id`
+const PARTS = `SELECT ${ISSUED} FROM capabilities WHERE parent_id = $1 AND revoked_at IS NULL ORDER BY credential_id`
 
 /** The roles whose word lets an assistant act: whoever has another one, or none any more, stands behind nothing. */
 export const MAY_CONNECT: readonly (string | null)[] = ['owner', 'operator']
