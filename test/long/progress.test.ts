@@ -57,9 +57,9 @@ async function paying(call: object): Promise<Record<string, unknown>> {
   return { 'x402/payment': await sign(unpaid.result.structuredContent) }
 }
 
-describe('a paid call of five seconds', () => {
+describe('a paid call of several seconds', () => {
   it('tells of its payment, of each source and of its settlement, in reports that only grow', async () => {
-    takes.set('/quick', 100).set('/middle', 2_500).set('/slow', 5_000)
+    takes.set('/quick', 100).set('/middle', 2_000).set('/slow', 4_000)
     const call = extract('/quick', '/middle', '/slow')
     const events = await mcp({ ...call, _meta: { ...(await paying(call)), progressToken: 'p' } })
     const reports = events.slice(0, -1).map(({ method, params }) => {
@@ -69,15 +69,20 @@ describe('a paid call of five seconds', () => {
     })
     const steps = reports.map(({ progress }) => progress)
     expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b))
-    expect(reports.map(({ message }) => message)).toEqual([
+    const messages = reports.map(({ message }) => message)
+    expect(messages.slice(0, 2)).toEqual([
       'The payment is good and reserved; the work begins',
       'Reading 3 sources',
-      'Source 1 of 3 has answered',
-      'Source 1 of 3 is read',
-      'Source 2 of 3 has answered',
-      'Source 2 of 3 is read',
-      'Source 3 of 3 has answered',
-      'Source 3 of 3 is read',
+    ])
+    // Sources are read beside one another: on a busy machine the second may answer before the first is read.
+    const ofSources = messages.slice(2, -2)
+    for (const source of [1, 2, 3])
+      expect(ofSources.filter((message) => message.startsWith(`Source ${source} `))).toEqual([
+        `Source ${source} of 3 has answered`,
+        `Source ${source} of 3 is read`,
+      ])
+    expect(ofSources).toHaveLength(6)
+    expect(messages.slice(-2)).toEqual([
       'The work is done; the payment is being settled',
       'The payment is with its facilitator; its chain decides',
     ])
