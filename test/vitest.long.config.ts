@@ -11,6 +11,8 @@ export default defineConfig({
     // Long is what these are: the limit is there for what hangs.
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // What is waited for comes within milliseconds, and on a busy machine seconds later.
+    expect: { poll: { timeout: 15_000 } },
     // More than there are cores: a quarter of the time they wait for processes that start or end.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -30,7 +30,8 @@ const standing = (permit: string, seconds: number) =>
 const get = (permitId: string, seconds: number, token?: string) =>
   gw.rest('GET', `/v1/actions/permits/${permitId}?wait_seconds=${seconds}`, undefined, token)
 /** Calls that wait have begun when the gateway holds so many. */
-const waiting = (calls: number) => vi.waitFor(() => expect(gw.services.actions.waiting).toBe(calls))
+const waiting = (calls: number) =>
+  vi.waitFor(() => expect(gw.services.actions.waiting).toBe(calls), { timeout: 15_000 })
 const noneWaits = () => waiting(0)
 afterEach(noneWaits)
 
@@ -258,7 +259,9 @@ describe('over A2A', () => {
     expect(JSON.stringify(task)).not.toContain(permit)
     expect(await stateOf(task.id)).toBe('TASK_STATE_AUTH_REQUIRED')
     await decide(permit_id)
-    await vi.waitFor(async () => expect(await stateOf(task.id)).toBe('TASK_STATE_COMPLETED'))
+    await vi.waitFor(async () => expect(await stateOf(task.id)).toBe('TASK_STATE_COMPLETED'), {
+      timeout: 15_000,
+    })
     expect((await actions.permitOf(permit_id))['state']).toBe('executed')
   })
 

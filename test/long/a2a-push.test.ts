@@ -40,7 +40,9 @@ describe('a gateway that is killed', () => {
     gw = await startGatewayProcess(world)
     const { capability } = await gw.grant()
     await begin(gw, world, capability, '/never')
-    await vi.waitFor(() => expect(world.upstream.requests.map(({ target }) => target)).toContain('/never'))
+    await vi.waitFor(() => expect(world.upstream.requests.map(({ target }) => target)).toContain('/never'), {
+      timeout: 15_000,
+    })
     expect(hooks()).toEqual([])
     await gw.stop('SIGKILL')
     gw = await startGatewayProcess(world)

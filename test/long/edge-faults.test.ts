@@ -144,12 +144,15 @@ describe('the answer is lost', () => {
     const answer = await arrived.promise
     socket.destroy()
     answer()
-    await vi.waitFor(async () => {
-      const { attempts } = (await edge.rest('GET', '/v1/egress/attempts')).body
-      expect(attempts).toMatchObject([
-        { kind: 'edge', state: 'settled', outcome: 'delivered', upstream_status: 200 },
-      ])
-    })
+    await vi.waitFor(
+      async () => {
+        const { attempts } = (await edge.rest('GET', '/v1/egress/attempts')).body
+        expect(attempts).toMatchObject([
+          { kind: 'edge', state: 'settled', outcome: 'delivered', upstream_status: 200 },
+        ])
+      },
+      { timeout: 15_000 },
+    )
     expect(await edge.balance()).toBe(9)
   })
 

@@ -103,7 +103,7 @@ describe('telling clients of their tasks', () => {
     clock++
     await add({ url: 'https://quick.example/' })
     delivery.added()
-    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'))
+    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'), { timeout: 15_000 })
     expect(posted.filter((url) => url.includes('slow'))).toHaveLength(2)
   })
 
@@ -113,7 +113,7 @@ describe('telling clients of their tasks', () => {
     clock++
     await add({ url: 'https://quick.example/', holder: 'acct_2' })
     delivery.added()
-    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'))
+    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'), { timeout: 15_000 })
     expect(posted.filter((url) => url.includes('slow'))).toHaveLength(4)
   })
 
@@ -131,17 +131,21 @@ describe('telling clients of their tasks', () => {
     const config = await add()
     for (const [index, seconds] of PAUSES_S.entries()) {
       delivery.added()
-      await vi.waitFor(async () =>
-        expect(await rowOf(config)).toMatchObject({
-          tries: index + 1,
-          nextAt: clock + seconds * 1000,
-          problem: 'status_500',
-        }),
+      await vi.waitFor(
+        async () =>
+          expect(await rowOf(config)).toMatchObject({
+            tries: index + 1,
+            nextAt: clock + seconds * 1000,
+            problem: 'status_500',
+          }),
+        { timeout: 15_000 },
       )
       clock += seconds * 1000
     }
     delivery.added()
-    await vi.waitFor(async () => expect(await rowOf(config)).toMatchObject({ tries: 6, nextAt: null }))
+    await vi.waitFor(async () => expect(await rowOf(config)).toMatchObject({ tries: 6, nextAt: null }), {
+      timeout: 15_000,
+    })
     clock += 3600_000
     delivery.added()
     await new Promise((resolve) => setTimeout(resolve, 60))
@@ -152,8 +156,9 @@ describe('telling clients of their tasks', () => {
     post = async () => 'status_410'
     const config = await add()
     delivery.added()
-    await vi.waitFor(async () =>
-      expect(await rowOf(config)).toMatchObject({ nextAt: null, problem: 'status_410' }),
+    await vi.waitFor(
+      async () => expect(await rowOf(config)).toMatchObject({ nextAt: null, problem: 'status_410' }),
+      { timeout: 15_000 },
     )
   })
 
@@ -161,20 +166,21 @@ describe('telling clients of their tasks', () => {
     post = (_url, signal) => never(signal)
     const config = await add()
     delivery.added()
-    await vi.waitFor(() => expect(posted).toHaveLength(1))
+    await vi.waitFor(() => expect(posted).toHaveLength(1), { timeout: 15_000 })
     await delivery.close()
     expect(await rowOf(config)).toMatchObject({ tries: 0, nextAt: clock })
     post = async () => undefined
     open()
     delivery.added()
-    await vi.waitFor(async () =>
-      expect(await rowOf(config)).toMatchObject({ toldState: COMPLETED, nextAt: null }),
+    await vi.waitFor(
+      async () => expect(await rowOf(config)).toMatchObject({ toldState: COMPLETED, nextAt: null }),
+      { timeout: 15_000 },
     )
   })
 
   it('asks the store nothing, however many tasks change, while nobody wants to be told', async () => {
     delivery.changed()
-    await vi.waitFor(() => expect(looks).toBe(1))
+    await vi.waitFor(() => expect(looks).toBe(1), { timeout: 15_000 })
     await new Promise((resolve) => setTimeout(resolve, 40))
     for (let n = 0; n < 100; n++) delivery.changed()
     await new Promise((resolve) => setTimeout(resolve, 60))
@@ -193,7 +199,7 @@ describe('telling clients of their tasks', () => {
     const { taskId } = await add(told)
     clock++
     delivery.added()
-    await vi.waitFor(() => expect(readTask).toHaveBeenCalledWith(taskId, 'acct_1'))
+    await vi.waitFor(() => expect(readTask).toHaveBeenCalledWith(taskId, 'acct_1'), { timeout: 15_000 })
     expect(posted).toEqual([])
   })
 
@@ -203,11 +209,16 @@ describe('telling clients of their tasks', () => {
     goneTask = gone.taskId
     const other = await add()
     delivery.added()
-    await vi.waitFor(async () => expect(await rowOf(other)).toMatchObject({ nextAt: null, problem: null }))
-    await vi.waitFor(async () =>
-      expect(await rowOf(sealed)).toMatchObject({ nextAt: null, problem: 'unwritable' }),
+    await vi.waitFor(async () => expect(await rowOf(other)).toMatchObject({ nextAt: null, problem: null }), {
+      timeout: 15_000,
+    })
+    await vi.waitFor(
+      async () => expect(await rowOf(sealed)).toMatchObject({ nextAt: null, problem: 'unwritable' }),
+      { timeout: 15_000 },
     )
-    await vi.waitFor(async () => expect(await rowOf(gone)).toMatchObject({ problem: 'no_task' }))
+    await vi.waitFor(async () => expect(await rowOf(gone)).toMatchObject({ problem: 'no_task' }), {
+      timeout: 15_000,
+    })
   })
 })
 

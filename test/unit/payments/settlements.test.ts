@@ -560,7 +560,7 @@ describe('an upstream that hangs', () => {
     async (status) => {
       const { one, pauses, answer } = hanging(status)
       const settling = one.claim().then((held) => one.settle(held))
-      await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(4))
+      await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(4), { timeout: 15_000 })
       answer(unknown)
       expect(await settling).toMatchObject({ state: 'unknown', claim: { reason: 'upstream_timeout' } })
       const asked = pauses.length
@@ -784,7 +784,9 @@ describe('reconciling', () => {
       one.chain.statuses.set(held.nonce, usedIn(TX))
       await vi.advanceTimersByTimeAsync(1_000)
       vi.useRealTimers()
-      await vi.waitFor(async () => expect((await one.store.getClaim(held.id))?.state).toBe('settled'))
+      await vi.waitFor(async () => expect((await one.store.getClaim(held.id))?.state).toBe('settled'), {
+        timeout: 15_000,
+      })
       await one.settlements.close()
     } finally {
       vi.useRealTimers()
