@@ -90,7 +90,11 @@ const decodeWindows1252 = (body: Uint8Array): string =>
     .toString('latin1')
     .replace(/[\u0080-\u009f]/g, (char) => UPPER_1252.charAt(char.charCodeAt(0) - 0x80))
 
-const countReplaced = (text: string) => text.match(/\ufffd/g)?.length ?? 0
+function countReplaced(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', at + 1)) count++
+  return count
+}
 
 /** U+FFFD that the author wrote, in the one charset where that is likely to be seen. */
 function countWritten(body: Uint8Array, name: string): number {

@@ -4,6 +4,7 @@ import { isNode, listOf, type Node, own, scalarOf, textAt, tidy } from '../struc
 import { foldName } from '../structured/main.ts'
 import type { JsonLd } from '../structured/json-ld.ts'
 import type { MetaTags } from './meta-tags.ts'
+import { pushReversed } from './elements.ts'
 import { collapseSpaces } from './text.ts'
 import { attribute, type Element, elementsBelow, type ParsedPage } from './tree.ts'
 
@@ -106,7 +107,7 @@ function piecesOf(element: Element): string[] {
   const stack: (Element | string)[] = [element]
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (typeof node === 'string') pieces.push(collapseSpaces(node.slice(0, 2 * MAX_LINE_CHARACTERS)).trim())
-    else stack.push(...node.children.toReversed())
+    else pushReversed(stack, node.children)
   }
   return pieces.filter((piece) => piece !== '')
 }
@@ -126,7 +127,7 @@ function shownNames(page: ParsedPage): string[] {
   const marked: Record<Mark, Element[]> = { itemprop: [], rel: [], class: [], by: [] }
   const title = findTitle(page)
   let looked = 0
-  for (const element of elementsBelow(page.root)) {
+  for (const element of page.all) {
     const isNear =
       title !== undefined &&
       element.start >= title.start - BEFORE_TITLE &&
@@ -147,11 +148,8 @@ function shownNames(page: ParsedPage): string[] {
   return []
 }
 
-function findTitle(page: ParsedPage): Element | undefined {
-  for (const element of elementsBelow(page.root))
-    if (element.name === 'h1' && element.words > 0) return element
-  return undefined
-}
+const findTitle = (page: ParsedPage): Element | undefined =>
+  page.all.find(({ name, words }) => name === 'h1' && words > 0)
 
 function markOf(attributes: Readonly<Record<string, string>>, isNear: boolean): Mark | undefined {
   const property = attribute(attributes, 'itemprop')

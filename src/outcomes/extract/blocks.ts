@@ -1,7 +1,7 @@
 // Reads the tree into blocks in reading order: headings, paragraphs, list items, quotes, code, data tables; what shows no
 // text of its own, images and rules, is kept beside them. Iterative throughout.
 import { codeLanguage, codeText, isLineNumbers } from './code.ts'
-import { BLOCKS, isPart, isTextHolder } from './elements.ts'
+import { BLOCKS, isPart, isTextHolder, pushReversed } from './elements.ts'
 import { createFrames, type Frame, type Item } from './frames.ts'
 import type { Image } from './image.ts'
 import { createRunCollector, type Run, textOfRuns, weighRuns } from './runs.ts'
@@ -176,7 +176,7 @@ export function readBlocks(
       frames.enter(element)
       stack.push(element, LEAVE)
     }
-    if (element.formula === undefined) for (const child of children.toReversed()) stack.push(child)
+    if (element.formula === undefined) pushReversed<Step>(stack, children)
   }
 
   function leave(element: Element): void {

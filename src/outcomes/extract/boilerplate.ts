@@ -94,6 +94,9 @@ const INSIDE = /related|newsletter|cookie|breadcrumb|sharedaddy|outbrain|taboola
 /** A part of that name is content whatever else it is called, such as `article-sidebar-layout`. */
 const KEPT = new Set('article articlebody content main post body page wrapper container layout'.split(' '))
 
+/** What an element of a page is, where it is no content. */
+export type BoilerplateRules = (element: Element, around: Surroundings) => Boilerplate | undefined
+
 /**
  * Reads names once a page: the same few return over and over.
  * @param kind what the page is, as far as it is known
@@ -101,8 +104,9 @@ const KEPT = new Set('article articlebody content main post body page wrapper co
 export function createBoilerplateRules(
   root: Element,
   { isForum, isProduct }: Kind = { isForum: false, isProduct: false },
-): (element: Element, around: Surroundings) => Boilerplate | undefined {
+): BoilerplateRules {
   const known = new Map<string, Rule | undefined>()
+  const knownNames = new Map<string, Rule | undefined>()
   const plain = root.words - root.linkWords
   let rest: number | undefined
   return (element, around) => {
@@ -143,7 +147,7 @@ export function createBoilerplateRules(
     // A chapter may be about cookies or sharing: what its heading calls it is no name of a layout.
     const names = isChapter(element) ? (className ?? '') : `${className ?? ''} ${id ?? ''}`
     if (known.has(names)) return known.get(names)
-    const kind = isForum && SIGNATURE.test(names) ? 'named' : readNames(names)
+    const kind = isForum && SIGNATURE.test(names) ? 'named' : readNames(names, knownNames)
     known.set(names, kind)
     return kind
   }
@@ -184,28 +188,39 @@ const isQuoted = ({ attributes, children }: Element): boolean =>
 
 const MAX_NAME_CHARACTERS = 300
 
-function readNames(names: string): Rule | undefined {
+/** @param known the single names that were read before */
+function readNames(names: string, known: Map<string, Rule | undefined>): Rule | undefined {
   let found: Rule | undefined
   for (const name of names.slice(0, MAX_NAME_CHARACTERS).split(/\s+/)) {
     if (name === '') continue
-    const parts = name
-      .replace(/([a-z])([A-Z])/g, '$1-$2')
-      .toLowerCase()
-      .split(/[^a-z]+/)
-    const last = parts.at(-1) ?? ''
-    for (const [i, part] of parts.entries()) {
-      if (NO_PAIRS.has(`${part}-${parts[i + 1]}`)) continue
-      if (COMMENTS.has(part)) found ??= 'comments'
-      else if (WEAK.has(part)) found ??= KEPT.has(last) ? undefined : 'weak'
-      else if (
-        DENIED.has(part) ||
-        (part.length > 9 && INSIDE.test(part)) ||
-        PAIRS.has(`${part}-${parts[i + 1]}`)
-      ) {
-        if (KEPT.has(last)) continue
-        found = found !== 'named' && (MORE.has(part) || MORE_INSIDE.test(part)) ? 'more' : 'named'
-      }
-    }
+    if (!known.has(name)) known.set(name, readName(name))
+    found = strongerOf(found, known.get(name))
+  }
+  return found
+}
+
+/** Names of what else there is win over weaker ones, and over them those of anything else that is no content. */
+function strongerOf(found: Rule | undefined, next: Rule | undefined): Rule | undefined {
+  if (next === 'comments' || next === 'weak') return found ?? next
+  if (next === 'more') return found === 'named' ? 'named' : 'more'
+  return next ?? found
+}
+
+function readName(name: string): Rule | undefined {
+  let found: Rule | undefined
+  const parts = name
+    .replace(/([a-z])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+  const isKept = KEPT.has(parts.at(-1) ?? '')
+  for (const [i, part] of parts.entries()) {
+    const pair = `${part}-${parts[i + 1]}`
+    if (NO_PAIRS.has(pair)) continue
+    if (COMMENTS.has(part)) found = strongerOf(found, 'comments')
+    else if (isKept) continue
+    else if (WEAK.has(part)) found = strongerOf(found, 'weak')
+    else if (DENIED.has(part) || PAIRS.has(pair) || (part.length > 9 && INSIDE.test(part)))
+      found = strongerOf(found, MORE.has(part) || MORE_INSIDE.test(part) ? 'more' : 'named')
   }
   return found
 }

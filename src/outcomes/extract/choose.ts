@@ -1,12 +1,12 @@
 // Where the main text of a page is read from: from the blocks that score.ts chooses, and where those are few, from other places
 // that carry the text. The answer names the one that did.
 import { type Block, readBlocks, textOfBlock } from './blocks.ts'
-import { createBoilerplateRules } from './boilerplate.ts'
+import type { BoilerplateRules } from './boilerplate.ts'
 import { withAncestors } from './grids.ts'
 import type { PageHints } from './hints.ts'
 import { within } from './root.ts'
 import { scoreBlocks } from './score.ts'
-import { type Element, elementsBelow, estimateWords, type ParsedPage } from './tree.ts'
+import { type Element, estimateWords, type ParsedPage } from './tree.ts'
 
 export const EXTRACTION_MODES = [
   'scored',
@@ -34,10 +34,12 @@ const MAX_COMPARED_CHARACTERS = 40
 /** How often the main part must hold the words of the prose in it, to be a list of links rather than a text. */
 const LISTING_RATIO = 8
 
-/** @param hints what the page says it is */
-export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
-  const rules = createBoilerplateRules(page.root, hints)
-  const pictures = withAncestors(elementsBelow(page.root), 'img')
+/**
+ * @param hints what the page says it is
+ * @param rules which parts of it are boilerplate
+ */
+export function chooseBlocks(page: ParsedPage, hints: PageHints, rules: BoilerplateRules): Choice {
+  const pictures = withAncestors(page.all, 'img')
   const choose = (root: Element, withComments: boolean) => {
     const all = readBlocks(root, (element, isInside) => {
       if (element.name === 'noscript') return true
@@ -53,7 +55,7 @@ export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
     if (wordsOf(other.scored) > 2 * wordsOf(scored)) ({ all, scored, isListing } = other)
   }
   if (wordsOf(scored) < MIN_WORDS) {
-    const noscript = largestNoscript(page.root)
+    const noscript = largestNoscript(page)
     if (noscript && noscript.words >= MIN_NOSCRIPT_WORDS) {
       const other = choose(noscript, true)
       if (wordsOf(other.scored) > 2 * wordsOf(scored)) return { blocks: other.scored, mode: 'noscript' }
@@ -65,7 +67,7 @@ export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
       return { blocks: [...scored, ...stated], mode: 'json-ld' }
   }
   if (!hints.isArticle && !hints.isForum) {
-    const listed = readListing(page.root, all, scored)
+    const listed = readListing(page, all, scored)
     if (listed) return { blocks: listed, mode: 'listing' }
   }
   if (wordsOf(scored) >= MIN_SCORED_WORDS) return { blocks: scored, mode: isListing ? 'listing' : 'scored' }
@@ -87,24 +89,20 @@ function isMissing(stated: readonly Block[], scored: readonly Block[]): boolean 
 const wordsOf = (blocks: readonly Block[]) => blocks.reduce((sum, { words = 0 }) => sum + words, 0)
 
 /** Pages whose content is links: what stands in the main part, once it outweighs the prose. */
-function readListing(root: Element, all: readonly Block[], scored: readonly Block[]): Block[] | undefined {
-  const main = findMain(root)
+function readListing(page: ParsedPage, all: readonly Block[], scored: readonly Block[]): Block[] | undefined {
+  const main = page.all.find(isMain)
   if (!main) return undefined
   const inside = all.filter((block) => within(main, block))
   const words = wordsOf(inside)
   return words >= MIN_SCORED_WORDS && words >= wordsOf(scored) * LISTING_RATIO ? inside : undefined
 }
 
-function findMain(root: Element): Element | undefined {
-  for (const element of elementsBelow(root))
-    if (element.name === 'main' || element.attributes['role'] === 'main') return element
-  return undefined
-}
+const isMain = ({ name, attributes }: Element) => name === 'main' || attributes['role'] === 'main'
 
 /** The copy for crawlers that pages without a text of their own carry. */
-function largestNoscript(root: Element): Element | undefined {
+function largestNoscript(page: ParsedPage): Element | undefined {
   let best: Element | undefined
-  for (const element of elementsBelow(root))
+  for (const element of page.all)
     if (element.name === 'noscript' && (!best || element.words > best.words)) best = element
   return best
 }

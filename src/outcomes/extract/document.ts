@@ -3,6 +3,7 @@
 import type { ContentWarning, DocumentQuality, ExtractedDocument } from '../../../schemas/document.ts'
 import type { Cut } from '../text/cut.ts'
 import type { Block } from './blocks.ts'
+import { createBoilerplateRules } from './boilerplate.ts'
 import { chooseBlocks, type ExtractionMode } from './choose.ts'
 import { readHints } from './hints.ts'
 import { allTypes, parseJsonLd } from '../structured/json-ld.ts'
@@ -48,7 +49,8 @@ export function extractDocument(
   const baseUrl = baseOf(page, requestedBase)
   const jsonLd = parseJsonLd(page.jsonLd)
   const hints = readHints(page, jsonLd, requestedBase)
-  const { blocks, mode } = chooseBlocks(page, hints)
+  const rules = createBoilerplateRules(page.root, hints)
+  const { blocks, mode } = chooseBlocks(page, hints, rules)
   const truncated = new Set<string>()
   if (page.truncated) truncated.add('elements')
   const capped = <T>(what: string, items: readonly T[], max: number): T[] => {
@@ -93,7 +95,7 @@ export function extractDocument(
     tables: capped('tables', readTables(written.blocks, limits.cells, truncated), limits.tables),
     structured_data: {
       types: allTypes(jsonLd),
-      products: summariseProducts(html, baseUrl, jsonLd),
+      products: summariseProducts(html, baseUrl, { jsonLd, page }),
       invalid_scripts: jsonLd.invalidScripts,
       ...(jsonLd.repaired.length > 0 ? { repaired: [...jsonLd.repaired] } : {}),
     },
@@ -106,7 +108,7 @@ export function extractDocument(
     elements: page.elements,
     skippedElements: page.skippedElements,
     truncated: [...truncated].sort(),
-    quality: measureQuality(page, { mode, words: start > 0 ? words : document.word_count, hints }),
+    quality: measureQuality(page, { mode, words: start > 0 ? words : document.word_count, rules }),
     // Text that structured data carries is there, whatever the page shows.
     poor:
       mode === 'json-ld' || mode === 'noscript'

@@ -50,16 +50,27 @@ export function textOf(element: Element, separator = '', maxPieces = Infinity): 
   const stack: (Element | string)[] = [element]
   for (let node = stack.pop(), left = maxPieces; node !== undefined && left > 0; node = stack.pop(), left--) {
     if (typeof node === 'string') pieces.push(node)
-    else for (const child of node.children.toReversed()) stack.push(child)
+    else pushReversed(stack, node.children)
   }
   return pieces.join(separator)
 }
 
 /** The element and all elements below it, in the order of the page, without recursion. */
-export function* elementsBelow(root: Element): Generator<Element> {
+export function elementsBelow(root: Element): Element[] {
+  const elements: Element[] = []
   const stack: Element[] = [root]
   for (let element = stack.pop(); element; element = stack.pop()) {
-    yield element
-    for (const child of element.children.toReversed()) if (typeof child !== 'string') stack.push(child)
+    elements.push(element)
+    const { children } = element
+    for (let i = children.length - 1; i >= 0; i--) {
+      const child = children[i]!
+      if (typeof child !== 'string') stack.push(child)
+    }
   }
+  return elements
+}
+
+/** Puts children on a stack, so that the first comes off first. No copy is made: pages have thousands of them. */
+export function pushReversed<T>(stack: T[], children: readonly T[]): void {
+  for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!)
 }

@@ -10,6 +10,8 @@ const ESCAPED_AT_ONCE = 32 * 1024
  */
 const MARKUP =
   /\\(?=[!-/:-@[-`{-~]|$)|`|(?<!\s)\*|\*(?!\s)|(?<![\p{L}\p{N}_])_|_(?![\p{L}\p{N}_])|\](?=[([:]|$)|<(?=[a-z/!?]|$)|&(?=#?\w{1,32};|$)|~(?!\d)|!$/giu
+/** Most texts have no sign of any of this, and cost one plain look. */
+const ANY_MARKUP = /[\\`*_\]<&~!]/
 /** Inside the words of a link or of an image a bracket would end them. */
 const IN_LABEL = /[\\[\]`*_<&~]/g
 const DOLLAR = /\$/g
@@ -29,6 +31,7 @@ export function escapeText(
   text: string,
   { after, hasFormulas = false }: { after?: string | undefined; hasFormulas?: boolean } = {},
 ): string {
+  if (!ANY_MARKUP.test(text)) return hasFormulas ? replaceInPieces(text, DOLLAR) : text
   const escaped =
     after === undefined || !/[\n\p{L}\p{N} .,;]/u.test(after)
       ? replaceInPieces(text, MARKUP)
@@ -42,7 +45,12 @@ export const escapeLabel = (text: string): string => replaceInPieces(text, IN_LA
 const LINE_START =
   /^(\s{0,3})(#{1,6}(?=\s|$)|[+*-](?=\s|$)|>|[=-](?=[-=|:\s]*$)|\|(?=[-|:\s]*$)|:(?=-[-|:\s]*$)|\[(?=[ x]\]\s)|\d{1,9}(?=[.)](?:\s|$)))/gim
 
+/** What such a line begins with. */
+const ANY_LINE_START = /(?:^|[\n\r\u2028\u2029])\s{0,3}[#+*>=|:[\d-]/
+
 export const escapeLineStarts = (text: string): string =>
-  text.replace(LINE_START, (_, space: string, mark: string) =>
-    /\d/.test(mark) ? `${space}${mark}\\` : `${space}\\${mark}`,
-  )
+  !ANY_LINE_START.test(text)
+    ? text
+    : text.replace(LINE_START, (_, space: string, mark: string) =>
+        /\d/.test(mark) ? `${space}${mark}\\` : `${space}\\${mark}`,
+      )

@@ -1,6 +1,6 @@
 // Turns HTML into balanced opening and closing of elements, as browsers repair them, near enough. Linear in the input
 // whatever it nests, leaves open or closes in vain: a tokenizer's tokens and one stack with a count of the names on it.
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { attributeValue, readTokens } from './tokens.ts'
 
 export interface HtmlEvents {
   onOpen(name: string, attributes: Readonly<Record<string, string>>): void
@@ -17,7 +17,7 @@ const VOID = words(
 )
 /** Attributes that are read; the others only cost. */
 const READ_ATTRIBUTES = words(
-  'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type ' +
+  'class id role href hidden aria-hidden style itemprop itemtype typeof datetime lang xml:lang content property name http-equiv rel type ' +
     // What parts are called where classes are made by machines.
     'data-testid data-test data-qa data-hook',
 )
@@ -41,7 +41,7 @@ const READ_OF_ELEMENT: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 )
 const MAX_ATTRIBUTE_NAME = 16
 const MAX_ATTRIBUTES_READ = 64
-const MAX_NAMES = 1000
+const MAX_KINDS = 1000
 /** One for all elements without; the names that are read are none of the prototype. */
 export const NO_ATTRIBUTES: Readonly<Record<string, string>> = Object.freeze({})
 
@@ -71,103 +71,99 @@ const CLOSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
     .map((name) => [name, P] as const),
 ])
 
+/** An element that is open, or was: looked up once a tag, and not once for every question about it. */
+interface Kind {
+  readonly name: string
+  readonly isVoid: boolean
+  readonly isForeign: boolean
+  readonly closes: ReadonlySet<string> | undefined
+  readonly reads: ReadonlySet<string> | undefined
+  /** How many of this name are open. */
+  open: number
+}
+
+const createKind = (name: string): Kind => ({
+  name,
+  isVoid: VOID.has(name),
+  isForeign: name === 'svg' || name === 'math',
+  closes: CLOSES.get(name),
+  reads: READ_OF_ELEMENT.get(name),
+  open: 0,
+})
+
 /** Calls `events` in the order of the page; whatever is opened is closed. */
 export function readHtml(html: string, events: HtmlEvents): void {
-  const open: string[] = []
-  const counts = new Map<string, number>()
-  let name = ''
+  const open: Kind[] = []
+  const kinds = new Map<string, Kind>()
+  // The tag that is read: undefined where it is none.
+  let kind: Kind | undefined
   let attributes: Record<string, string> = NO_ATTRIBUTES
   let attributesRead = 0
-  let attributeName: string | undefined
-  let attributeValue = ''
   // SVG and MathML have other rules for what a slash closes.
   let foreign = 0
 
-  // The same few names over and over: one string of each, which is compared by its address.
-  const names = new Map<string, string>()
-  function nameAt(start: number, end: number): string {
-    const written = html.slice(start, end)
-    const known = names.get(written)
-    if (known !== undefined) return known
-    const name = written.toLowerCase()
-    if (names.size < MAX_NAMES) names.set(written, name)
-    return name
+  function kindOf(name: string): Kind {
+    const known = kinds.get(name)
+    if (known) return known
+    const kind = createKind(name)
+    kinds.set(name, kind)
+    return kind
   }
-  const isOpen = (wanted: string) => (counts.get(wanted) ?? 0) > 0
   function pop(): void {
     const closed = open.pop()
-    if (closed === undefined) return
-    counts.set(closed, (counts.get(closed) ?? 1) - 1)
-    if (closed === 'svg' || closed === 'math') foreign--
+    if (!closed) return
+    closed.open--
+    if (closed.isForeign) foreign--
+    // A page may make up a name for each of its elements.
+    if (closed.open === 0 && closed !== kind && kinds.size > MAX_KINDS) kinds.delete(closed.name)
     events.onClose()
   }
-  function finishOpening(isClosedAtOnce: boolean): void {
-    if (name === '') return
-    const opened = name
-    name = ''
-    events.onOpen(opened, attributes)
-    if (VOID.has(opened)) return events.onClose()
-    open.push(opened)
-    counts.set(opened, (counts.get(opened) ?? 0) + 1)
-    if (opened === 'svg' || opened === 'math') foreign++
-    if (isClosedAtOnce) pop()
-  }
 
-  const callbacks: TokenizerCallbacks = {
-    onopentagname(start, end) {
-      const opened = nameAt(start, end)
+  readTokens(html, {
+    onOpenName(name) {
       attributes = NO_ATTRIBUTES
       attributesRead = 0
+      kind = kindOf(name === 'image' && foreign === 0 ? 'img' : name)
       // A form inside a form does not exist.
-      if (opened === 'form' && isOpen('form')) return void (name = '')
-      name = opened === 'image' && foreign === 0 ? 'img' : opened
-      const closes = CLOSES.get(name)
+      if (name === 'form' && kind.open > 0) return void (kind = undefined)
+      const { closes } = kind
       if (!closes || foreign > 0) return
-      for (let last = open.at(-1); last !== undefined && closes.has(last); last = open.at(-1)) pop()
+      for (let last = open.at(-1); last !== undefined && closes.has(last.name); last = open.at(-1)) pop()
     },
-    onattribname(start, end) {
-      attributeValue = ''
-      attributeName = undefined
-      if (attributesRead >= MAX_ATTRIBUTES_READ || end - start > MAX_ATTRIBUTE_NAME) return
-      const read = html.slice(start, end).toLowerCase()
-      if (READ_ATTRIBUTES.has(read) || READ_OF_ELEMENT.get(name)?.has(read) === true) attributeName = read
-    },
-    onattribdata(start, end) {
-      if (attributeName !== undefined) attributeValue += html.slice(start, end)
-    },
-    onattribentity(codePoint) {
-      if (attributeName !== undefined) attributeValue += String.fromCodePoint(codePoint)
-    },
-    onattribend() {
-      if (attributeName === undefined) return
+    onAttribute(nameStart, nameEnd, valueStart, valueEnd) {
+      if (attributesRead >= MAX_ATTRIBUTES_READ || nameEnd - nameStart > MAX_ATTRIBUTE_NAME) return
+      const name = html.slice(nameStart, nameEnd).toLowerCase()
+      if (!READ_ATTRIBUTES.has(name) && kind?.reads?.has(name) !== true) return
       attributesRead++
       if (attributes === NO_ATTRIBUTES) attributes = {}
       // The first of a name counts. Only names of the list get here, so that none is one of the prototype.
-      attributes[attributeName] ??= attributeValue
+      attributes[name] ??= attributeValue(html, valueStart, valueEnd)
     },
-    onopentagend: () => finishOpening(false),
-    onselfclosingtag: () => finishOpening(foreign > 0),
-    onclosetag(start, end) {
-      const closed = nameAt(start, end)
-      if (closed === 'br') {
+    onOpenEnd(hasSlash) {
+      if (!kind) return
+      const opened = kind
+      kind = undefined
+      const isClosedAtOnce = hasSlash && foreign > 0
+      events.onOpen(opened.name, attributes)
+      if (opened.isVoid) return events.onClose()
+      open.push(opened)
+      opened.open++
+      if (opened.isForeign) foreign++
+      if (isClosedAtOnce) pop()
+    },
+    onClose(name) {
+      if (name === 'br') {
         events.onOpen('br', NO_ATTRIBUTES)
         return events.onClose()
       }
-      if (!isOpen(closed)) return
+      const closed = kinds.get(name)
+      if (!closed || closed.open === 0) return
       while (open.at(-1) !== closed) pop()
       pop()
     },
-    ontext: (start, end) => events.onText(html.slice(start, end)),
-    ontextentity: (codePoint) => events.onText(String.fromCodePoint(codePoint)),
-    oncomment: (start, end, offset) => events.onComment(html.slice(start, end - offset)),
-    oncdata: (start, end, offset) => events.onComment(html.slice(start, end - offset)),
-    ondeclaration() {},
-    onprocessinginstruction() {},
-    isInForeignContext: () => foreign > 0,
-    onend() {},
-  }
-  const tokenizer = new Tokenizer({ decodeEntities: true }, callbacks)
-  tokenizer.write(html)
-  tokenizer.end()
+    onText: (text) => events.onText(text),
+    onComment: (text) => events.onComment(text),
+    isForeign: () => foreign > 0,
+  })
   while (open.length > 0) pop()
 }

@@ -10,7 +10,7 @@ import { type ResolvedLink, resolveLink } from './links.ts'
 import { type MetaTags, readMetaTags } from './meta-tags.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'
 import { toIsoTime } from './times.ts'
-import { attribute, elementsBelow, type ParsedPage, textOf } from './tree.ts'
+import { attribute, type ParsedPage, textOf } from './tree.ts'
 
 export interface Metadata {
   title: string | null
@@ -117,21 +117,22 @@ export function readMetadata(
       ld('description'),
     ),
     canonical_url: link?.url ?? null,
-    published_time: time(
-      stated(works[0], 'datePublished'),
-      meta.first('article:published_time'),
-      stated(works[1], 'datePublished'),
-      ...PUBLISHED.map((name) => meta.first(name)),
-      timeElement(page),
-      markedTime(page, 'datePublished'),
-    ),
-    modified_time: time(
-      stated(works[0], 'dateModified'),
-      meta.first('article:modified_time'),
-      stated(works[1], 'dateModified'),
-      ...MODIFIED.map((name) => meta.first(name)),
-      markedTime(page, 'dateModified'),
-    ),
+    // The whole page is looked through only where its head says nothing.
+    published_time:
+      time(
+        stated(works[0], 'datePublished'),
+        meta.first('article:published_time'),
+        stated(works[1], 'datePublished'),
+        ...PUBLISHED.map((name) => meta.first(name)),
+        timeElement(page),
+      ) ?? time(markedTime(page, 'datePublished')),
+    modified_time:
+      time(
+        stated(works[0], 'dateModified'),
+        meta.first('article:modified_time'),
+        stated(works[1], 'dateModified'),
+        ...MODIFIED.map((name) => meta.first(name)),
+      ) ?? time(markedTime(page, 'dateModified')),
   }
 }
 
@@ -148,7 +149,7 @@ const nameOf = (node: Node) => textAt(node, ['name'], MAX_CHARACTERS.site_name)
 
 /** The first time that the page marks with this property of microdata, in an attribute or in its text. */
 function markedTime(page: ParsedPage, property: string): string | undefined {
-  for (const element of elementsBelow(page.root)) {
+  for (const element of page.all) {
     if (attribute(element.attributes, 'itemprop') !== property) continue
     const { attributes } = element
     const value =

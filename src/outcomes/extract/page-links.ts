@@ -16,7 +16,7 @@ interface PageLinks {
 
 /** Every address once, in the order of the page; each list ends one past its limit. */
 export function readLinks(
-  { root }: ParsedPage,
+  { all }: ParsedPage,
   blocks: readonly Block[],
   base: string | undefined,
   limits: Pick<ExtractionLimits, 'links' | 'linksElsewhere'>,
@@ -37,7 +37,7 @@ export function readLinks(
     ;(isInText ? inText : elsewhere).set(link.url, { ...link, text, in_text: isInText })
   }
 
-  for (const element of elementsBelow(root)) {
+  for (const element of all) {
     const href = hrefOf(element)
     if (href === undefined || seen.has(href)) continue
     if (!main.hrefs.has(href)) {

@@ -1,17 +1,15 @@
 // Says how a document was made, so that a buyer can judge it: the words of the whole page, and what of them was taken for boilerplate.
 import type { DocumentQuality } from '../../../schemas/document.ts'
 import { surroundingsIn, NOWHERE, type Surroundings } from './blocks.ts'
-import { type Boilerplate, createBoilerplateRules } from './boilerplate.ts'
+import type { Boilerplate, BoilerplateRules } from './boilerplate.ts'
 import { type Element, isPart } from './elements.ts'
-import type { PageHints } from './hints.ts'
 import type { ParsedPage } from './tree.ts'
 
 /** Linear in the elements of the page, without recursion; what is in a part of boilerplate belongs to that part. */
 export function measureQuality(
   { root }: ParsedPage,
-  { mode, words, hints }: { readonly mode: string; readonly words: number; readonly hints: PageHints },
+  { mode, words, rules }: { readonly mode: string; readonly words: number; readonly rules: BoilerplateRules },
 ): DocumentQuality {
-  const rules = createBoilerplateRules(root, hints)
   const counts = new Map<Boilerplate, number>()
   const stack: { readonly element: Element; readonly around: Surroundings }[] = [
     { element: root, around: NOWHERE },

@@ -58,27 +58,29 @@ const CHANGED =
 
 /** Scripts put no more marks on a letter than the standard's Stream-Safe Text Format allows; sorting them is quadratic. */
 const PILED_MARKS = /(\p{M}{30})\p{M}+/gu
+/** Where marks are piled up, so many units of text stand behind each other that Latin never needs: a cheap look. */
+const MANY_BEYOND_LATIN = /[\u0300-\uFFFF]{31}/
+
+const unpile = (text: string): string =>
+  MANY_BEYOND_LATIN.test(text) ? text.replace(PILED_MARKS, '$1') : text
 
 /** Lone surrogates replaced, invisible and control characters removed, NFC, line ends as \n, at most 30 marks a letter. */
 export function cleanText(source: string): string {
   const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
   if (ORDINARY.test(text)) return text
-  const whole = toUSVString(text).replace(PILED_MARKS, '$1')
+  const whole = unpile(toUSVString(text))
   if (!CHANGED.test(whole)) return whole.normalize('NFC')
-  return (
-    whole
-      .replace(/[\u0085\u2028\u2029]/g, '\n')
-      .replace(ZERO_WIDTH, '')
-      .replace(BIDI_CONTROLS, '')
-      .replace(BIDI_MARKS, '')
-      .replace(BLANK_LETTERS, ' ')
-      .replace(TAG_CHARACTERS, '')
-      .replace(CONTROLS, '')
-      .replace(JOINERS, '')
-      // Marks that stood apart until here may be piled up now.
-      .replace(PILED_MARKS, '$1')
-      .normalize('NFC')
-  )
+  const visible = whole
+    .replace(/[\u0085\u2028\u2029]/g, '\n')
+    .replace(ZERO_WIDTH, '')
+    .replace(BIDI_CONTROLS, '')
+    .replace(BIDI_MARKS, '')
+    .replace(BLANK_LETTERS, ' ')
+    .replace(TAG_CHARACTERS, '')
+    .replace(CONTROLS, '')
+    .replace(JOINERS, '')
+  // Marks that stood apart until here may be piled up now.
+  return unpile(visible).normalize('NFC')
 }
 
 /** Most spaces between words are one space already, and cost nothing this way. */
@@ -119,14 +121,19 @@ export function countWords(text: string): number {
 
 /** Unicode characters, as JSON Schema's maxLength counts them. */
 export function countCharacters(text: string): number {
-  let count = 0
-  for (const _ of text) count++
+  let count = text.length
+  for (let i = 1; i < text.length; i++) {
+    const isPair = isLowSurrogate(text.charCodeAt(i)) && isHighSurrogate(text.charCodeAt(i - 1))
+    if (isPair) count--
+  }
   return count
 }
 
 /** Cuts to at most `max` UTF-16 units, never through a surrogate pair. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text
-  const code = text.charCodeAt(max - 1)
-  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? max - 1 : max)
+  return text.slice(0, isHighSurrogate(text.charCodeAt(max - 1)) ? max - 1 : max)
 }
+
+const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
+const isLowSurrogate = (code: number) => code >= 0xdc00 && code <= 0xdfff

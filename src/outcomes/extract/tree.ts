@@ -1,6 +1,6 @@
 // Builds a light tree of a page in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening,
 // so that no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
-import { BLOCKS, type Element, textOf } from './elements.ts'
+import { BLOCKS, type Element, elementsBelow, textOf } from './elements.ts'
 import { NO_ATTRIBUTES, readHtml } from './events.ts'
 import { formulaKind, formulaSource, isFormulaImage, tidyTex } from './formula.ts'
 
@@ -8,11 +8,15 @@ export { attribute, type Element, elementsBelow, textOf } from './elements.ts'
 
 export interface ParsedPage {
   readonly root: Element
+  /** The root and everything below it, in the order of the page: listed once, and looked through by many. */
+  readonly all: readonly Element[]
   /** JSON-LD scripts as written. */
   readonly jsonLd: readonly string[]
   /** meta, link, base, html, title and time, wherever they stood. */
   readonly head: readonly Element[]
   readonly comments: string
+  /** Some element says in microdata, RDFa or meta data that it is about a thing for sale. */
+  readonly statesWare: boolean
   /** Text of elements that the page hides from its readers. */
   readonly hiddenText: string
   readonly elements: number
@@ -81,6 +85,7 @@ export function parsePage(html: string): ParsedPage {
   let elements = 0
   let skippedElements = 0
   let truncated = false
+  let statesWare = false
   // Inside a skipped element only the depth is tracked, so that its end is found.
   let skipping: { depth: number; kind: Skipped } | undefined
   let script = ''
@@ -158,6 +163,7 @@ export function parsePage(html: string): ParsedPage {
   readHtml(html, {
     onOpen(name, attributes) {
       appendText()
+      statesWare ||= attributes !== NO_ATTRIBUTES && isAboutWare(attributes)
       if (skipping) {
         skipping.depth++
         skippedElements++
@@ -220,9 +226,11 @@ export function parsePage(html: string): ParsedPage {
   for (let element = open.pop(); element; element = open.pop()) close(element)
   return {
     root,
+    all: elementsBelow(root),
     jsonLd,
     head,
     comments: comments.join('\n'),
+    statesWare,
     hiddenText: hidden.join(' '),
     elements,
     skippedElements,
@@ -244,6 +252,15 @@ export function estimateWords(text: string): number {
   }
   return words + (ideographs >> 1)
 }
+
+function isAboutWare({ itemtype, typeof: type, property, name }: Readonly<Record<string, string>>): boolean {
+  if (itemtype !== undefined && WARE.test(itemtype)) return true
+  if (type !== undefined && WARE.test(type)) return true
+  return [property, name].some((key) => key !== undefined && WARE_PRICE.test(key))
+}
+
+const WARE = /product|offer/i
+const WARE_PRICE = /^\s*(?:product|og):price/i
 
 type Skipped = 'drop' | 'hidden' | 'json-ld' | 'tex' | 'tex-block'
 

@@ -1,6 +1,7 @@
 // The products of a page in a few words, for a document: what product offers would say about it, with less detail.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import type { JsonLd } from '../structured/json-ld.ts'
+import type { ParsedPage } from '../extract/tree.ts'
 import { scanPage } from '../structured/scan.ts'
 import { readStatements } from './page.ts'
 
@@ -8,16 +9,20 @@ type ProductSummary = ExtractedDocument['structured_data']['products'][number]
 
 const MAX_PRODUCTS = 20
 const MAX_OFFERS = 10
-/** A second pass over the page is only worth it where something is for sale. */
-const STATES_PRODUCT =
-  /(?:itemtype|typeof)\s{0,9}=\s{0,9}["']?[^"'>]{0,100}(?:product|offer)|["'](?:product|og):price/i
 const IS_WARE = /^(?:Product|Offer|AggregateOffer)/
 
-/** At most 20 products with at most ten offers each, the main one first. */
-export function summariseProducts(html: string, url: string | undefined, jsonLd: JsonLd): ProductSummary[] {
+/**
+ * At most 20 products with at most ten offers each, the main one first. A second pass over the page is only worth it where something is
+ * for sale.
+ * @param page the same page, read before
+ */
+export function summariseProducts(
+  html: string,
+  url: string | undefined,
+  { jsonLd, page }: { jsonLd: JsonLd; page: Pick<ParsedPage, 'statesWare'> },
+): ProductSummary[] {
   const isStated =
-    jsonLd.graph.things.some(({ types }) => types.some((type) => IS_WARE.test(type))) ||
-    STATES_PRODUCT.test(html)
+    page.statesWare || jsonLd.graph.things.some(({ types }) => types.some((type) => IS_WARE.test(type)))
   if (!isStated) return []
   // Without an address links stay unknown, and nothing else is missed.
   return readStatements(scanPage(html), url ?? '', { jsonLd })

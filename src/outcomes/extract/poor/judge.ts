@@ -1,7 +1,7 @@
 // Tells pages that are none: checks, walls, errors, placeholders and remnants that answer 200. A good page that is refused is worse than a
 // poor one that is sold, so one sign is enough only where a page says nothing else.
 import { isObject } from '../../../lib/json.ts'
-import { parsePage, type Element, elementsBelow, estimateWords, type ParsedPage } from '../tree.ts'
+import { parsePage, estimateWords, type ParsedPage } from '../tree.ts'
 import { MAX_SHORT_WORDS, readSaid, type Said } from './lines.ts'
 import { POOR_REASONS, type PoorReason } from './reasons.ts'
 import { isFurniture, isRemnant } from './remnant.ts'
@@ -140,8 +140,8 @@ function readStructure(reason: PoorReason, said: Said, { html, page }: Facts): n
   }
 }
 
-function hasEmptyRoot({ root }: ParsedPage): boolean {
-  for (const { name, attributes, words } of elementsBelow(root))
+function hasEmptyRoot(page: ParsedPage): boolean {
+  for (const { name, attributes, words } of page.all)
     if (words === 0 && (APP_ROOT.test(attributes['id'] ?? '') || name === 'app-root')) return true
   return false
 }
@@ -171,7 +171,7 @@ function isHalfSold(page: ParsedPage, words: number): boolean {
       queue.push(...children.slice(0, MAX_NODES))
     }
   }
-  return isSold && ![...selectors].some((selector) => hasWords(page.root, selector))
+  return isSold && ![...selectors].some((selector) => hasWords(page, selector))
 }
 
 const MAX_NODES = 200
@@ -179,10 +179,10 @@ const MAX_SELECTORS = 5
 const MIN_SOLD_WORDS = 80
 
 /** Of the selectors only those of one class are read, which is what they are in practice. */
-function hasWords(root: Element, selector: string): boolean {
+function hasWords(page: ParsedPage, selector: string): boolean {
   const name = /^\s*\.([\w-]{1,100})\s*$/.exec(selector)?.[1]
   if (name === undefined) return false
-  for (const { attributes, words } of elementsBelow(root))
+  for (const { attributes, words } of page.all)
     if (words >= MIN_SOLD_WORDS && (attributes['class'] ?? '').split(/\s+/).includes(name)) return true
   return false
 }
