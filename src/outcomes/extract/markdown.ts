@@ -27,13 +27,15 @@ export function toMarkdown(pieces: readonly Piece[], options: MarkdownOptions): 
   const writer = { maxCharacters: Infinity, keepsBreaks: true, onEnd: () => {}, ...options }
   let markdown = ''
   let before: Piece | undefined
+  let last = ''
   let isInList = false
   for (const piece of pieces) {
     if (markdown.length > writer.maxCharacters) break
     const written = writePiece(piece, writer, isInList)
     if (written === '') continue
-    if (before) markdown += separator(before, piece, BARE_CALL_OUT.test(markdown.slice(-MAX_MARK_CHARACTERS)))
+    if (before) markdown += separator(before, piece, BARE_CALL_OUT.test(last.slice(-MAX_MARK_CHARACTERS)))
     markdown += written
+    last = written
     writer.onEnd(piece, markdown.length)
     isInList = piece.kind === 'item' || (isInList && insetOf(piece) > 0)
     before = piece

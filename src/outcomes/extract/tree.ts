@@ -97,7 +97,7 @@ export function parsePage(html: string): ParsedPage {
 
   function appendText(): void {
     if (pieces.length === 0) return
-    const text = pieces.join('')
+    const text = pieces.length === 1 ? pieces[0]! : pieces.join('')
     pieces.length = 0
     const into = open.at(-1) ?? root
     const last = into.children.length - 1
