@@ -318,11 +318,13 @@ function isHidden(name: string, attributes: Readonly<Record<string, string>>): b
   return saysHidden(attributes) && !NEVER_HIDDEN.has(name) && !isExpandable(attributes)
 }
 
+/** Parts that servers send late, hidden, and that scripts move into place: `<div hidden id="S:0">` of React, `<div id="af0" style="display:none">` of Marko. */
+const SENT_LATE = /^(?:S:|af[a-z]{0,20}\d+$)/
+
 function saysHidden(attributes: Readonly<Record<string, string>>): boolean {
   const { hidden, style, id, 'aria-hidden': ariaHidden } = attributes
-  // React sends parts that come late inside `<div hidden id="S:0">` and moves them into place.
-  if (hidden !== undefined && id?.startsWith('S:') !== true && hidden.toLowerCase() !== 'until-found')
-    return true
+  if (id !== undefined && SENT_LATE.test(id)) return false
+  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true
   if (ariaHidden?.toLowerCase() === 'true') return true
   return style !== undefined && HIDING_STYLE.test(style)
 }
