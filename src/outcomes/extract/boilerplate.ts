@@ -9,8 +9,8 @@ export type Boilerplate = 'chrome' | 'named' | 'weak' | 'comments'
 
 type Kind = Pick<PageHints, 'isForum' | 'isProduct'>
 
-/** `more`: named for what else there is to read or to buy. */
-type Rule = Boilerplate | 'more'
+/** `more`: named for what else there is to read or to buy; `reviews`: for what buyers say of a product. */
+type Rule = Boilerplate | 'more' | 'reviews'
 
 /** A part that holds more than this share of the words of a page is content whatever it is called. */
 const SHARES: Readonly<Record<Boilerplate, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
@@ -67,6 +67,7 @@ const NAMES: Readonly<Record<string, string>> = {
   windows: 'modals popup popups tooltip tooltips toast snackbar',
   tools: 'login signin searchform searchbox checkbox filter filters facets sortby printonly noprint minicart cart wishlist',
   unseen: 'sronly visuallyhidden screenreadertext',
+  ratings: 'jdgm judgeme yotpo bazaarvoice okendo feefo reevoo loox',
   credits: 'copyright legal policy privacy terms tags tagcloud taglist byline authorbox authorbio postmeta entrymeta metadata',
 } // prettier-ignore
 const MORE = new Set(NAMES['more']?.split(' '))
@@ -117,7 +118,9 @@ export function createBoilerplateRules(
     // A shop may call all that it offers related: what holds most of the links is the content.
     if (rule === 'more' && element.words > (rest ??= root.words - wordsOfEdges(root)) * LINKED_SHARE)
       return undefined
-    const kind = rule === 'more' ? 'named' : rule
+    // A page about something else may have them for its content, or beside the price of each card.
+    if (rule === 'reviews' && !isProduct) return undefined
+    const kind: Boilerplate = rule === 'more' || rule === 'reviews' ? 'named' : rule
     const words = element.words - element.linkWords
     // Page builders call every part of a page a widget, and sites lay panels of text into what they call tabs.
     if (
@@ -199,9 +202,9 @@ function readNames(names: string, known: Map<string, Rule | undefined>): Rule | 
   return found
 }
 
-/** Names of what else there is win over weaker ones, and over them those of anything else that is no content. */
+/** Names of what else there is win over weaker ones, and those of anything else that is no content over them. */
 function strongerOf(found: Rule | undefined, next: Rule | undefined): Rule | undefined {
-  if (next === 'comments' || next === 'weak') return found ?? next
+  if (next === 'comments' || next === 'weak' || next === 'reviews') return found ?? next
   if (next === 'more') return found === 'named' ? 'named' : 'more'
   return next ?? found
 }
@@ -216,7 +219,8 @@ function readName(name: string): Rule | undefined {
   for (const [i, part] of parts.entries()) {
     const pair = `${part}-${parts[i + 1]}`
     if (NO_PAIRS.has(pair)) continue
-    if (COMMENTS.has(part)) found = strongerOf(found, 'comments')
+    if (part === 'reviews') found = strongerOf(found, 'reviews')
+    else if (COMMENTS.has(part)) found = strongerOf(found, 'comments')
     else if (isKept) continue
     else if (WEAK.has(part)) found = strongerOf(found, 'weak')
     else if (DENIED.has(part) || PAIRS.has(pair) || (part.length > 9 && INSIDE.test(part)))

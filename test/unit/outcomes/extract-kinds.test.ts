@@ -60,12 +60,23 @@ describe('products', () => {
     ['in structured data', stated],
     ['in Open Graph', openGraph('product')],
   ])(
-    'come with name, price and reviews, without what else is for sale, where they are declared %s',
+    'come with name, price and opinions among the text, without what else is for sale, where they are declared %s',
     (_, head) => {
       const { text } = read(page(head))
       expect(text).toMatch(/^Kettle\n\n\$49\.50\n\nIn stock\n/)
       for (let i = 0; i < 3; i++) expect(text).toContain(`Paragraph ${i} is a sentence about this kettle`)
       expect(text).not.toContain('Teapot')
+    },
+  )
+
+  it.each(['reviews', 'product-reviews', 'jdgm-widget'])(
+    'come without what buyers say of them, where that part is called %s, which other pages keep as their content',
+    (name) => {
+      const html = `<main><div><h1>Kettle</h1><div>$49.50</div></div><div>${many(5, prose)}</div><div class="${name}">${many(3, (i) => prose(i, 'how I liked it'))}</div></main>`
+      const { text } = read(stated + html)
+      expect(text).toContain('Paragraph 4')
+      expect(text).not.toContain('how I liked it')
+      if (name.includes('reviews')) expect(read(html).text).toContain('how I liked it')
     },
   )
 

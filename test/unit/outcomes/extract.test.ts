@@ -151,6 +151,10 @@ describe('main text', () => {
     ['a closed answer', `<div class=accordion hidden><p>${sentence}</p></div>`],
     ['a tab panel', `<div role=tabpanel aria-hidden=true><p>${sentence}</p></div>`],
     ['a part that comes late', `<div hidden id="S:0"><p>${sentence}</p></div>`],
+    [
+      'a part that comes late, as Marko sends it',
+      `<div id="af12" style="display:none"><p>${sentence}</p></div>`,
+    ],
     ['a part that fades in', `<div style="opacity:0">${paragraphs(4)}</div>`],
   ])('reads %s as a reader would open it', (_, html) => {
     expect(textOf(`<div>${html}</div>`)).toContain(sentence)
