@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Execution } from '../../schemas/outcome.ts'
 import { previewOf } from '../support/outcomes.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { sendRpc } from '../support/json-rpc.ts'
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -13,19 +14,8 @@ afterAll(() => gateway.close())
 const LIVE = ['extract-preview', 'web-extraction', 'product-offers', 'feed-digest']
 const INPUT = { capability: 'extract-preview', html: '<h1>Tea</h1><p>Steep it.', url: 'https://tea.example/' }
 
-async function rpc(path: string, method: string, params: unknown, headers: Record<string, string> = {}) {
-  const answer = await fetch(gateway.baseUrl + path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  // oxlint-disable-next-line typescript/no-explicit-any -- a wrong shape fails the test
-  return (await answer.json()) as any
-}
+const rpc = (path: string, method: string, params: unknown, headers?: Record<string, string>) =>
+  sendRpc(gateway.baseUrl + path, method, params, headers)
 
 const viaRest = async (input: unknown) => (await gateway.rest('POST', '/v1/execute', input)).body
 const viaMcp = async (input: unknown) =>

@@ -1,6 +1,7 @@
 // What words were understood as is told with the price, at every door, before anybody pays; jobs that are not done here get no price.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { sendRpc } from '../support/json-rpc.ts'
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -25,19 +26,8 @@ const INTENT = {
   ],
 }
 
-async function rpc(path: string, method: string, params: unknown, headers: Record<string, string> = {}) {
-  const answer = await fetch(gateway.baseUrl + path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  // oxlint-disable-next-line typescript/no-explicit-any -- a wrong shape fails the test
-  return (await answer.json()) as any
-}
+const rpc = (path: string, method: string, params: unknown, headers?: Record<string, string>) =>
+  sendRpc(gateway.baseUrl + path, method, params, headers)
 
 const sendOverA2a = (part: unknown) =>
   rpc(

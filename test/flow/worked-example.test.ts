@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tools } from '../../tools/index.ts'
 import { signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { sendRpc } from '../support/json-rpc.ts'
 import { createRestBuyer, fromHeader } from '../support/rest-buyer.ts'
 import { at, type Json } from '../support/tree.ts'
 import { weatherAdvice } from '../weather-advice.ts'
@@ -29,18 +30,8 @@ const INPUT = { celsius: 3, rain_percent: 80 }
 const ADVICE = { advice: 'Wear a coat.', umbrella: true }
 const RECEIPT = { receipt_id: expect.stringMatching(/^rcp_/) as string, url: expect.any(String) as string }
 
-async function rpc(path: string, method: string, params: Json, headers: Record<string, string> = {}) {
-  const response = await fetch(gw.baseUrl + path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  return at((await response.json()) as Json, 'result')
-}
+const rpc = async (path: string, method: string, params: Json, headers: Record<string, string>) =>
+  at((await sendRpc(gw.baseUrl + path, method, params, headers)) as Json, 'result')
 const mcp = (meta: Json = {}) =>
   rpc(
     '/mcp',
