@@ -22,7 +22,7 @@ import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
 import type { AnyTool } from './registry.ts'
 import { withTokenArgument } from './token-argument.ts'
-import type { HttpMessage } from './message.ts'
+import type { HttpExchange, HttpMessage } from './message.ts'
 import type { CallWatch } from './call-watch.ts'
 import type { DecisionWatch } from './live-events.ts'
 import { decisionOf } from './decision.ts'
@@ -53,6 +53,8 @@ export interface CallRequest {
   readonly signIn?: PresentedSignIn | undefined
   /** The message itself, for a tool that passes HTTP messages on. */
   readonly message?: HttpMessage | undefined
+  /** The request and the way its answer goes back, for a tool that answers while it works. */
+  readonly exchange?: HttpExchange | undefined
   /** The caller's idempotency key where it stands beside the input; not judged yet. */
   readonly idempotencyKey?: unknown
   /** `X-Gateway-Quote` as sent. */
@@ -247,6 +249,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       payment: request.payment,
       signIn: request.signIn,
       message: request.message,
+      exchange: request.exchange,
       progress: reportsOf(request, seen),
       quota: (state) => void (seen.quota = state),
     }

@@ -3,7 +3,7 @@
 import type { Caller } from './caller.ts'
 import type { IdPrefix } from '../lib/ids.ts'
 import type { PresentedPayment, PresentedSignIn } from './charging.ts'
-import type { HttpMessage } from './message.ts'
+import type { HttpExchange, HttpMessage } from './message.ts'
 import type { Progress } from './progress.ts'
 import type { QuotaState } from './rate-limit.ts'
 
@@ -34,6 +34,8 @@ export interface CallContext<C extends Caller = Caller> {
   readonly claimId?: string | undefined
   /** The message itself, for a tool that passes HTTP messages on. */
   readonly message?: HttpMessage | undefined
+  /** The request and the way its answer goes back, for a tool that answers while it works. */
+  readonly exchange?: HttpExchange | undefined
   /** Says what the caller has left of a longer quota, for the answer's head; also where it refuses. */
   readonly quota: (state: QuotaState) => void
   /** Long work reports with it; it is a no-op where the door or the client has no use for it. */

@@ -127,6 +127,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     forward,
     unrecorded: createUnrecorded({ ...parts, ...opened, reach, kinds, readPolicy }),
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
+    relay: () => Promise.reject(new Error('the relay is not built yet')),
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,
     async maxRequestBytes(held) {

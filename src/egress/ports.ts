@@ -19,6 +19,7 @@ import type { Caller, Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CredentialCapability, HeldCapability } from '../store/ports.ts'
 import type { AttemptState, PageRequest } from '../store/model.ts'
+import type { Relay } from './relay/ports.ts'
 
 /** One yes to a request, as receipts name it: by id, never by name or address. */
 export interface Approval {
@@ -212,7 +213,7 @@ export interface HeldBudget extends BudgetState {
 }
 
 /** Credential broker and controlled egress (contract, section 7). */
-export interface Egress {
+export interface Egress extends Relay {
   /**
    * One attempt: check, debit, resolve, send once, gate, receipt.
    * @throws {GatewayError} target_invalid, header_forbidden, scope_denied, target_blocked, credits_required,

@@ -1,0 +1,99 @@
+// What the doors of unmodified programs share: a decrypted request goes to the call path, its answer to the program as it arrives, and a
+// refusal becomes a problem document that tells the program's own SDK whether to send again.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { GatewayError } from '../core/errors.ts'
+import type { ExchangeTarget } from '../core/message.ts'
+import { egressRelay } from '../../tools/egress-relay.ts'
+import { createAnswerSink } from './http/answer-sink.ts'
+import { watchDisconnect } from './http/disconnect.ts'
+import { sendProblem } from './http/reply.ts'
+import type { HttpContext } from './http/request.ts'
+import type { DoorParts } from './parts.ts'
+
+/** One request of an unmodified program, as its door understood it. */
+export interface RelayedRequest {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly context: HttpContext
+  readonly target: ExchangeTarget
+  /** The capability (`agw_cap_…`) or access token (`agw_at_…`) that the program presented; judged by the call path. */
+  readonly token: string | undefined
+  /** Lower-case headers that the door adds to every answer, over the upstream's own. */
+  readonly answerHeaders?: Readonly<Record<string, string>>
+}
+
+export interface RelayedCalls {
+  /** Answers the request, whatever happens. Never rejects. */
+  relay(request: RelayedRequest): Promise<void>
+}
+
+export function createRelayedCalls({
+  calls,
+  addresses,
+}: Pick<DoorParts, 'calls' | 'addresses'>): RelayedCalls {
+  return {
+    async relay({ req, res, context, target, token, answerHeaders = {} }) {
+      // The listener takes a connection on which nothing moves for two minutes for dead; the clocks of the engine are longer.
+      req.socket.setTimeout(0)
+      const result = await calls.call({
+        tool: egressRelay,
+        input: 'url' in target ? { url: target.url } : { credential: target.credential },
+        door: 'rest',
+        tokens: { bearer: token },
+        address: context.address,
+        requestId: context.requestId,
+        traceparent: context.traceparent,
+        signal: watchDisconnect(res).signal,
+        exchange: {
+          target,
+          method: req.method ?? 'GET',
+          headers: pairsOf(req),
+          body: hasBody(req) ? req : undefined,
+          bodyBytes: announced(req),
+          answer: createAnswerSink(res, answerHeaders),
+          signal: watchDisconnect(res).signal(),
+        },
+      })
+      if (result.ok || res.headersSent) return
+      for (const [name, value] of Object.entries(retryHeaders(result.error))) res.setHeader(name, value)
+      sendProblem(res, result.error, context, addresses, result.rate)
+    },
+  }
+}
+
+/** Codes after which sending the same again is safe and may help: nothing was charged, and it was not refused for good. */
+const WORTH_A_RETRY: ReadonlySet<string> = new Set([
+  'rate_limited',
+  'calls_spent',
+  'overloaded',
+  'draining',
+  'upstream_unreachable',
+  'credential_unavailable',
+  'store_unavailable',
+  'egress_paused',
+  'idempotency_key_in_use',
+])
+
+/**
+ * SDKs send again by themselves on 408, 409, 429 and 5xx. Of what was charged, is ambiguous or final each of them is told in its own header
+ * not to: OpenAI and Anthropic read the first, Stripe the second.
+ */
+export function retryHeaders({ code }: Pick<GatewayError, 'code'>): Readonly<Record<string, string>> {
+  if (WORTH_A_RETRY.has(code)) return {}
+  return { 'x-should-retry': 'false', 'stripe-should-retry': 'false' }
+}
+
+function pairsOf({ rawHeaders }: IncomingMessage): (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''])
+  return pairs
+}
+
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+function announced({ headers }: IncomingMessage): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined
+  return Number(headers['content-length'] ?? 0)
+}
