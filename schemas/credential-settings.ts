@@ -87,6 +87,52 @@ const limits = z.strictObject({
   timeout_ms: z.int().min(100).max(MAX_LIMITS.timeout_ms).optional().describe('Longest wait'),
 })
 
+export const MAX_RELAY_LIMITS = {
+  max_request_bytes: 64 * 1024 * 1024,
+  max_response_bytes: 1024 * 1024 * 1024,
+  first_byte_ms: 10 * 60 * 1000,
+  idle_ms: 10 * 60 * 1000,
+  total_ms: 60 * 60 * 1000,
+} as const
+
+/** How requests of unmodified programs pass, whose bodies stream. */
+const relay = z.strictObject({
+  cookies: z
+    .literal(true)
+    .optional()
+    .describe('Cookies pass both ways; else neither those of programs nor Set-Cookie'),
+  max_request_bytes: z
+    .int()
+    .min(1)
+    .max(MAX_RELAY_LIMITS.max_request_bytes)
+    .optional()
+    .describe('Largest request body; 64 MiB by default'),
+  max_response_bytes: z
+    .int()
+    .min(1)
+    .max(MAX_RELAY_LIMITS.max_response_bytes)
+    .optional()
+    .describe('Largest answer; 1 GiB by default'),
+  first_byte_ms: z
+    .int()
+    .min(100)
+    .max(MAX_RELAY_LIMITS.first_byte_ms)
+    .optional()
+    .describe('Longest wait for an answer to begin; 10 minutes by default'),
+  idle_ms: z
+    .int()
+    .min(100)
+    .max(MAX_RELAY_LIMITS.idle_ms)
+    .optional()
+    .describe('Longest silence within an answer; 5 minutes by default'),
+  total_ms: z
+    .int()
+    .min(100)
+    .max(MAX_RELAY_LIMITS.total_ms)
+    .optional()
+    .describe('Longest time of one request; 60 minutes by default'),
+})
+
 /** A place of a private network: one name, one port, and the range that the name may lead to. */
 export const PrivateTarget = z.strictObject({
   host: z
@@ -149,6 +195,7 @@ export const CredentialSettings = z.strictObject({
   response_headers: headerNames.optional().describe('Further headers of answers that callers get'),
   encoded_slash: z.literal(true).optional().describe('Paths may contain %2F, as GitLab and npm want'),
   limits: limits.optional().describe('Instead of 128 KiB, 1 MiB and 30 s'),
+  relay: relay.optional().describe('Bounds of requests of unmodified programs, which stream'),
   tls: tls
     .optional()
     .describe('For servers of an authority of your own; a client certificate is a part of the secret'),

@@ -1,6 +1,6 @@
 // A permit as the word on which a request goes out: exactly this request, under the credential as it was, once.
 import { ATTEMPT_COST } from '../egress/wire.ts'
-import type { Grant } from '../egress/forward.ts'
+import type { Grant } from '../egress/grant.ts'
 import { budgetSpent } from '../egress/limits/budgets.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { ErrorCode, GatewayError } from '../core/errors.ts'

@@ -2,7 +2,7 @@
 // the permit waits; the words are made when they are read.
 import type { PermitSummary } from '../../schemas/actions.ts'
 import type { HttpMethod } from '../../schemas/http.ts'
-import type { CheckedRequest } from '../egress/forward.ts'
+import type { CheckedRequest } from '../egress/grant.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Mandate } from '../store/ports.ts'
 import { hash } from 'node:crypto'

@@ -16,6 +16,7 @@ import { createOauthDoor } from '../doors/oauth/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createRestDoor } from '../doors/rest/index.ts'
 import { createSite } from '../doors/site/index.ts'
+import { createViaDoor, VIA_PREFIX } from '../doors/via/index.ts'
 
 export interface Doors {
   readonly mcp: McpDoor
@@ -48,6 +49,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   const oauth = createOauthDoor({ ...parts, site })
   const edge = createEdgeDoor(parts)
   const market = createMarketDoor({ ...parts, site })
+  const via = createViaDoor(parts)
 
   function doorFor(path: string): HttpHandler {
     if (isMcp(path)) return mcp.http
@@ -56,6 +58,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
     if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
     if (edge && path.startsWith(EDGE_PREFIX)) return edge
     if (market && path.startsWith(MARKET_PREFIX) && !isSellerDocument(path)) return market
+    if (path.startsWith(VIA_PREFIX)) return via
     return rest.http
   }
 

@@ -10,7 +10,7 @@ import { openProviders } from '../egress/adapters/providers-file.ts'
 import { openSearchThreads } from '../egress/adapters/search/threads.ts'
 import { createSender } from '../egress/adapters/undici.ts'
 import type { SearchThreads } from '../egress/leak/inspection.ts'
-import type { Authority, Sender } from '../egress/ports.ts'
+import type { Authority, Sender, StreamSender } from '../egress/ports.ts'
 import type { Providers } from '../egress/providers/index.ts'
 import { listSealingKeys } from '../egress/rotation/keys.ts'
 import { SANDBOX_ADDRESS } from '../egress/target.ts'
@@ -48,7 +48,7 @@ export interface Platform {
   readonly deriveKey: DeriveKey
   /** Whether its keys are those of the other replicas. */
   readonly hasSharedKey: boolean
-  readonly sender: Sender
+  readonly sender: Sender & StreamSender
   /** Search what comes back, where that takes longer than a turn of the event loop may. */
   readonly searchThreads: SearchThreads
   readonly resolver: ObservedResolver

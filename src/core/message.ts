@@ -57,6 +57,9 @@ export interface AnswerSink {
   write(bytes: Uint8Array): Promise<void> | undefined
   /** Ends it well. Trailers go out where the body is in chunks. */
   end(trailers?: Readonly<Record<string, string>>): void
-  /** Breaks the connection off, so that nobody takes what was sent for the whole. */
-  abort(): void
+  /**
+   * Breaks the connection off, so that nobody takes what was sent for the whole.
+   * @param last sent before, if the program still reads
+   */
+  abort(last?: Uint8Array): void
 }

@@ -27,14 +27,18 @@ export interface RelayedCalls {
   relay(request: RelayedRequest): Promise<void>
 }
 
+/** Longer than the longest wait for an answer to begin, or to go on. */
+const SILENCE_MS = 11 * 60_000
+
 export function createRelayedCalls({
   calls,
   addresses,
 }: Pick<DoorParts, 'calls' | 'addresses'>): RelayedCalls {
   return {
     async relay({ req, res, context, target, token, answerHeaders = {} }) {
-      // The listener takes a connection on which nothing moves for two minutes for dead; the clocks of the engine are longer.
-      req.socket.setTimeout(0)
+      // The listener takes a connection on which nothing moves for two minutes for dead; an answer may be silent for longer.
+      req.socket.setTimeout(SILENCE_MS)
+      const { signal } = watchDisconnect(res)
       const result = await calls.call({
         tool: egressRelay,
         input: 'url' in target ? { url: target.url } : { credential: target.credential },
@@ -43,7 +47,7 @@ export function createRelayedCalls({
         address: context.address,
         requestId: context.requestId,
         traceparent: context.traceparent,
-        signal: watchDisconnect(res).signal,
+        signal,
         exchange: {
           target,
           method: req.method ?? 'GET',
@@ -51,7 +55,7 @@ export function createRelayedCalls({
           body: hasBody(req) ? req : undefined,
           bodyBytes: announced(req),
           answer: createAnswerSink(res, answerHeaders),
-          signal: watchDisconnect(res).signal(),
+          signal: signal(),
         },
       })
       if (result.ok || res.headersSent) return

@@ -9,6 +9,7 @@ import type { Agent, Caller } from '../core/caller.ts'
 import type { Store, StoredReceipt } from '../store/ports.ts'
 import type { Attempt, PageRequest } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
+import type { StreamFacts } from './paid.ts'
 import type { Approval } from './ports.ts'
 import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
 
@@ -35,6 +36,8 @@ export interface Ending {
   /** The answer, sealed, for a repeat under the caller's key. */
   readonly answer?: Uint8Array | undefined
   readonly approvals?: readonly Approval[] | undefined
+  /** Of an answer that was passed on while it arrived. */
+  readonly stream?: StreamFacts | undefined
 }
 
 /** An attempt that is ended, and what its caller is told of it. */
@@ -226,10 +229,24 @@ function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): Sto
     request: { digest: attempt.requestDigest, host: attempt.host, method: attempt.method },
     response: { digest: ending.responseDigest, leak_gate: ending.gate, status: ending.upstreamStatus },
     state: ending.state,
+    stream: ending.stream && signedFacts(ending.stream),
     times: { created_at: toTimestamp(attempt.createdAt), finished_at: toTimestamp(at) },
   })
   return { id, accountId: attempt.accountId, jws, createdAt: at }
 }
+
+/** In canonical order. */
+const signedFacts = (facts: StreamFacts) => ({
+  bytes_in: facts.bytes_in,
+  bytes_out: facts.bytes_out,
+  digest: facts.digest,
+  duration_ms: facts.duration_ms,
+  end: facts.end,
+  events: facts.events,
+  first_byte_ms: facts.first_byte_ms,
+  kind: facts.kind,
+  request_digest: facts.request_digest,
+})
 
 /** The word of a receipt for each kind of attempt. */
 const ACTIONS = { fetch: 'egress.fetch', action: 'actions.execute', edge: 'edge.forward' } as const

@@ -1,6 +1,6 @@
 // A capability as the word on which a request goes out: scope, uses, ancestors.
 import type { CredentialCapability, Store } from '../store/ports.ts'
-import type { Grant } from './forward.ts'
+import type { Grant } from './grant.ts'
 import { budgetSpent } from './limits/budgets.ts'
 import { capabilityGone, credentialGone, refuseUnapproved } from './refusals.ts'
 import { checkScopes } from './request.ts'

@@ -32,7 +32,7 @@ export function digestRequest(request: {
   readonly headers: HeaderPairs
   readonly body?: Buffer | undefined
   /** Of the body, where the caller made it already. */
-  readonly contentDigest?: string
+  readonly contentDigest?: string | undefined
   /** Null where no credential goes with it. */
   readonly credentialId: string | null
   readonly secretVersion: number | null

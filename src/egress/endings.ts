@@ -7,12 +7,12 @@ import { LogField, type Logger } from '../lib/log.ts'
 import { createScheduler } from '../lib/scheduler.ts'
 import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
-import type { AttemptLedger, Ending } from './attempts.ts'
+import type { AttemptLedger, Ending, Finished } from './attempts.ts'
 import { digestContent, digestLongContent, digestResponse } from './digest.ts'
 import { namesDropped } from './headers.ts'
 import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
 import type { OpenedCredential } from './opened-credential-cache.ts'
-import type { Completed, Paid } from './paid.ts'
+import type { Completed, Paid, StreamFacts } from './paid.ts'
 import type { OutboundResponse, SendFailure } from './ports.ts'
 import type { Providers } from './providers/index.ts'
 import {
@@ -42,6 +42,15 @@ export interface Answer {
   readonly addresses: readonly string[]
   /** Undefined where no credential went with the request. */
   readonly opened: OpenedCredential | undefined
+  /** For the receipt, where it was asked for by a program that streams. */
+  readonly stream?: StreamFacts | undefined
+}
+
+/** Whoever asked went away before an answer came; `tls` is never known. */
+interface ClientGone {
+  readonly phase: 'before_send' | 'after_send'
+  readonly reason: 'client_closed'
+  readonly tls?: undefined
 }
 
 export interface Endings {
@@ -53,8 +62,20 @@ export interface Endings {
    * search, outcome_ambiguous where nothing could be stored
    */
   deliver(paid: Paid, answer: Answer): Promise<Completed>
+  /**
+   * The receipt of an answer that was passed on while it arrived; before it ends well, and not after.
+   * @throws {GatewayError} outcome_ambiguous where it could not be stored
+   */
+  end(paid: Paid, ending: Omit<Ending, 'approvals'>): Promise<Finished>
+  /** @throws {GatewayError} secret_reflected, response_unacceptable: what was found, or could not be searched, is told and stored */
+  refuse(
+    paid: Paid,
+    status: number,
+    verdict: Exclude<LeakVerdict, { ok: true }>,
+    stream?: StreamFacts,
+  ): Promise<never>
   /** @throws {GatewayError} what the failure means to the caller; it is refunded only where no request byte left */
-  fail(paid: Paid, failure: SendFailure): Promise<never>
+  fail(paid: Paid, failure: SendFailure | ClientGone): Promise<never>
 }
 
 /** Beyond it, what is done with an answer takes a good part of a millisecond. */
@@ -75,6 +96,8 @@ export function createEndings(parts: EndingParts): Endings {
       }
     },
     deliver: (paid, answer) => deliver(parts, paid, answer),
+    end: (paid, ending) => finish(parts, paid, ending),
+    refuse: (paid, status, verdict, stream) => refuse(parts, paid, status, verdict, stream),
     fail: (paid, failure) => fail(parts, paid, failure),
   }
 }
@@ -99,14 +122,18 @@ async function refund(
 async function deliver(
   parts: EndingParts,
   paid: Paid,
-  { response, addresses, opened }: Answer,
+  { response, addresses, opened, stream }: Answer,
 ): Promise<Completed> {
   const isLong = response.body.length > SHORT_BYTES
   const verdict = await opened?.gate().inspect(response)
   if (verdict && !verdict.ok)
-    return verdict.reason === 'reflected'
-      ? await withhold(parts, paid, response.status, verdict)
-      : await refuseUnsearched(parts, paid, response.status, verdict)
+    return await refuse(
+      parts,
+      paid,
+      response.status,
+      verdict,
+      stream && { ...stream, bytes_out: 0, end: 'reflected', digest: digestContent(undefined) },
+    )
   const contentDigest = isLong
     ? await digestLongContent(response.body, longTurns)
     : digestContent(response.body)
@@ -119,6 +146,7 @@ async function deliver(
     upstreamStatus: status,
     responseDigest,
     gate: verdict ? 'clean' : 'not_run',
+    stream,
     answer: paid.keyed?.seal(paid.attempt, {
       status,
       headers,
@@ -132,12 +160,24 @@ async function deliver(
   return { response, headers, receipt, balance, isAnswerKept, responseDigest, contentDigest, addresses }
 }
 
+const refuse = (
+  parts: EndingParts,
+  paid: Paid,
+  status: number,
+  verdict: Exclude<LeakVerdict, { ok: true }>,
+  stream?: StreamFacts,
+): Promise<never> =>
+  verdict.reason === 'reflected'
+    ? withhold(parts, paid, status, verdict, stream)
+    : refuseUnsearched(parts, paid, status, verdict, stream)
+
 /** An answer that is withheld leaves no trace, not even a digest to guess against. */
 async function withhold(
   parts: EndingParts,
   paid: Paid,
   status: number,
   { where, encoding }: Extract<LeakVerdict, { reason: 'reflected' }>,
+  stream: StreamFacts | undefined,
 ): Promise<never> {
   const { attempt, credential } = paid
   const { receipt, balance } = await finish(parts, paid, {
@@ -146,6 +186,7 @@ async function withhold(
     upstreamStatus: status,
     responseDigest: null,
     gate: 'reflected',
+    stream,
   })
   parts.log.warn(
     {
@@ -179,6 +220,7 @@ async function refuseUnsearched(
   paid: Paid,
   status: number,
   { reason }: Unsearched,
+  stream: StreamFacts | undefined,
 ): Promise<never> {
   const { attempt, credential } = paid
   const { receipt, balance } = await finish(parts, paid, {
@@ -187,6 +229,7 @@ async function refuseUnsearched(
     upstreamStatus: status,
     responseDigest: null,
     gate: 'not_run',
+    stream: stream && { ...stream, end: 'limit' },
   })
   parts.log.warn(
     {
@@ -206,7 +249,7 @@ async function refuseUnsearched(
   )
 }
 
-async function fail(parts: EndingParts, paid: Paid, failure: SendFailure): Promise<never> {
+async function fail(parts: EndingParts, paid: Paid, failure: SendFailure | ClientGone): Promise<never> {
   const { attempt } = paid
   if (failure.phase === 'before_send') {
     const error = unreachable(failure.tls ? TLS_WORDS[failure.tls] : SEND_WORDS[failure.reason])

@@ -15,20 +15,22 @@ import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
 import { boundLargeCalls } from './limits/large-calls.ts'
-import { applyPolicy, createForward, type Forward } from './forward.ts'
+import { createForward, type Forward } from './forward.ts'
 import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak/inspection.ts'
 import { createKinds } from './kinds/index.ts'
 import { createTokenHttp } from './kinds/token-http.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
-import type { Authority, Resolver, Sender, TlsTrial, Vault } from './ports.ts'
+import type { Authority, Resolver, Sender, StreamSender, TlsTrial, Vault } from './ports.ts'
 import type { Providers } from './providers/index.ts'
 import { createReconciliations } from './reconciliation/index.ts'
 import { createRotations } from './rotation/job.ts'
 import { publishAuthority } from './rotation/keys.ts'
 import { createSealGate } from './sealing.ts'
 import { MAX_REQUEST_BYTES, type PreparedRequest } from './request.ts'
+import { createRelay } from './relay/index.ts'
 import { createReach } from './reach/private-targets.ts'
+import { applyPolicy } from './reserve.ts'
 import { createRunner, type Runner } from './run.ts'
 import { createUnrecorded, type Unrecorded } from './unrecorded.ts'
 
@@ -41,7 +43,7 @@ export interface EgressParts {
   readonly documents: DocumentStore
   readonly providers: Providers
   readonly resolver: Resolver
-  readonly sender: Sender
+  readonly sender: Sender & StreamSender
   readonly tryTls: TlsTrial
   readonly vault: Vault
   readonly searchThreads: SearchThreads
@@ -117,17 +119,19 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const forward = boundLargeCalls(
     createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl }),
   )
+  const capabilityFor = createChooseCapability(store)
+  const relay = createRelay({ ...parts, attempts, runner, readPolicy, capabilityFor, baseUrl })
   const rotations = createRotations({ ...parts, seals })
 
   return {
     ...createCredentials({ ...parts, seals }),
     ...createCapabilities({ store, now }),
-    capabilityFor: createChooseCapability(store),
+    capabilityFor,
+    ...relay,
     runner,
     forward,
     unrecorded: createUnrecorded({ ...parts, ...opened, reach, kinds, readPolicy }),
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
-    relay: () => Promise.reject(new Error('the relay is not built yet')),
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,
     async maxRequestBytes(held) {

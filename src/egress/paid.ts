@@ -25,6 +25,24 @@ export interface Paid {
   readonly acceptsEncoded?: boolean
 }
 
+/** What a receipt says of an answer that was passed on while it arrived. */
+export interface StreamFacts {
+  readonly kind: 'sse' | 'bytes'
+  /** Of the request body and of what was released of the answer's. */
+  readonly bytes_in: number
+  readonly bytes_out: number
+  /** Of server-sent events. */
+  readonly events: number | undefined
+  /** From the moment that the attempt was made. */
+  readonly first_byte_ms: number
+  readonly duration_ms: number
+  readonly end: 'complete' | 'client_closed' | 'upstream_reset' | 'idle' | 'limit' | 'reflected'
+  /** Of the bytes that were released, in RFC 9530 form. */
+  readonly digest: string
+  /** Of a request body that was sent while it arrived, which the digest of the request does not cover. */
+  readonly request_digest: string | undefined
+}
+
 /** An answer that may be released: it is settled and its receipt is stored. */
 export interface Completed {
   readonly response: OutboundResponse

@@ -1,4 +1,5 @@
 // The world as egress needs it. Adapters implement these ports; tests pass their own.
+import type { Readable } from 'node:stream'
 import type { AddressPolicy } from './address.ts'
 import type { SealedSecret, WrappedKey } from '../store/ports.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -139,6 +140,66 @@ export type SendResult =
 export interface Sender {
   send(request: OutboundRequest): Promise<SendResult>
   close(): Promise<void>
+}
+
+/** How long the parts of a streamed exchange may take, in milliseconds. */
+export interface StreamClocks {
+  /** Until the connection stands, its TLS included. */
+  readonly connectMs: number
+  /** From the request to the head of its answer. */
+  readonly firstByteMs: number
+  /** Between two pieces of the answer. */
+  readonly idleMs: number
+  /** Of all of it. */
+  readonly totalMs: number
+}
+
+export interface StreamRequest extends Pick<
+  OutboundRequest,
+  'method' | 'url' | 'target' | 'addresses' | 'reach' | 'headers' | 'tls' | 'partition'
+> {
+  /** What is read while it is sent goes out in chunks unless `content-length` is among the headers; an error of it ends the request. */
+  readonly body: Buffer | Readable | undefined
+  readonly clocks: StreamClocks
+  readonly signal: AbortSignal
+}
+
+/** An answer whose head has come. */
+export interface StreamedAnswer extends Pick<OutboundResponse, 'status' | 'statusText' | 'headers'> {
+  /** Bytes that follow, where the head says so and there is a body; 0 where there is none. */
+  readonly declaredBytes: number | undefined
+  /** Whether all of it is here: `next` will not have to wait for the end. */
+  readonly isWhole: () => boolean
+  /**
+   * The next piece, as soon as there is one; undefined at the end.
+   * @throws {StreamBroken}
+   */
+  next(): Promise<Buffer | undefined>
+  /** Gives up: the rest is not read, and its connection is closed. Does nothing after the end. */
+  cancel(): void
+}
+
+export type StreamBreak = 'reset' | 'malformed' | 'idle' | 'total' | 'aborted'
+
+/** An answer that ended before its end. */
+export class StreamBroken extends Error {
+  readonly reason: StreamBreak
+  constructor(reason: StreamBreak) {
+    super(`the answer broke off: ${reason}`)
+    this.name = 'StreamBroken'
+    this.reason = reason
+  }
+}
+
+export type StreamResult =
+  | { readonly ok: true; readonly answer: StreamedAnswer }
+  | ({ readonly ok: false } & SendFailure)
+  /** Whoever asked went away before the head came. */
+  | { readonly ok: false; readonly phase: 'aborted'; readonly isSent: boolean }
+
+/** Sends exactly one request on the wire, like a `Sender`, and hands its answer over while it arrives. Never throws. */
+export interface StreamSender {
+  open(request: StreamRequest): Promise<StreamResult>
 }
 
 /** Everything a secret is bound to at rest; change a column and decryption fails. */

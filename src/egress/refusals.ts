@@ -145,7 +145,7 @@ export const capabilityGone = (reason: 'capability_gone' | 'capability_used_up')
   )
 
 /** The sentence of an attempt that went out and has no answer: charged, and not to be resent unseen. */
-export const ambiguousWords = (reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete') =>
+export const ambiguousWords = (reason: keyof typeof AFTER_WORDS) =>
   `The request went out, but ${AFTER_WORDS[reason]}. It may or may not have been carried out: check with the upstream ` +
   'before you send again. It was charged and will not be resent.'
 
@@ -161,6 +161,7 @@ export const SEND_WORDS = {
   address_mismatch: 'the connection did not reach the vetted address',
   timeout: 'the connection took too long',
   request_rejected: 'the request could not be put on the wire',
+  client_closed: 'whoever asked for it went away',
 } as const
 export const TLS_WORDS = {
   untrusted:
@@ -177,6 +178,7 @@ const AFTER_WORDS = {
   timeout: 'no complete answer came in time',
   malformed: 'the answer was not valid HTTP',
   body_incomplete: 'the answer ended early',
+  client_closed: 'whoever asked for it went away before an answer came',
 } as const
 /** Why a response could not be searched for the credential. */
 export const UNSEARCHED_WORDS = {

@@ -23,6 +23,8 @@ export interface PreparedRequest {
   /** Allowed ones and defaults, lower-case names, without the credential and the Idempotency-Key. */
   readonly headers: HeaderPairs
   readonly body: Buffer | undefined
+  /** In the place of the body's digest, where the body is not here but is sent while it arrives. */
+  readonly contentDigest?: string | undefined
   readonly timeoutMs: number
   readonly maxResponseBytes: number
 }

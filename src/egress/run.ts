@@ -61,6 +61,18 @@ export interface Runner {
    * secret_reflected, response_too_large, response_unacceptable (all charged)
    */
   run(paid: Paid, tell?: (message: string) => void): Promise<Completed>
+  /**
+   * The steps before the sending, for who sends it otherwise: `sending` is on disk then and the secret is in its place.
+   * @throws {GatewayError} target_blocked, upstream_unreachable, credential_unavailable (all refunded)
+   */
+  ready(paid: Paid): Promise<Ready>
+}
+
+/** A request that may be sent, once, and at once. */
+export interface Ready extends Pick<OutboundRequest, 'addresses' | 'reach' | 'tls' | 'partition'> {
+  readonly message: Message
+  /** Looks at the status of the answer. @returns what the answer has to be searched for; undefined where no credential went with it */
+  answered(status: number): OpenedCredential | undefined
 }
 
 /** Sends a request that was checked: vetted addresses, one attempt on the wire, the leak gate over the answer. */
@@ -74,24 +86,36 @@ export function createRunner(parts: RunnerParts): Runner {
       return addresses
     },
 
+    ready,
+
     async run(paid, tell) {
-      const addresses =
-        paid.addresses ?? (await endings.refundOnFailure(paid, () => resolveAndMark(parts, paid)))
-      const opened = await endings.refundOnFailure(paid, () => openCredential(parts, paid))
-      const { message, signature } = await endings.refundOnFailure(paid, () =>
-        withSecrets(parts, paid, opened),
-      )
+      const prepared = await ready(paid)
       tell?.('The request goes out; its answer is awaited')
-      const result = await sendOnce(parts, paid, { addresses, message, tls: opened?.tls })
+      const result = await sendOnce(parts, paid, prepared)
       if (!result.ok) return await endings.fail(paid, result)
       tell?.('The answer is here, and is searched for the secret')
       const { response } = result
-      const sought =
-        opened &&
-        paid.credential &&
-        parts.kinds.answered(paid.credential, opened, { status: response.status, signature })
-      return await endings.deliver(paid, { response, addresses, opened: sought })
+      const { addresses } = prepared
+      return await endings.deliver(paid, { response, addresses, opened: prepared.answered(response.status) })
     },
+  }
+
+  async function ready(paid: Paid): Promise<Ready> {
+    const { credential, request } = paid
+    const addresses =
+      paid.addresses ?? (await endings.refundOnFailure(paid, () => resolveAndMark(parts, paid)))
+    const opened = await endings.refundOnFailure(paid, () => openCredential(parts, paid))
+    const { message, signature } = await endings.refundOnFailure(paid, () => withSecrets(parts, paid, opened))
+    const tls = opened?.tls
+    return {
+      addresses,
+      reach: parts.reach(request.target, credential),
+      message,
+      tls,
+      partition: partitionOf(paid, tls),
+      answered: (status) =>
+        opened && credential && parts.kinds.answered(credential, opened, { status, signature }),
+    }
   }
 }
 
@@ -173,23 +197,22 @@ async function openCredential(
 
 /** Step 4: one request, by a sender that is given the vetted addresses and nothing else to dial. Never rejects. */
 async function sendOnce(
-  { sender, reach, now, log }: RunnerParts,
-  paid: Paid,
-  { addresses, message, tls }: Pick<OutboundRequest, 'addresses' | 'tls'> & { readonly message: Message },
+  { sender, now, log }: RunnerParts,
+  { attempt, request, acceptsEncoded }: Paid,
+  { addresses, reach, message, tls, partition }: Ready,
 ): Promise<SendResult> {
-  const { attempt, request } = paid
   try {
     return await sender.send({
       method: request.method,
       url: request.target.url,
       addresses,
-      reach: reach(request.target, paid.credential),
+      reach,
       ...message,
       tls,
-      partition: partitionOf(paid, tls),
+      partition,
       timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),
       maxResponseBytes: request.maxResponseBytes,
-      acceptsEncoded: paid.acceptsEncoded,
+      acceptsEncoded,
     })
   } catch (thrown) {
     // Senders do not throw. If one does, nobody knows what left.

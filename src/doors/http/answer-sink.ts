@@ -3,6 +3,9 @@ import type { ServerResponse } from 'node:http'
 import type { AnswerSink } from '../../core/message.ts'
 import { writeChunk } from './reply.ts'
 
+/** The last words of an answer that is broken off have so long to go out. */
+const LAST_WORDS_MS = 1_000
+
 /** @param added lower-case headers that stand over those of the answer */
 export function createAnswerSink(
   res: ServerResponse,
@@ -26,6 +29,14 @@ export function createAnswerSink(
       if (trailers) res.addTrailers(trailers)
       res.end()
     },
-    abort: () => void res.destroy(),
+    abort(last) {
+      if (last === undefined || res.destroyed) return void res.destroy()
+      // Whoever does not read is not waited for.
+      const timer = setTimeout(() => res.destroy(), LAST_WORDS_MS)
+      res.write(last, () => {
+        clearTimeout(timer)
+        res.destroy()
+      })
+    },
   }
 }

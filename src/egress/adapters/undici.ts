@@ -2,12 +2,13 @@
 // failure whether a byte of the request may have left, because that decides what it costs.
 import type { Fault } from '../../lib/fault-points.ts'
 import type { AddressPolicy } from '../address.ts'
-import type { OutboundRequest, Sender, SendFailure } from '../ports.ts'
+import type { OutboundRequest, Sender, SendFailure, StreamSender } from '../ports.ts'
 import { type Connection, createConnections } from './connections.ts'
 import { startDeadline } from './deadline.ts'
 import { dial } from './dial.ts'
 import { exchange } from './exchange.ts'
 import { skipInterimAnswers } from './interim.ts'
+import { streamExchange } from './stream-exchange.ts'
 import { createContexts } from './tls-context.ts'
 
 export interface SenderOptions {
@@ -19,13 +20,13 @@ export interface SenderOptions {
 }
 
 /** Sends one request over a vetted connection: no redirect, no retry, no proxy. */
-export function createSender({ fault, policy, ca }: SenderOptions): Sender {
+export function createSender({ fault, policy, ca }: SenderOptions): Sender & StreamSender {
   const connections = createConnections()
   const contextFor = createContexts(ca)
 
   async function connect(
     key: string,
-    { url, addresses, reach = policy, tls }: OutboundRequest,
+    { url, addresses, reach = policy, tls }: Pick<OutboundRequest, 'url' | 'addresses' | 'reach' | 'tls'>,
     signal: AbortSignal,
   ): Promise<Connection | SendFailure> {
     const port = url.port === '' ? 443 : Number(url.port)
@@ -57,6 +58,28 @@ export function createSender({ fault, policy, ca }: SenderOptions): Sender {
         if (result.ok && !result.response.isCut) connections.keep(connection)
         else connections.discard(connection)
         return result
+      } catch {
+        // The injected fault before the connection is all that comes here: nothing was sent.
+        return { ok: false, phase: 'before_send', reason: 'connect_failed' }
+      } finally {
+        deadline.clear()
+      }
+    },
+    async open(request) {
+      const deadline = startDeadline(request.clocks.connectMs, request.signal)
+      try {
+        await fault.at('before_connect')
+        const key = `${request.partition} ${request.url.host}`
+        const connection =
+          connections.take(key, request.addresses) ?? (await connect(key, request, deadline.signal()))
+        if ('phase' in connection)
+          return request.signal.aborted
+            ? { ok: false, phase: 'aborted', isSent: false }
+            : { ok: false, ...connection }
+        return await streamExchange(connection, request, {
+          fault,
+          done: (isReusable) => (isReusable ? connections.keep(connection) : connections.discard(connection)),
+        })
       } catch {
         // The injected fault before the connection is all that comes here: nothing was sent.
         return { ok: false, phase: 'before_send', reason: 'connect_failed' }

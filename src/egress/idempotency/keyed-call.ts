@@ -68,6 +68,7 @@ function keyedCall(
         url: request.target.url.href,
         headers: request.headers,
         body: request.body,
+        contentDigest: request.contentDigest,
         credentialId,
         secretVersion: credentialVersion,
       })

@@ -1,0 +1,46 @@
+// Where the libraries of services put their keys: the capability stands in the same place. It is found here and judged by the call path; what
+// carries it is never passed on.
+import type { IncomingMessage } from 'node:http'
+
+/** A capability, or the access token of an assistant. */
+const TOKEN = /^agw_(?:cap|at)_[A-Za-z0-9_-]+$/
+
+/** Headers whose value is the key and nothing else. */
+const KEY_HEADERS = [
+  'x-gateway-capability',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'private-token',
+] as const
+
+/** @returns the first one that is a token of this gateway; else whatever was sent as a bearer token, so that it is refused in words */
+export function findToken({ headers }: Pick<IncomingMessage, 'headers'>, query: string): string | undefined {
+  const { scheme, value } = readAuthorization(headers.authorization)
+  const given = [
+    value,
+    ...KEY_HEADERS.map((name) => headers[name]),
+    ...(scheme === 'basic' ? pairOf(value) : []),
+    ...new URLSearchParams(query).getAll('key'),
+  ]
+  const found = given.find((text) => typeof text === 'string' && TOKEN.test(text.trim()))
+  return typeof found === 'string' ? found.trim() : scheme === 'bearer' ? value : undefined
+}
+
+function readAuthorization(header: string | undefined): {
+  readonly scheme?: string
+  readonly value?: string
+} {
+  const [, scheme, value] = /^(\S+) +(\S+) *$/.exec(header ?? '') ?? []
+  // Some send the key alone.
+  if (scheme === undefined || value === undefined) return header === undefined ? {} : { value: header }
+  return { scheme: scheme.toLowerCase(), value }
+}
+
+/** Password first, then user: Stripe and its like take the key as a user name. */
+function pairOf(encoded: string | undefined): readonly string[] {
+  const [user = '', ...password] = Buffer.from(encoded ?? '', 'base64')
+    .toString()
+    .split(':')
+  return [password.join(':'), user]
+}

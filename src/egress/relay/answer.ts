@@ -1,0 +1,399 @@
+// The answer on its way to the program. One that is short and whole is searched before any of it goes out, so that a reflected secret is a
+// clean refusal; any other is searched while it passes. Either way its receipt is stored before it ends well.
+import { createHash } from 'node:crypto'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { GatewayError } from '../../core/errors.ts'
+import type { AnswerSink } from '../../core/message.ts'
+import type { Attempt } from '../../store/model.ts'
+import { digestContent, digestResponse } from '../digest.ts'
+import type { Endings } from '../endings.ts'
+import type { HeaderPairs } from '../headers.ts'
+import type { Answer as KeptAnswer } from '../idempotency/answer.ts'
+import type { LeakVerdict } from '../leak/inspection.ts'
+import type { Paid, StreamFacts } from '../paid.ts'
+import { StreamBroken, type StreamedAnswer } from '../ports.ts'
+import { charged } from '../refusals.ts'
+import type { Ready } from '../run.ts'
+import { codingOf, decode } from './decoding.ts'
+import { createEventSplitter, type EventSplitter } from './events.ts'
+import { joinPairs, pickAnswerHeaders } from './headers.ts'
+import type { Relayed, RelayEnd } from './ports.ts'
+import type { RelayRules } from './prepare.ts'
+import type { SentBody } from './request-body.ts'
+import { createScanner, passThrough, type Scanner } from './scanner.ts'
+
+export interface AnswerParts {
+  readonly endings: Endings
+  readonly now: () => number
+}
+
+/** An answer whose head has come, and what it takes to pass it on. */
+export interface Passing {
+  readonly paid: Paid
+  readonly rules: RelayRules
+  readonly sent: SentBody
+  readonly answered: Ready['answered']
+  readonly received: StreamedAnswer
+  readonly sink: AnswerSink
+}
+
+export interface Answers {
+  /** @throws {GatewayError} before anything was written: secret_reflected, response_unacceptable, response_too_large, outcome_ambiguous */
+  pass(passing: Passing): Promise<Relayed>
+  /** The answer of the first request under the program's key. */
+  replay(sink: AnswerSink, attempt: Attempt, answer: KeptAnswer, receipt: string): Promise<Relayed>
+}
+
+/** Answers up to here are held until they are whole, where that is soon or their length is known. */
+const SHORT_BYTES = 1024 * 1024
+/** The head goes out without a body after this time; until then it may still become a refusal. */
+const HEAD_WAIT_MS = 50
+
+export const ATTEMPT_HEADER = 'x-gateway-attempt'
+export const RECEIPT_HEADER = 'x-gateway-receipt'
+
+export function createAnswers({ endings, now }: AnswerParts): Answers {
+  return {
+    async pass(passing) {
+      const { paid, rules, received, sink } = passing
+      const { attempt } = paid
+      const coding = codingOf(received.headers)
+      if (coding === 'unknown') {
+        received.cancel()
+        return await endings.fail(paid, { phase: 'response', status: received.status, reason: 'encoded' })
+      }
+      const opened = passing.answered(received.status)
+      const scanner = opened
+        ? createScanner(opened.gate(), { secrets: opened.sought, scheme: paid.credential?.scheme ?? '' })
+        : passThrough
+      const isEvents = /^text\/event-stream\b/i.test(headerOf(received, 'content-type'))
+      const facts = createFacts(passing, isEvents, now)
+      const verdict = await scanner.head(received)
+      if (!verdict.ok) {
+        received.cancel()
+        return await endings.refuse(paid, received.status, verdict, facts.at('reflected'))
+      }
+      const pieces = decode(received, received.declaredBytes === 0 ? undefined : coding)
+      const headers = pickAnswerHeaders(received.headers, rules)
+      const begun = isEvents
+        ? { whole: undefined, pieces }
+        : await collectShort(pieces, received).catch((thrown: unknown) =>
+            failUnbegun(paid, facts, received, thrown),
+          )
+      if (begun.whole) {
+        facts.released(begun.whole)
+        const { status, statusText } = received
+        const completed = await endings.deliver(paid, {
+          response: { status, statusText, headers: received.headers, body: begun.whole },
+          addresses: [],
+          opened,
+          stream: facts.at('complete'),
+        })
+        sink.begin(status, [
+          ...headers,
+          [ATTEMPT_HEADER, attempt.id],
+          [RECEIPT_HEADER, completed.receipt.jws],
+          ...lengthOf(passing, begun.whole.length),
+        ])
+        await sink.write(begun.whole)
+        sink.end()
+        return { attempt_id: attempt.id, end: 'complete' }
+      }
+      const declared = coding === undefined ? received.declaredBytes : undefined
+      sink.begin(received.status, [
+        ...headers,
+        [ATTEMPT_HEADER, attempt.id],
+        declared === undefined ? ['trailer', RECEIPT_HEADER] : ['content-length', String(declared)],
+      ])
+      return await stream({
+        ...passing,
+        headers,
+        scanner,
+        facts,
+        pieces: begun.pieces,
+        events: isEvents ? createEventSplitter() : undefined,
+        // Whoever counts the bytes takes the last one for the end.
+        keepsOne: declared !== undefined,
+      })
+    },
+
+    async replay(sink, attempt, { status, headers, body }, receipt) {
+      sink.begin(status, [
+        ...Object.entries(headers),
+        [ATTEMPT_HEADER, attempt.id],
+        [RECEIPT_HEADER, receipt],
+        ['content-length', String(body.length)],
+      ])
+      await sink.write(body)
+      sink.end()
+      return { attempt_id: attempt.id, end: 'complete' }
+    },
+  }
+
+  async function stream(streaming: Streaming): Promise<Relayed> {
+    const { paid, received, sink, facts, headers } = streaming
+    const { attempt } = paid
+    const { status } = received
+    let last: Buffer
+    try {
+      last = await release(streaming)
+    } catch (thrown) {
+      received.cancel()
+      const end = await recordBreak(paid, streaming, thrown)
+      if (end !== 'client_closed') sink.abort(streaming.events && errorEvent(attempt, end))
+      return { attempt_id: attempt.id, end }
+    }
+    facts.released(last)
+    try {
+      const stream = facts.at('complete')
+      const { receipt } = await endings.end(paid, {
+        state: 'settled',
+        outcome: 'delivered',
+        upstreamStatus: status,
+        responseDigest: digestResponse({ status, headers: joinPairs(headers), contentDigest: stream.digest }),
+        gate: streaming.scanner === passThrough ? 'not_run' : 'clean',
+        stream,
+      })
+      await sink.write(last)
+      sink.end(streaming.keepsOne ? undefined : { [RECEIPT_HEADER]: receipt.jws })
+      return { attempt_id: attempt.id, end: 'complete' }
+    } catch (thrown) {
+      sink.abort()
+      throw thrown
+    }
+  }
+
+  /** What ended an answer that was begun, as it stands in the receipt. Nothing is sent again. */
+  async function recordBreak(
+    paid: Paid,
+    { received, facts, scanner }: Streaming,
+    thrown: unknown,
+  ): Promise<RelayEnd> {
+    const { status } = received
+    if (thrown instanceof Withheld) {
+      // The refusal was made for who has seen nothing yet; this program sees the connection break off.
+      await endings.refuse(paid, status, thrown.verdict, facts.at('reflected')).catch(expectRefusal)
+      return 'reflected'
+    }
+    const { end, ...ending } = breakOf(thrown)
+    await endings
+      .end(paid, {
+        ...ending,
+        upstreamStatus: status,
+        responseDigest: null,
+        gate: scanner === passThrough ? 'not_run' : 'clean',
+        stream: facts.at(end),
+      })
+      .catch(expectRefusal)
+    return end
+  }
+
+  /** An answer that broke off before any of it was written. */
+  async function failUnbegun(
+    paid: Paid,
+    facts: Facts,
+    { status, cancel }: StreamedAnswer,
+    thrown: unknown,
+  ): Promise<never> {
+    cancel()
+    const { end, state, outcome } = breakOf(thrown)
+    const { balance, receipt } = await endings.end(paid, {
+      state,
+      outcome,
+      upstreamStatus: status,
+      responseDigest: null,
+      gate: 'not_run',
+      stream: facts.at(end),
+    })
+    throw charged(
+      paid.attempt,
+      state === 'ambiguous' ? 'outcome_ambiguous' : 'response_unacceptable',
+      `The upstream began to answer (status ${status}), but ${BREAK_WORDS[end]}. It was charged and will not be resent.`,
+      { balance, upstream_status: status, receipt_id: receipt.id },
+    )
+  }
+}
+
+const BREAK_WORDS: Readonly<Record<RelayEnd, string>> = {
+  complete: 'it ended',
+  client_closed: 'the program went away',
+  upstream_reset: 'the connection was lost',
+  idle: 'it fell silent for longer than the gateway waits',
+  limit: 'it was longer than the gateway allows',
+  reflected: 'it contained the credential',
+}
+
+/** The store keeps what could not be stored yet (attempts.ts), and the words of a refusal have nobody to read them. */
+function expectRefusal(thrown: unknown): void {
+  if (!(thrown instanceof GatewayError)) throw thrown
+}
+
+interface Streaming extends Passing {
+  readonly headers: HeaderPairs
+  readonly scanner: Scanner
+  readonly facts: Facts
+  readonly pieces: AsyncIterable<Buffer>
+  readonly events: EventSplitter | undefined
+  readonly keepsOne: boolean
+}
+
+/** Thrown where an answer holds the secret, or could not be searched to its end. */
+class Withheld extends Error {
+  readonly verdict: Exclude<LeakVerdict, { ok: true }>
+  constructor(verdict: Exclude<LeakVerdict, { ok: true }>) {
+    super('an answer was withheld')
+    this.verdict = verdict
+  }
+}
+
+class TooLong extends Error {}
+
+/** @returns the last bytes, which wait for the receipt */
+async function release({
+  pieces,
+  events,
+  scanner,
+  sink,
+  facts,
+  keepsOne,
+  rules,
+}: Streaming): Promise<Buffer> {
+  let size = 0
+  let kept: Buffer = Buffer.alloc(0)
+
+  async function pass(bytes: Buffer, isRounded: boolean): Promise<void> {
+    const scanned = await scanner.push(bytes, isRounded)
+    if (!scanned.ok) throw new Withheld(scanned)
+    await write(scanned.released)
+  }
+  async function write(released: Buffer): Promise<void> {
+    if (released.length === 0) return
+    const out = kept.length === 0 ? released : Buffer.concat([kept, released])
+    const now = keepsOne ? out.subarray(0, -1) : out
+    kept = keepsOne ? out.subarray(-1) : Buffer.alloc(0)
+    facts.released(now, events?.count())
+    await sink.write(now)
+    if (sink.isGone) throw new StreamBroken('aborted')
+  }
+
+  for await (const piece of pieces) {
+    size += piece.length
+    if (size > rules.maxResponseBytes) throw new TooLong()
+    const next = events ? events.push(piece) : { bytes: piece, isRounded: false }
+    if (next) await pass(next.bytes, next.isRounded)
+  }
+  const rest = events?.rest()
+  if (rest && rest.length > 0) await pass(rest, true)
+  const end = await scanner.end()
+  if (!end.ok) throw new Withheld(end)
+  return Buffer.concat([kept, end.released])
+}
+
+type Begun =
+  | { readonly whole: Buffer; readonly pieces?: undefined }
+  | { readonly whole: undefined; readonly pieces: AsyncIterable<Buffer> }
+
+/** @returns all of a short answer whose length is known, or which is here already; else its pieces from the first on */
+async function collectShort(pieces: AsyncGenerator<Buffer>, answer: StreamedAnswer): Promise<Begun> {
+  const { declaredBytes } = answer
+  const isShort = declaredBytes !== undefined && declaredBytes <= SHORT_BYTES
+  const pending = pieces.next()
+  if (!isShort) {
+    await Promise.race([pending, sleep(HEAD_WAIT_MS)])
+    // The end of an answer comes with its only piece, or a turn of the loop later.
+    if (!answer.isWhole()) await setImmediate()
+    if (!answer.isWhole()) return { whole: undefined, pieces: resume([], pending, pieces) }
+  }
+  const first: Buffer[] = []
+  let size = 0
+  for (let next = await pending; next.done !== true; next = await pieces.next()) {
+    first.push(next.value)
+    size += next.value.length
+    if (size > SHORT_BYTES) return { whole: undefined, pieces: resume(first, pieces.next(), pieces) }
+  }
+  return { whole: Buffer.concat(first, size) }
+}
+
+async function* resume(
+  first: readonly Buffer[],
+  pending: Promise<IteratorResult<Buffer>>,
+  pieces: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  // It may be rejected before anybody asks for it.
+  pending.catch(() => {})
+  yield* first
+  for (let next = await pending; next.done !== true; next = await pieces.next()) yield next.value
+}
+
+interface Break {
+  readonly end: RelayEnd
+  readonly state: 'settled' | 'ambiguous'
+  readonly outcome: string
+}
+
+function breakOf(thrown: unknown): Break {
+  if (thrown instanceof TooLong) return { end: 'limit', state: 'settled', outcome: 'response_too_large' }
+  const reason = thrown instanceof StreamBroken ? thrown.reason : 'reset'
+  switch (reason) {
+    case 'aborted':
+      return { end: 'client_closed', state: 'settled', outcome: 'client_closed' }
+    case 'total':
+      return { end: 'limit', state: 'settled', outcome: 'response_too_long' }
+    case 'idle':
+      return { end: 'idle', state: 'ambiguous', outcome: 'no_answer_timeout' }
+    case 'reset':
+    case 'malformed':
+      return { end: 'upstream_reset', state: 'ambiguous', outcome: 'no_answer_body_incomplete' }
+  }
+}
+
+interface Facts {
+  /** Counts what goes out. */
+  released(bytes: Buffer, events?: number): void
+  at(end: RelayEnd): StreamFacts
+}
+
+function createFacts({ paid, sent }: Passing, isEvents: boolean, now: () => number): Facts {
+  const { createdAt } = paid.attempt
+  const firstByteMs = now() - createdAt
+  const hash = createHash('sha256')
+  let bytesOut = 0
+  let count = 0
+  return {
+    released(bytes, events = count) {
+      hash.update(bytes)
+      bytesOut += bytes.length
+      count = events
+    },
+    at: (end) => ({
+      kind: isEvents ? 'sse' : 'bytes',
+      bytes_in: sent.bytes(),
+      bytes_out: bytesOut,
+      events: isEvents ? count : undefined,
+      first_byte_ms: firstByteMs,
+      duration_ms: now() - createdAt,
+      end,
+      digest: bytesOut === 0 ? digestContent(undefined) : `sha-256=:${hash.copy().digest('base64')}:`,
+      request_digest: sent.digest(),
+    }),
+  }
+}
+
+const headerOf = ({ headers }: Pick<StreamedAnswer, 'headers'>, wanted: string): string =>
+  headers.find(({ name }) => name === wanted)?.value ?? ''
+
+/** A HEAD says how long the answer to a GET would be. */
+function lengthOf({ paid, received }: Passing, length: number): HeaderPairs {
+  const { status } = received
+  if (status === 204 || status === 304) return []
+  if (paid.request.method !== 'HEAD') return [['content-length', String(length)]]
+  const said = headerOf(received, 'content-length')
+  return said === '' ? [] : [['content-length', said]]
+}
+
+/** In the form of the services that stream: their libraries raise it as an error. */
+function errorEvent({ id }: Attempt, end: RelayEnd): Buffer {
+  const message = `The gateway ended this answer: ${BREAK_WORDS[end]}. The request was charged and is not to be repeated blindly.`
+  const data = { type: 'error', error: { type: 'gateway_error', code: end, message, attempt_id: id } }
+  return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`)
+}

@@ -1,0 +1,102 @@
+// Headers of an unmodified program and of the answer that it gets. The lists are of what does not pass: a program needs whatever else its
+// upstream and its library know of.
+import type { Placement } from '../../../schemas/credential-settings.ts'
+import type { HeaderPairs } from '../headers.ts'
+import type { OutboundResponse } from '../ports.ts'
+
+const words = (text: string) => new Set(text.split(' '))
+
+/** Of one connection (RFC 9110, 7.6.1), of the message's own frame, or set anew by the gateway. */
+const OF_CONNECTION = words(
+  'connection keep-alive te trailer transfer-encoding upgrade host content-length accept-encoding expect http2-settings',
+)
+/** They say who asks, from where, or another target: the upstream is asked by the gateway. */
+const OF_ROUTE = words(
+  'forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip x-original-url x-rewrite-url',
+)
+/** A part of an answer could not be searched for what begins before it. */
+const OF_RANGES = words('range if-range')
+/** Where services take keys. A program's own key for the host is never sent beside ours. */
+const OF_CREDENTIALS = words(
+  'authorization x-api-key api-key apikey x-goog-api-key x-auth-token x-access-token private-token x-amz-security-token',
+)
+/** What a program signed with its placeholder. */
+const OF_SIGNATURES = words('x-amz-date x-amz-content-sha256')
+
+/** Any token of this gateway, wherever it stands. */
+export const OWN_TOKEN = /agw_(?:cap|at|sk|ek|ss)_/
+
+export interface RequestHeaderRules {
+  readonly placements: readonly Placement[]
+  readonly isSigned: boolean
+  readonly passesCookies: boolean
+}
+
+/** @returns lower-case names, sorted, without whatever carries a credential; identity is asked for */
+export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules): HeaderPairs {
+  const replaced = new Set(
+    rules.placements.flatMap((placement) =>
+      placement.in === 'header' ? [placement.name] : placement.in === 'cookie' ? ['cookie'] : [],
+    ),
+  )
+  const named = namedByConnection(given)
+  const picked = given
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(
+      ([name, value]) =>
+        !OF_CONNECTION.has(name) &&
+        !OF_ROUTE.has(name) &&
+        !OF_RANGES.has(name) &&
+        !OF_CREDENTIALS.has(name) &&
+        !replaced.has(name) &&
+        !named.has(name) &&
+        !/^(?:proxy-|x-gateway-)/.test(name) &&
+        !(rules.isSigned && OF_SIGNATURES.has(name)) &&
+        (name !== 'cookie' || rules.passesCookies) &&
+        !OWN_TOKEN.test(value),
+    )
+  return [...picked, ['accept-encoding', 'identity'] as const].toSorted(([a], [b]) =>
+    a < b ? -1 : a > b ? 1 : 0,
+  )
+}
+
+function namedByConnection(given: HeaderPairs): ReadonlySet<string> {
+  return new Set(
+    given
+      .filter(([name]) => name.toLowerCase() === 'connection')
+      .flatMap(([, value]) => value.toLowerCase().split(','))
+      .map((name) => name.trim()),
+  )
+}
+
+/** The frame is the gateway's own, and no answer is encoded any more when it is passed on. */
+const OF_ANSWER_FRAME = words(
+  'connection keep-alive trailer transfer-encoding upgrade content-length content-encoding proxy-authenticate alt-svc',
+)
+const COOKIES = words('set-cookie set-cookie2')
+
+/** @returns pairs as they came, repeated ones apart */
+export function pickAnswerHeaders(
+  received: OutboundResponse['headers'],
+  { passesCookies }: Pick<RequestHeaderRules, 'passesCookies'>,
+): HeaderPairs {
+  const named = namedByConnection(received.map(({ name, value }) => [name, value] as const))
+  return received
+    .filter(
+      ({ name, trailer }) =>
+        !trailer &&
+        !OF_ANSWER_FRAME.has(name) &&
+        !named.has(name) &&
+        !name.startsWith('x-gateway-') &&
+        (passesCookies || !COOKIES.has(name)),
+    )
+    .map(({ name, value }) => [name, value] as const)
+}
+
+/** The same as an object, for digests and for what is kept. */
+export function joinPairs(pairs: HeaderPairs): Record<string, string> {
+  const joined: Record<string, string> = {}
+  for (const [name, value] of pairs)
+    joined[name] = Object.hasOwn(joined, name) ? `${joined[name] ?? ''}, ${value}` : value
+  return joined
+}

@@ -1,0 +1,169 @@
+// The story of one exchange: whose it is and where it goes, its body, debit and row, then one request out. What becomes of the answer is
+// answer.ts; both end in the receipt of one attempt.
+import type { CreditCharge } from '../../core/credit-charge.ts'
+import type { HttpExchange } from '../../core/message.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Signer } from '../../receipts/ports.ts'
+import type { CredentialCapability, HeldCapability, Store } from '../../store/ports.ts'
+import { capabilityGrant } from '../capability-grant.ts'
+import { digestRequest } from '../digest.ts'
+import { createEndings, type EndingParts } from '../endings.ts'
+import type { CheckedRequest } from '../grant.ts'
+import { replay } from '../idempotency/replay.ts'
+import type { Paid } from '../paid.ts'
+import type { Egress, StreamResult, StreamSender } from '../ports.ts'
+import type { Providers } from '../providers/index.ts'
+import { credentialGone, providerGone } from '../refusals.ts'
+import { createReserve, type ReserveParts } from '../reserve.ts'
+import type { Runner } from '../run.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { createAnswers } from './answer.ts'
+import { addressOf } from './credential.ts'
+import { joinPairs, pickAnswerHeaders } from './headers.ts'
+import type { Relay, Relayed } from './ports.ts'
+import { digestedPart, prepareExchange, type RelayRules, rulesOf } from './prepare.ts'
+import { countSent, readBody, type ReadBody } from './request-body.ts'
+import { createStreamLimits } from './streams.ts'
+import { ATTEMPT_COST } from '../wire.ts'
+
+export interface RelayParts extends ReserveParts, EndingParts {
+  readonly providers: Providers
+  readonly store: Pick<
+    Store,
+    'getCredential' | 'findParts' | 'reserveAttempt' | 'getReceipt' | 'keepReplayReceipt'
+  >
+  readonly capabilityFor: Egress['capabilityFor']
+  readonly runner: Pick<Runner, 'recall' | 'ready'>
+  readonly sender: StreamSender
+  readonly signer: Signer
+  readonly egressPorts: readonly number[]
+  readonly allowSandboxName: boolean
+  readonly log: Logger
+}
+
+export function createRelay(parts: RelayParts): Relay {
+  const { store, runner, sender } = parts
+  const limits = createStreamLimits()
+  const reserve = createReserve(parts)
+  const endings = createEndings(parts)
+  const answers = createAnswers({ ...parts, endings })
+
+  return {
+    async relay(exchange, held, charge) {
+      const leave = limits.enter(held.rootId)
+      try {
+        return await pass(exchange, held, charge)
+      } finally {
+        leave()
+      }
+    },
+  }
+
+  async function pass(exchange: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed> {
+    const { capability, url } = await addressOf(parts, exchange, held)
+    const body = await readBody(exchange, await bodyRules(capability))
+    await parts.fault.at('before_reserve')
+    const key = keyOf(exchange)
+    const reserved = await reserve({
+      grant: capabilityGrant(store, capability),
+      prepare: () => prepare(url, exchange, body, capability),
+      key: key === undefined ? undefined : { key, scope: `${capability.rootId}/relay` },
+      // The program's own is among its headers.
+      addsKey: () => false,
+      digested: digestedPart,
+    })
+    if (!reserved.ok) {
+      const { attempt, answer, receipt } = await replay(parts, reserved.keyed, reserved.record)
+      charge.repeated(attempt.id)
+      return answers.replay(exchange.answer, attempt, answer, receipt.jws)
+    }
+    charge.taken(ATTEMPT_COST, reserved.attempt.id)
+    await parts.fault.at('after_reserve')
+    return await send(reserved, exchange, body)
+  }
+
+  async function bodyRules(capability: CredentialCapability) {
+    const credential = await store.getCredential(capability.credentialId, capability.accountId)
+    if (!credential || credential.revokedAt !== null) throw credentialGone()
+    const { maxRequestBytes: maxBytes, readsWhole: isWhole } = rulesOf(credential)
+    return { maxBytes, isWhole }
+  }
+
+  async function prepare(
+    url: string,
+    exchange: HttpExchange,
+    body: ReadBody,
+    { credentialId, accountId }: CredentialCapability,
+  ): Promise<CheckedRequest | undefined> {
+    const credential = await store.getCredential(credentialId, accountId)
+    if (!credential || credential.revokedAt !== null) return undefined
+    const provider = parts.providers.get(credential.provider)
+    if (!provider) throw providerGone(credential.provider)
+    const rules = rulesOf(credential)
+    if (rules.readsWhole && body.streamed)
+      throw new GatewayError('state_conflict', 'The credential is being replaced right now. Try again.')
+    const request = prepareExchange({ url, exchange, body }, rules, {
+      ports: parts.egressPorts,
+      allowSandboxName: parts.allowSandboxName,
+      settings: credential.settings,
+    })
+    const { method, headers, target, body: whole, contentDigest } = digestedPart(request)
+    const digest = digestRequest({
+      method,
+      url: target.url.href,
+      headers,
+      body: whole,
+      contentDigest,
+      credentialId: credential.id,
+      secretVersion: credential.version,
+    })
+    return { request, credential, provider, digest }
+  }
+
+  async function send(reserved: Paid, exchange: HttpExchange, body: ReadBody): Promise<Relayed> {
+    const rules = rulesOf(mustHave(reserved))
+    const paid: Paid = {
+      ...reserved,
+      pickHeaders: (received) => joinPairs(pickAnswerHeaders(received, rules)),
+    }
+    const ready = await runner.ready(paid)
+    const { message, addresses, reach, tls, partition, answered } = ready
+    const sent = countSent({ ...body, whole: message.body }, rules.maxRequestBytes)
+    const result = await sender.open({
+      method: paid.request.method,
+      url: paid.request.target.url,
+      target: message.target,
+      headers: message.headers,
+      body: sent.body,
+      addresses,
+      reach,
+      tls,
+      partition,
+      clocks: rules.clocks,
+      signal: exchange.signal,
+    })
+    if (!result.ok) return await fail(paid, result)
+    return await answers.pass({ paid, rules, sent, answered, received: result.answer, sink: exchange.answer })
+  }
+
+  function fail(paid: Paid, failure: Extract<StreamResult, { ok: false }>): Promise<never> {
+    if (failure.phase !== 'aborted') return endings.fail(paid, failure)
+    return endings.fail(paid, {
+      phase: failure.isSent ? 'after_send' : 'before_send',
+      reason: 'client_closed',
+    })
+  }
+}
+
+function mustHave({ credential }: Paid) {
+  if (!credential) throw new TypeError('missing: the credential of an exchange')
+  return credential
+}
+
+/** What a program calls its request by, in its own words. */
+function keyOf({ headers }: HttpExchange): string | undefined {
+  const value = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1].trim()
+  return value === '' ? undefined : value
+}
+
+export type { RelayRules }

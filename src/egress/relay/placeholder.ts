@@ -1,0 +1,41 @@
+// The placeholder of a program out of its body, where the credential says that the secret goes there.
+import type { Placement } from '../../../schemas/credential-settings.ts'
+import { isObject } from '../../lib/json.ts'
+import { decodeUtf8 } from '../../lib/utf8.ts'
+import { MAX_JSON_BYTES } from '../placement/json-body.ts'
+
+/** @returns the body as the gateway may add the secret to it; as it was where there is nothing to replace */
+export function withoutPlaceholders(
+  body: Buffer | undefined,
+  placements: readonly Placement[],
+): Buffer | undefined {
+  return placements.reduce((left, placement) => {
+    if (left === undefined || left.length === 0 || left.length > MAX_JSON_BYTES) return left
+    if (placement.in === 'form') return withoutField(left, placement.name)
+    return placement.in === 'json' ? withoutMember(left, placement.pointer) : left
+  }, body)
+}
+
+function withoutField(body: Buffer, name: string): Buffer | undefined {
+  const text = decodeUtf8(body)
+  const kept = text?.split('&').filter((pair) => pair.split('=')[0] !== encodeURIComponent(name))
+  return kept && Buffer.from(kept.join('&'))
+}
+
+/** Only a body that has the member is written anew. */
+function withoutMember(body: Buffer, pointer: string): Buffer {
+  const names = pointer.slice(1).split('/')
+  const last = names.pop() ?? ''
+  let root: unknown
+  try {
+    root = JSON.parse(body.toString())
+  } catch {
+    return body
+  }
+  let holder: unknown = root
+  for (const name of names)
+    holder = isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
+  if (!isObject(holder) || !Object.hasOwn(holder, last)) return body
+  delete holder[last]
+  return Buffer.from(JSON.stringify(root))
+}

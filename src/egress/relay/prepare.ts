@@ -1,0 +1,118 @@
+// What a program sent, as the one request that may go out: canonical target, its own headers without credentials, its body without
+// placeholders. The secret comes in later, by the same placement as for every other request.
+import {
+  type CredentialSettings,
+  MAX_LIMITS,
+  MAX_RELAY_LIMITS,
+  type Placement,
+} from '../../../schemas/credential-settings.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { HttpExchange } from '../../core/message.ts'
+import type { SealedCredential } from '../../store/ports.ts'
+import { isCallersHeader } from '../headers.ts'
+import { isSigning } from '../kinds/kind.ts'
+import { placementsOf } from '../placement/place.ts'
+import { checkRoom } from '../placement/room.ts'
+import type { StreamClocks } from '../ports.ts'
+import type { PreparedRequest } from '../request.ts'
+import { parseTarget, type TargetOptions } from '../target.ts'
+import { pickProgramHeaders, type RequestHeaderRules } from './headers.ts'
+import { withoutPlaceholders } from './placeholder.ts'
+import type { ReadBody } from './request-body.ts'
+import { programTarget } from './target.ts'
+
+/** Of a connection, its TLS included. */
+const CONNECT_MS = 10_000
+const IDLE_MS = 5 * 60_000
+
+/** What the credential says of requests of programs. */
+export interface RelayRules extends RequestHeaderRules {
+  readonly maxRequestBytes: number
+  readonly maxResponseBytes: number
+  readonly clocks: StreamClocks
+  /** Whether a body has to be read whole: the secret goes into it, or a signature goes over it. */
+  readonly readsWhole: boolean
+}
+
+export function rulesOf(credential: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>): RelayRules {
+  const { settings } = credential
+  const { relay = {}, kind } = settings
+  const placements = placementsOf(credential)
+  const isSigned = kind !== undefined && isSigning(kind)
+  const readsWhole = isSigned || placements.some(isInBody)
+  const maxRequestBytes = relay.max_request_bytes ?? MAX_RELAY_LIMITS.max_request_bytes
+  return {
+    placements,
+    isSigned,
+    passesCookies: relay.cookies === true,
+    // It is in memory then.
+    maxRequestBytes: readsWhole ? Math.min(maxRequestBytes, MAX_LIMITS.max_request_bytes) : maxRequestBytes,
+    maxResponseBytes: relay.max_response_bytes ?? MAX_RELAY_LIMITS.max_response_bytes,
+    clocks: {
+      connectMs: CONNECT_MS,
+      firstByteMs: relay.first_byte_ms ?? MAX_RELAY_LIMITS.first_byte_ms,
+      idleMs: relay.idle_ms ?? IDLE_MS,
+      totalMs: relay.total_ms ?? MAX_RELAY_LIMITS.total_ms,
+    },
+    readsWhole,
+  }
+}
+
+/** Stands for the digest of a body that is not known when the attempt is made; its receipt has that of what was sent. */
+const STREAMED = 'streamed'
+
+/**
+ * What the digest of a program's request covers of its headers: libraries count their tries, and tell how they fared, in others, and a
+ * repeat under its key is to be known for one.
+ */
+export const digestedPart = (request: PreparedRequest): PreparedRequest => ({
+  ...request,
+  headers: request.headers.filter(([name]) => isCallersHeader(name) && !NEW_EACH_TIME.has(name)),
+})
+const NEW_EACH_TIME = new Set(['traceparent', 'tracestate', 'user-agent'])
+
+const isInBody = (placement: Placement) => placement.in === 'json' || placement.in === 'form'
+
+/**
+ * @param url absolute, in the program's spelling
+ * @throws {GatewayError} target_invalid, header_forbidden, input_invalid, target_blocked
+ */
+export function prepareExchange(
+  { url, exchange, body }: { readonly url: string; readonly exchange: HttpExchange; readonly body: ReadBody },
+  rules: RelayRules,
+  options: TargetOptions & { readonly settings: CredentialSettings },
+): PreparedRequest {
+  const verdict = parseTarget(programTarget(url, rules.placements), {
+    ...options,
+    allowEncodedSlash: options.settings.encoded_slash,
+  })
+  if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
+  refuseChunkSignatures(exchange)
+  const headers = pickProgramHeaders(exchange.headers, rules)
+  const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined
+  const prepared: PreparedRequest = {
+    target: verdict,
+    method: exchange.method,
+    headers: isStreamed ? [...headers, ['content-length', String(exchange.bodyBytes)]] : headers,
+    body: withoutPlaceholders(body.whole, rules.placements),
+    ...(body.streamed && { contentDigest: STREAMED }),
+    timeoutMs: CONNECT_MS,
+    maxResponseBytes: rules.maxResponseBytes,
+  }
+  checkRoom(prepared, rules.placements)
+  return prepared
+}
+
+/** Each chunk is signed with the placeholder, and names the signature before it: they cannot be signed again one by one. */
+function refuseChunkSignatures({ headers }: HttpExchange): void {
+  const isChunkSigned = headers.some(
+    ([name, value]) => name.toLowerCase() === 'x-amz-content-sha256' && value.startsWith('STREAMING-'),
+  )
+  if (isChunkSigned)
+    throw new GatewayError(
+      'header_forbidden',
+      'The body is signed chunk by chunk, which cannot be signed again. Set AWS_REQUEST_CHECKSUM_CALCULATION=when_required, and ' +
+        'payload signing without chunks.',
+      { reason: 'chunk_signatures', extras: { header: 'x-amz-content-sha256' } },
+    )
+}

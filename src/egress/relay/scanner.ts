@@ -1,0 +1,78 @@
+// Searches an answer while it passes: every piece together with what went before it, and nothing is let go that could be the beginning of
+// the secret. What was found ends it: nothing of the piece that it was found in is released.
+import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
+import { createHoldTail, type HoldTail } from '../leak/tail.ts'
+import type { Sought } from '../leak/search.ts'
+import type { OutboundResponse } from '../ports.ts'
+
+/** A search costs less than this thread has between two rounds; a gate searches so much here and not in a thread. */
+const WINDOW_BYTES = 16 * 1024
+const LEAST_OVERLAP_BYTES = 1024
+/** In its longest form, `\u00xx`, a byte of the secret takes six. */
+const CHARS_PER_BYTE = 6
+
+export type Scanned = { readonly ok: true; readonly released: Buffer } | Exclude<LeakVerdict, { ok: true }>
+
+export interface Scanner {
+  /** The head, before any byte of the body. */
+  head(response: Pick<OutboundResponse, 'statusText' | 'headers'>): Promise<LeakVerdict>
+  /** @param isRounded nothing of it goes on in what follows: events of a stream are let go whole */
+  push(bytes: Buffer, isRounded: boolean): Promise<Scanned>
+  /** What is still held, at the end. */
+  end(): Promise<Scanned>
+}
+
+/** Where no credential went with the request, nothing is sought. */
+export const passThrough: Scanner = {
+  head: async () => ({ ok: true }),
+  push: async (released) => ({ ok: true, released }),
+  end: async () => ({ ok: true, released: Buffer.alloc(0) }),
+}
+
+/**
+ * A scanner is the secret in all its forms for as long as the answer passes.
+ * @param gate looks at one window, or at a head
+ */
+export function createScanner(gate: LeakGate, sought: Sought): Scanner {
+  const longest = Math.max(...sought.secrets.map((secret) => secret.use((text) => Buffer.byteLength(text))))
+  const overlap = Math.max(LEAST_OVERLAP_BYTES, longest * CHARS_PER_BYTE + 64)
+  let holdTail: HoldTail | undefined
+  /** Bytes that were released, as many as the overlap has. */
+  let before: Buffer = Buffer.alloc(0)
+  /** Bytes that were searched and not released. */
+  let held: Buffer = Buffer.alloc(0)
+
+  async function window(bytes: Buffer, isRounded: boolean): Promise<Scanned> {
+    const fresh = held.length === 0 ? bytes : Buffer.concat([held, bytes])
+    const body = before.length === 0 ? fresh : Buffer.concat([before, fresh])
+    const verdict = await gate.inspect({ statusText: '', headers: [], body })
+    if (!verdict.ok) return verdict
+    holdTail ??= isRounded ? undefined : createHoldTail(sought)
+    const kept = isRounded ? 0 : (holdTail?.(fresh, overlap) ?? 0)
+    const released = fresh.subarray(0, fresh.length - kept)
+    held = fresh.subarray(fresh.length - kept)
+    before = body.subarray(0, body.length - kept).subarray(-overlap)
+    return { ok: true, released }
+  }
+
+  return {
+    head: ({ statusText, headers }) => gate.inspect({ statusText, headers, body: Buffer.alloc(0) }),
+    async push(bytes, isRounded) {
+      if (bytes.length <= WINDOW_BYTES) return await window(bytes, isRounded)
+      const released: Buffer[] = []
+      for (let at = 0; at < bytes.length; at += WINDOW_BYTES) {
+        const isLast = at + WINDOW_BYTES >= bytes.length
+        const scanned = await window(bytes.subarray(at, at + WINDOW_BYTES), isRounded && isLast)
+        if (!scanned.ok) return scanned
+        released.push(scanned.released)
+      }
+      return { ok: true, released: Buffer.concat(released) }
+    },
+    async end() {
+      // It was searched, with all that went before it.
+      const released = held
+      held = Buffer.alloc(0)
+      return { ok: true, released }
+    },
+  }
+}

@@ -1,0 +1,365 @@
+import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+
+const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
+
+describe('a base URL behind the gateway', () => {
+  let gw: TestGateway
+  let capability: string
+  beforeAll(async () => {
+    gw = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+    ;({ capability } = await gw.grant({ secret: SECRET, credential: credential() }))
+  })
+  afterAll(() => gw.close())
+  beforeEach(() =>
+    gw.upstream.respond((_request, res) =>
+      res
+        .writeHead(200, { 'content-type': 'application/json', 'set-cookie': 'a=b', 'x-upstream': 'yes' })
+        .end('{"ok":true}'),
+    ),
+  )
+
+  const credential = (more: Record<string, unknown> = {}) => ({
+    label: 'My API',
+    hosts: [`${UPSTREAM_HOST}:${gw.upstream.port}`],
+    path_prefixes: ['/v1'],
+    ...more,
+  })
+  const via = (path: string, init: RequestInit = {}, token = capability) =>
+    fetch(`${gw.baseUrl}/via/my-api${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
+    })
+  const last = () => gw.upstream.requests.at(-1)!
+  const sent = (name: string) =>
+    last()
+      .headers.filter(([header]) => header === name)
+      .map(([, value]) => value)
+  const attempt = async (id: string | null) => (await gw.rest('GET', `/v1/egress/attempts/${id}`)).body
+  async function receiptOf(id: string | null) {
+    const record = await ended(id)
+    const { jws } = (await gw.rest('GET', `/v1/receipts/${record.receipt_id}`, undefined, '')).body
+    const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
+    const verdict = await verifyJws(jws, jwks, JWS_TYPES.receipt)
+    if (!verdict.ok) throw new Error('the receipt does not verify')
+    return { record, payload: verdict.payload as Record<string, any> }
+  }
+  async function ended(id: string | null) {
+    for (;;) {
+      const record = await attempt(id)
+      if (record.state !== 'sending') return record
+      await sleep(10)
+    }
+  }
+
+  it('passes a request with the secret in the place of the capability, and its answer as it came', async () => {
+    const before = await gw.balance()
+    const answer = await via('/v1/things?limit=1', {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: {
+        'x-own': 'kept',
+        'x-api-key': 'sk-of-the-program',
+        'content-type': 'application/json',
+        cookie: 'a=b',
+      },
+    })
+    expect(await answer.json()).toEqual({ ok: true })
+    expect(last()).toMatchObject({ method: 'POST', target: '/v1/things?limit=1' })
+    expect(last().body.toString()).toBe('{"a":1}')
+    expect(sent('authorization')).toEqual([`Bearer ${SECRET}`])
+    expect(sent('x-own')).toEqual(['kept'])
+    expect(sent('accept-encoding')).toEqual(['identity'])
+    for (const name of ['x-api-key', 'cookie', 'idempotency-key', 'x-forwarded-for'])
+      expect(sent(name)).toEqual([])
+    expect(JSON.stringify(last().headers)).not.toContain('agw_')
+
+    expect(answer.headers.get('x-upstream')).toBe('yes')
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+    expect(await gw.balance()).toBe(before - 1)
+    const { record, payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
+    expect(record).toMatchObject({ state: 'settled', outcome: 'delivered', upstream_status: 200 })
+    expect(payload).toMatchObject({
+      response: { leak_gate: 'clean', status: 200 },
+      stream: { kind: 'bytes', bytes_in: 7, bytes_out: 11, end: 'complete' },
+    })
+  })
+
+  it('passes events as they come, and has a receipt of all of them when it ends well', async () => {
+    const go = Promise.withResolvers<void>()
+    gw.upstream.respond(async (_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write('data: one\n\n')
+      await go.promise
+      res.end('data: two\n\ndata: [DONE]\n\n')
+    })
+    const answer = await via('/v1/stream')
+    const reader = answer.body!.getReader()
+    expect(text(await reader.read())).toBe('data: one\n\n')
+    const id = answer.headers.get('x-gateway-attempt')
+    expect(await attempt(id)).toMatchObject({ state: 'sending' })
+    go.resolve()
+    expect(text(await reader.read())).toBe('data: two\n\ndata: [DONE]\n\n')
+    expect((await reader.read()).done).toBe(true)
+    expect(await attempt(id)).toMatchObject({ state: 'settled' })
+    const { payload } = await receiptOf(id)
+    expect(payload['stream']).toMatchObject({ kind: 'sse', events: 3, bytes_out: 36, end: 'complete' })
+  })
+
+  it('breaks a stream off at a reflected secret, with nothing of it out', async () => {
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write('data: one\n\n')
+      setTimeout(() => res.write(`data: ${SECRET.slice(0, 12)}`), 20)
+      setTimeout(() => res.end(`${SECRET.slice(12)}\n\n`), 40)
+    })
+    const answer = await via('/v1/stream')
+    const { received, isWhole } = await drain(answer)
+    expect(isWhole).toBe(false)
+    expect(received).toContain('data: one\n\nevent: error\n')
+    expect(received).not.toContain(SECRET.slice(0, 8))
+    const { record, payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
+    expect(record.outcome).toBe('secret_reflected')
+    expect(payload).toMatchObject({
+      response: { leak_gate: 'reflected' },
+      stream: { end: 'reflected', events: 1 },
+    })
+  })
+
+  it.each([
+    ['of a known length', (res: any, text: string) => res.setHeader('content-length', text.length).end(text)],
+    ['in chunks', (res: any, text: string) => res.end(text)],
+    [
+      'compressed although identity was asked for',
+      (res: any, text: string) => res.setHeader('content-encoding', 'gzip').end(gzipSync(text)),
+    ],
+  ])('refuses a short answer %s with the secret in it, as a whole', async (_how, answerWith) => {
+    gw.upstream.respond((_request, res) => answerWith(res, `{"key":"${SECRET}"}`))
+    const answer = await via('/v1/things')
+    expect(answer.status).toBe(502)
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+    expect(answer.headers.get('stripe-should-retry')).toBe('false')
+    const body = await answer.json()
+    expect(body).toMatchObject({ code: 'secret_reflected' })
+    expect(JSON.stringify(body)).not.toContain(SECRET)
+  })
+
+  it('decodes an answer that is compressed although identity was asked for', async () => {
+    gw.upstream.respond((_request, res) =>
+      res
+        .writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/plain' })
+        .end(gzipSync('all is well')),
+    )
+    const answer = await via('/v1/things')
+    expect(answer.headers.get('content-encoding')).toBeNull()
+    expect(await answer.text()).toBe('all is well')
+  })
+
+  it('tells a reset in the middle of a stream from its end, and says that the outcome is not known', async () => {
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write('data: one\n\n', () => setTimeout(() => res.destroy(), 20))
+    })
+    const answer = await via('/v1/stream')
+    const { received, isWhole } = await drain(answer)
+    expect(isWhole).toBe(false)
+    expect(received).toContain('"code":"upstream_reset"')
+    const { record, payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
+    expect(record).toMatchObject({ state: 'ambiguous', credits_charged: 1 })
+    expect(payload['stream']).toMatchObject({ end: 'upstream_reset' })
+  })
+
+  it('stops the upstream when the program goes away', async () => {
+    const closed = Promise.withResolvers<void>()
+    gw.upstream.respond((_request, res) => {
+      res.on('close', () => closed.resolve())
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write('data: one\n\n')
+    })
+    const leaving = new AbortController()
+    const answer = await via('/v1/stream', { signal: leaving.signal })
+    await answer.body!.getReader().read()
+    leaving.abort()
+    await closed.promise
+    const { record, payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
+    expect(record).toMatchObject({ state: 'settled', outcome: 'client_closed' })
+    expect(payload['stream']).toMatchObject({ end: 'client_closed', events: 1 })
+  })
+
+  it('sends a long body while it comes, and says in the receipt what was sent', async () => {
+    const body = Buffer.alloc(5_000_000, 'abcdefghij')
+    const answer = await via('/v1/upload', { method: 'PUT', body })
+    expect(answer.status).toBe(200)
+    expect(last().body.equals(body)).toBe(true)
+    const { payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
+    expect(payload['stream']).toMatchObject({
+      bytes_in: body.length,
+      request_digest: expect.stringMatching(/^sha-256=:/),
+    })
+  })
+
+  it('passes a large answer with its length', async () => {
+    const body = Buffer.alloc(3_000_000, 'all is well. ')
+    gw.upstream.respond((_request, res) => res.setHeader('content-length', body.length).end(body))
+    const answer = await via('/v1/file')
+    expect(answer.headers.get('content-length')).toBe(String(body.length))
+    expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true)
+    const { payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
+    expect(payload['stream']).toMatchObject({ bytes_out: body.length, end: 'complete' })
+  })
+
+  it.each([
+    ['a bearer token', { authorization: 'Bearer CAP' }],
+    ['x-api-key', { 'x-api-key': 'CAP' }],
+    ['api-key', { 'api-key': 'CAP' }],
+    ['x-goog-api-key', { 'x-goog-api-key': 'CAP' }],
+    ['a password', { authorization: 'Basic PAIR' }],
+    ['a user name without a password', { authorization: 'Basic USER' }],
+  ])('takes the capability where an SDK puts its key: %s', async (_where, headers) => {
+    const own = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        value
+          .replace('CAP', capability)
+          .replace('PAIR', Buffer.from(`x:${capability}`).toString('base64'))
+          .replace('USER', Buffer.from(`${capability}:`).toString('base64')),
+      ]),
+    )
+    const answer = await fetch(`${gw.baseUrl}/via/my-api/v1/things`, { headers: own })
+    expect(answer.status).toBe(200)
+    expect(sent('authorization')).toEqual([`Bearer ${SECRET}`])
+    expect(JSON.stringify(last())).not.toContain('agw_')
+  })
+
+  it('takes the capability as the query parameter `key`, which does not go on', async () => {
+    const answer = await fetch(`${gw.baseUrl}/via/my-api/v1/things?a=1&key=${capability}&b=2`)
+    expect(answer.status).toBe(200)
+    expect(last().target).toBe('/v1/things?a=1&b=2')
+  })
+
+  it('answers names that a capability does not open alike, whether there is such a credential or not', async () => {
+    const other = await gw.grant({
+      secret: 'another-secret-of-ours',
+      credential: credential({ label: 'other' }),
+    })
+    const ask = async (name: string) => {
+      const answer = await fetch(`${gw.baseUrl}/via/${name}/v1/x`, {
+        headers: { authorization: `Bearer ${capability}` },
+      })
+      const { instance: _at, request_id: _id, ...said } = (await answer.json()) as any
+      return { status: answer.status, ...said }
+    }
+    const none = await ask('nothing-of-this-name')
+    expect(none).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await ask('other')).toEqual(none)
+    expect(await ask(other.credentialId)).toEqual(none)
+  })
+
+  it.each([
+    ['/v1/../admin', 400],
+    ['/v1/%2e%2e/admin', 400],
+    ['/v1/..%2fadmin', 400],
+    ['/v1%2f..%2fadmin', 400],
+    ['/v1//admin', 400],
+    ['//evil.example/v1', 400],
+    ['/v1\\..\\admin', 400],
+    ['/v1/%252e%252e/admin', 400],
+    ['/v1/;x=..', 400],
+    ['@evil.example/v1', 400],
+    ['/admin', 403],
+    ['/v10', 403],
+  ])('does not leave host and scope: %s', async (path, status) => {
+    const seen = gw.upstream.requests.length
+    const answer = await raw(gw.baseUrl, `/via/my-api${path}`, { authorization: `Bearer ${capability}` })
+    expect([answer, gw.upstream.requests.length]).toEqual([path.startsWith('@') ? 404 : status, seen])
+  })
+
+  it('draws no page from an upstream in a browser', async () => {
+    const seen = gw.upstream.requests.length
+    const answer = await raw(gw.baseUrl, '/via/my-api/v1/page', {
+      authorization: `Bearer ${capability}`,
+      'sec-fetch-dest': 'document',
+    })
+    expect([answer, gw.upstream.requests.length]).toEqual([403, seen])
+  })
+
+  it('makes a repeat under the key of a program one attempt', async () => {
+    const seen = gw.upstream.requests.length
+    const init = {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: { 'idempotency-key': 'order-1', 'content-type': 'application/json' },
+    }
+    const first = await via('/v1/orders', init)
+    const again = await via('/v1/orders', {
+      ...init,
+      headers: { ...init.headers, 'x-stainless-retry-count': '1' },
+    })
+    expect(sent('idempotency-key')).toEqual(['order-1'])
+    expect(await again.text()).toBe(await first.text())
+    expect(again.headers.get('x-gateway-attempt')).toBe(first.headers.get('x-gateway-attempt'))
+    expect(gw.upstream.requests.length).toBe(seen + 1)
+
+    gw.upstream.respond((_request, res) =>
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: one\n\n'),
+    )
+    const streamed = { ...init, headers: { ...init.headers, 'idempotency-key': 'order-2' } }
+    await (await via('/v1/orders', streamed)).text()
+    const gone = await via('/v1/orders', streamed)
+    expect(gone.status).toBe(409)
+    expect(gone.headers.get('x-should-retry')).toBe('false')
+    expect(await gone.json()).toMatchObject({
+      code: 'idempotency_answer_gone',
+      attempt_id: expect.stringMatching(/^att_/),
+    })
+    expect(gw.upstream.requests.length).toBe(seen + 2)
+  })
+
+  it('refuses more than a capability may have under way at once, and says what to do', async () => {
+    const go = Promise.withResolvers<void>()
+    gw.upstream.respond(async (_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write('data: one\n\n')
+      await go.promise
+      res.end()
+    })
+    const open = await Promise.all(Array.from({ length: 32 }, () => via('/v1/stream')))
+    const refused = await via('/v1/stream')
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('x-should-retry')).toBeNull()
+    go.resolve()
+    await Promise.all(open.map((answer) => answer.text()))
+    expect((await via('/v1/things')).status).toBe(200)
+  })
+})
+
+const text = ({ value }: { value?: Uint8Array | undefined }) => Buffer.from(value ?? []).toString()
+
+async function drain(answer: Response): Promise<{ received: string; isWhole: boolean }> {
+  let received = ''
+  try {
+    for await (const chunk of answer.body!) received += Buffer.from(chunk as Uint8Array).toString()
+    return { received, isWhole: true }
+  } catch {
+    return { received, isWhole: false }
+  }
+}
+
+/** The target as it is written here: `fetch` resolves dots by itself. */
+function raw(baseUrl: string, path: string, headers: Record<string, string>): Promise<number> {
+  const { hostname, port } = new URL(baseUrl)
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path, headers }, (res) => {
+      res.resume()
+      resolve(res.statusCode!)
+    })
+      .on('error', reject)
+      .end()
+  })
+}
