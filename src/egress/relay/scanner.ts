@@ -29,6 +29,17 @@ export const passThrough: Scanner = {
   end: async () => ({ ok: true, released: Buffer.alloc(0) }),
 }
 
+/** Preparing one takes milliseconds; it goes when the opened credential does that it was made of. */
+const tails = new WeakMap<Sought['secrets'], HoldTail>()
+
+function tailOf(sought: Sought): HoldTail {
+  const known = tails.get(sought.secrets)
+  if (known) return known
+  const made = createHoldTail(sought)
+  tails.set(sought.secrets, made)
+  return made
+}
+
 /**
  * A scanner is the secret in all its forms for as long as the answer passes.
  * @param gate looks at one window, or at a head
@@ -36,7 +47,6 @@ export const passThrough: Scanner = {
 export function createScanner(gate: LeakGate, sought: Sought): Scanner {
   const longest = Math.max(...sought.secrets.map((secret) => secret.use((text) => Buffer.byteLength(text))))
   const overlap = Math.max(LEAST_OVERLAP_BYTES, longest * CHARS_PER_BYTE + 64)
-  let holdTail: HoldTail | undefined
   /** Bytes that were released, as many as the overlap has. */
   let before: Buffer = Buffer.alloc(0)
   /** Bytes that were searched and not released. */
@@ -47,8 +57,7 @@ export function createScanner(gate: LeakGate, sought: Sought): Scanner {
     const body = before.length === 0 ? fresh : Buffer.concat([before, fresh])
     const verdict = await gate.inspect({ statusText: '', headers: [], body })
     if (!verdict.ok) return verdict
-    holdTail ??= isRounded ? undefined : createHoldTail(sought)
-    const kept = isRounded ? 0 : (holdTail?.(fresh, overlap) ?? 0)
+    const kept = isRounded ? 0 : tailOf(sought)(fresh, overlap)
     const released = fresh.subarray(0, fresh.length - kept)
     held = fresh.subarray(fresh.length - kept)
     before = body.subarray(0, body.length - kept).subarray(-overlap)

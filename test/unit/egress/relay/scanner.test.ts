@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { createLeakGates } from '../../../../src/egress/leak/inspection.ts'
+import { createScanner, type Scanner } from '../../../../src/egress/relay/scanner.ts'
+import { Secret } from '../../../../src/lib/secret.ts'
+import { encodingsOf } from '../../../support/encodings.ts'
+
+const SECRET = 'k7Qx4LmR9v+Tz2/KpW8nYcEu5Jb"7&Qd'
+const BEFORE = 'The answer says: "'
+const AFTER = '", and then it goes on.'
+
+const createGate = createLeakGates({ search: async () => ({ ok: false, reason: 'failed' }) })
+
+const secrets = [new Secret(SECRET)]
+const gate = createGate(secrets, { accountId: 'acc', scheme: '' })
+const createSearch = (): Scanner => createScanner(gate, { secrets, scheme: '' })
+/** Of what got out behind the text before the secret; every other byte of UTF-16 says nothing. */
+const leaked = (released: Buffer) => released.subarray(BEFORE.length).filter((byte) => byte !== 0).length
+
+/** @returns what got out, and whether the scanner stopped the rest */
+async function passThrough(scanner: Scanner, pieces: readonly Buffer[]) {
+  let released = Buffer.alloc(0)
+  for (const piece of pieces) {
+    const scanned = await scanner.push(piece, false)
+    if (!scanned.ok) return { released, stopped: scanned.reason }
+    released = Buffer.concat([released, scanned.released])
+  }
+  const end = await scanner.end()
+  return { released: end.ok ? Buffer.concat([released, end.released]) : released, stopped: undefined }
+}
+
+describe('an answer that is searched while it passes', () => {
+  it.each([...encodingsOf(SECRET)])(
+    'stops at a secret that lies across the border of two pieces, wherever that is: %s',
+    async (_encoding, encoded) => {
+      const whole = Buffer.concat([Buffer.from(BEFORE), encoded, Buffer.from(AFTER)])
+      const out: number[] = []
+      for (let at = BEFORE.length; at <= BEFORE.length + encoded.length; at++) {
+        const { released, stopped } = await passThrough(createSearch(), [
+          whole.subarray(0, at),
+          whole.subarray(at),
+        ])
+        expect([at, stopped]).toEqual([at, 'reflected'])
+        out.push(leaked(released))
+      }
+      expect(Math.max(...out)).toBe(0)
+    },
+  )
+
+  it.each([...encodingsOf(SECRET)])(
+    'stops at a secret that drips in byte by byte: %s',
+    async (_encoding, encoded) => {
+      const whole = Buffer.concat([Buffer.from(BEFORE), encoded, Buffer.from(AFTER)])
+      const { released, stopped } = await passThrough(
+        createSearch(),
+        Array.from(whole, (byte) => Buffer.of(byte)),
+      )
+      expect(stopped).toBe('reflected')
+      expect(leaked(released)).toBe(0)
+    },
+  )
+
+  it('passes everything else on, whatever its pieces', async () => {
+    const text = Buffer.from(
+      'Nothing of it is in here, but %20 escapes, "quotes" and \\u0041 are.\n'.repeat(2000),
+    )
+    for (const size of [1, 7, 1000, 16 * 1024, 100_000]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+        text.subarray(i * size, (i + 1) * size),
+      )
+      const { released, stopped } = await passThrough(
+        createSearch(),
+        size === 1 ? pieces.slice(0, 3000) : pieces,
+      )
+      expect(stopped).toBeUndefined()
+      expect(released.equals(size === 1 ? text.subarray(0, 3000) : text)).toBe(true)
+    }
+  })
+
+  it('holds back little of an ordinary text, and nothing of a whole line', async () => {
+    const scanner = createSearch()
+    const word = await scanner.push(Buffer.from('and so it goes on'), false)
+    expect(word.ok && word.released.length).toBeGreaterThanOrEqual('and so it goes on'.length - 4)
+    const line = await scanner.push(Buffer.from(' to the end of {"a":"line"}\n'), false)
+    expect(line.ok && line.released.toString().endsWith('{"a":"line"}\n')).toBe(true)
+  })
+
+  it('looks at windows of a long piece together with what went before them', async () => {
+    const filler = Buffer.alloc(16 * 1024 - 10, 'x y ')
+    const whole = Buffer.concat([filler, Buffer.from(SECRET), filler])
+    const { released, stopped } = await passThrough(createSearch(), [whole])
+    expect([stopped, released.length]).toEqual(['reflected', 0])
+  })
+})
