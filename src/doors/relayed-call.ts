@@ -6,7 +6,7 @@ import type { ExchangeTarget } from '../core/message.ts'
 import { egressRelay } from '../../tools/egress-relay.ts'
 import { createAnswerSink } from './http/answer-sink.ts'
 import { watchDisconnect } from './http/disconnect.ts'
-import { sendProblem } from './http/reply.ts'
+import { problemHeaders, problemOf, rateHeaders, sendJson } from './http/reply.ts'
 import type { HttpContext } from './http/request.ts'
 import type { DoorParts } from './parts.ts'
 
@@ -59,11 +59,29 @@ export function createRelayedCalls({
         },
       })
       if (result.ok || res.headersSent) return
-      for (const [name, value] of Object.entries(retryHeaders(result.error))) res.setHeader(name, value)
-      sendProblem(res, result.error, context, addresses, result.rate)
+      const { error } = result
+      sendJson(
+        res,
+        error.status,
+        { ...problemOf(error, context, addresses), ...forLibraries(error) },
+        {
+          ...problemHeaders(error, context.requestId),
+          ...rateHeaders(result.rate),
+          ...retryHeaders(error),
+          ...answerHeaders,
+        },
+      )
     },
   }
 }
+
+/**
+ * The member that the libraries of services look for: without it, Stripe's takes a refusal for the object that was asked for, and others
+ * show no words.
+ */
+const forLibraries = ({ code, message }: GatewayError) => ({
+  error: { type: 'gateway_error', code, message },
+})
 
 /** Codes after which sending the same again is safe and may help: nothing was charged, and it was not refused for good. */
 const WORTH_A_RETRY: ReadonlySet<string> = new Set([

@@ -8,8 +8,8 @@ import { listValues } from './values.ts'
 /** @returns how many of the last bytes are held back, at most `most` */
 export type HoldTail = (bytes: Buffer, most: number) => number
 
-/** Longer runs of one stretch are no secret, or were found. */
-const LONGEST_FORM = 4096
+/** Of a form that has gone so far a part was found that gives the secret away; as much again stands between its letters. */
+const LONGEST_END = 256
 const NEWLINE = 0x0a
 
 /**
@@ -20,19 +20,21 @@ export function createHoldTail({ secrets, scheme }: Sought): HoldTail {
   const needles = listNeedles(secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme))))
   const plain = needles.plain.map(({ text }) => Buffer.from(text))
   const squeezed = needles.squeezed.map(({ text }) => Buffer.from(text))
+  const reach = Math.min(LONGEST_END, 2 * Math.max(...[...plain, ...squeezed].map(({ length }) => length)))
 
   return (bytes, most) => {
     if (bytes.length === 0 || bytes.at(-1) === NEWLINE) return 0
-    const end = bytes.subarray(-Math.min(most, LONGEST_FORM))
-    const folded = Buffer.from(end.map((byte) => FOLD[byte] ?? byte))
+    const end = bytes.subarray(-most)
+    const near = end.subarray(-reach)
+    const folded = Buffer.allocUnsafe(near.length)
+    for (let at = 0; at < near.length; at++) folded[at] = FOLD[near[at] ?? 0] ?? 0
     const letters = squeezeTail(folded)
     const inLetters = longestEnd(squeezed, letters.bytes)
-    const held = Math.max(
+    return Math.max(
       longestEnd(plain, folded),
       inLetters === 0 ? 0 : folded.length - (letters.places[letters.places.length - inLetters] ?? 0),
       escapedRun(end),
     )
-    return Math.min(held, most)
   }
 }
 
@@ -50,10 +52,17 @@ function longestEnd(forms: readonly Buffer[], bytes: Buffer): number {
 const isAlphanumeric = (byte: number) => (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a)
 
 /** Letters and digits alone, and where each of them stands. */
-function squeezeTail(folded: Buffer): { readonly bytes: Buffer; readonly places: readonly number[] } {
-  const places: number[] = []
-  for (let at = 0; at < folded.length; at++) if (isAlphanumeric(folded[at] ?? 0)) places.push(at)
-  return { bytes: Buffer.from(places.map((at) => folded[at] ?? 0)), places }
+function squeezeTail(folded: Buffer): { readonly bytes: Buffer; readonly places: Uint32Array } {
+  const bytes = Buffer.allocUnsafe(folded.length)
+  const places = new Uint32Array(folded.length)
+  let count = 0
+  for (let at = 0; at < folded.length; at++) {
+    const byte = folded[at] ?? 0
+    if (!isAlphanumeric(byte)) continue
+    bytes[count] = byte
+    places[count++] = at
+  }
+  return { bytes: bytes.subarray(0, count), places: places.subarray(0, count) }
 }
 
 /** What escapes begin with: percent, JSON and C, HTML, quoted-printable. */
