@@ -1,0 +1,230 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+
+const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
+
+describe('bounds and places of a base URL behind the gateway', () => {
+  let gw: TestGateway
+  beforeAll(async () => {
+    gw = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+  })
+  afterAll(() => gw.close())
+  beforeEach(() => gw.upstream.respond((_request, res) => res.end('{"ok":true}')))
+
+  let count = 0
+  /** A credential with these settings, and how it is asked. */
+  async function door(more: Record<string, unknown> = {}, secret = SECRET) {
+    const label = `door-${++count}`
+    const { capability } = await gw.grant({
+      secret,
+      credential: { label, hosts: [`${UPSTREAM_HOST}:${gw.upstream.port}`], ...more },
+    })
+    return {
+      capability,
+      url: `${gw.baseUrl}/via/${label}`,
+      ask: (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
+        fetch(`${gw.baseUrl}/via/${label}${path}`, {
+          ...init,
+          headers: { authorization: `Bearer ${capability}`, ...(init.headers as Record<string, string>) },
+        }),
+    }
+  }
+  const last = () => gw.upstream.requests.at(-1)!
+  async function ended(id: string | null) {
+    for (;;) {
+      const record = (await gw.rest('GET', `/v1/egress/attempts/${id}`)).body
+      if (record.state !== 'sending') return record
+      await sleep(10)
+    }
+  }
+  const relay = (relay: Record<string, unknown>) => ({ settings: { relay } })
+
+  it('refuses a body that is announced as too large before anything is sent or charged', async () => {
+    const { url, capability } = await door()
+    const before = [gw.upstream.requests.length, gw.upstream.connections, await gw.balance()]
+    const status = await new Promise((resolve, reject) => {
+      const asked = request(`${url}/v1/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${capability}`, 'content-length': String(64 * 1024 * 1024 + 1) },
+      })
+      asked.on('response', (res) => resolve(res.resume().statusCode)).on('error', reject)
+      asked.flushHeaders()
+    })
+    expect(status).toBe(413)
+    expect([gw.upstream.requests.length, gw.upstream.connections, await gw.balance()]).toEqual(before)
+  })
+
+  it('leaves open what became of a body that turned out too large in the middle of it', async () => {
+    const { ask } = await door(relay({ max_request_bytes: 300_000 }))
+    const pieces = async function* () {
+      for (let sent = 0; sent < 1_000_000; sent += 50_000) yield Buffer.alloc(50_000, 'a')
+    }
+    const body = Readable.toWeb(Readable.from(pieces())) as ReadableStream
+    const answer = await ask('/v1/files', { method: 'POST', body, duplex: 'half' })
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+    const { code, attempt_id } = (await answer.json()) as any
+    expect(code).toBe('outcome_ambiguous')
+    expect(await ended(attempt_id)).toMatchObject({ state: 'ambiguous', credits_charged: 1 })
+  })
+
+  it.each([
+    ['falls silent', { idle_ms: 150 }, 'idle', 'ambiguous'],
+    ['takes too long', { total_ms: 300 }, 'limit', 'settled'],
+  ] as const)('ends an answer that %s', async (_what, bounds, end, state) => {
+    const { ask } = await door(relay(bounds))
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      const drip = setInterval(() => res.write('data: one\n\n'), 'total_ms' in bounds ? 30 : 10_000)
+      res.write('data: one\n\n')
+      res.on('close', () => clearInterval(drip))
+    })
+    const answer = await ask('/v1/stream')
+    expect(await textUntilBreak(answer)).toContain(`"code":"${end}"`)
+    expect(await ended(answer.headers.get('x-gateway-attempt'))).toMatchObject({ state })
+  })
+
+  it('gives up on an answer that does not begin', async () => {
+    const { ask } = await door(relay({ first_byte_ms: 150 }))
+    gw.upstream.respond(() => {})
+    const answer = await ask('/v1/things')
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({ code: 'outcome_ambiguous', credits: { charged: 1 } })
+  })
+
+  it('ends an answer that is longer than the credential allows', async () => {
+    const { ask } = await door(relay({ max_response_bytes: 100_000 }))
+    gw.upstream.respond((_request, res) => res.end(Buffer.alloc(3_000_000, 'x ')))
+    const answer = await ask('/v1/file')
+    const { length } = await textUntilBreak(answer)
+    expect(length).toBeLessThanOrEqual(100_000)
+    expect(await ended(answer.headers.get('x-gateway-attempt'))).toMatchObject({
+      state: 'settled',
+      outcome: 'response_too_large',
+    })
+  })
+
+  it('passes slow drops one by one', async () => {
+    const { ask } = await door()
+    gw.upstream.respond(async (_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const char of 'data: one\n\ndata: two\n\n') {
+        res.write(char)
+        await sleep(2)
+      }
+      res.end()
+    })
+    expect(await (await ask('/v1/stream')).text()).toBe('data: one\n\ndata: two\n\n')
+  })
+
+  it('puts the secret in the place of the program’s own: in the path, as of a Telegram bot', async () => {
+    const { url, capability } = await door({
+      settings: { placements: [{ in: 'path', at: 0, prefix: 'bot' }] },
+    })
+    const answer = await fetch(`${url}/bot${capability}/sendMessage`, {
+      method: 'POST',
+      headers: { 'x-api-key': capability },
+    })
+    expect(answer.status).toBe(200)
+    expect(last().target).toBe(`/bot${SECRET}/sendMessage`)
+    expect(JSON.stringify(last().headers)).not.toContain('agw_')
+  })
+
+  it('… in the query', async () => {
+    const { url, capability } = await door({ settings: { placements: [{ in: 'query', name: 'key' }] } })
+    await fetch(`${url}/v1/models?a=1&key=${capability}`)
+    expect(last().target).toBe(`/v1/models?a=1&key=${SECRET}`)
+  })
+
+  it.each([
+    [
+      'JSON',
+      { in: 'json', pointer: '/auth/key' },
+      'application/json',
+      '{"a":1,"auth":{"key":"mine"}}',
+      `{"a":1,"auth":{"key":"${SECRET}"}}`,
+    ],
+    [
+      'a form',
+      { in: 'form', name: 'key' },
+      'application/x-www-form-urlencoded',
+      'key=mine&a=1',
+      `a=1&key=${SECRET}`,
+    ],
+  ])('… and in a body of %s', async (_kind, placement, type, body, sent) => {
+    const { ask } = await door({ settings: { placements: [placement] } })
+    await ask('/v1/things', { method: 'POST', body, headers: { 'content-type': type } })
+    expect(last().body.toString()).toBe(sent)
+  })
+
+  it('signs again what a program signed with its placeholder', async () => {
+    const { capability, url } = await door({
+      secret: undefined,
+      parts: {
+        access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+        secret_access_key: 'b7Qx4LmR9vTz2KpW8nYcEu5Jb7Qx4LmR9vTz2KpW',
+      },
+      settings: { kind: { type: 'aws_sigv4', region: 'us-east-1', service: 's3' } },
+    })
+    const asked = {
+      method: 'PUT',
+      body: 'all is well',
+      headers: {
+        'x-api-key': capability,
+        authorization:
+          'AWS4-HMAC-SHA256 Credential=AKIAPLACEHOLDER/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=00',
+        'x-amz-date': '20260101T000000Z',
+        'x-amz-security-token': 'placeholder',
+      },
+    }
+    expect((await fetch(`${url}/bucket/key`, asked)).status).toBe(200)
+    const sent = new Map(last().headers)
+    expect(sent.get('authorization')).toContain('Credential=AKIAIOSFODNN7EXAMPLE/')
+    expect(sent.get('x-amz-security-token')).toBeUndefined()
+    expect(sent.get('x-amz-date')).not.toBe('20260101T000000Z')
+    const chunked = {
+      ...asked,
+      headers: { ...asked.headers, 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' },
+    }
+    expect((await fetch(`${url}/bucket/key`, chunked)).status).toBe(400)
+  })
+
+  it('passes cookies where the credential says so, and not else', async () => {
+    gw.upstream.respond((_request, res) => res.setHeader('set-cookie', 's=1').end('ok'))
+    for (const [settings, passed] of [
+      [{}, false],
+      [relay({ cookies: true }), true],
+    ] as const) {
+      const { ask } = await door(settings)
+      const answer = await ask('/v1/things', { headers: { cookie: 'a=b' } })
+      expect(answer.headers.has('set-cookie')).toBe(passed)
+      expect(last().headers.some(([name]) => name === 'cookie')).toBe(passed)
+    }
+  })
+
+  it('closes an upgrade to a WebSocket, so that programs go on in HTTP', async () => {
+    const { url, capability } = await door()
+    const error = await new Promise<any>((resolve) => {
+      request(`${url}/v1/responses`, {
+        headers: { authorization: `Bearer ${capability}`, connection: 'upgrade', upgrade: 'websocket' },
+      })
+        .on('error', resolve)
+        .end()
+    })
+    expect(error.code).toBe('ECONNRESET')
+  })
+})
+
+/** What came before the connection broke off. */
+async function textUntilBreak(answer: Response): Promise<string> {
+  let received = ''
+  try {
+    for await (const chunk of answer.body!) received += Buffer.from(chunk as Uint8Array).toString()
+  } catch {
+    return received
+  }
+  throw new Error('the answer ended well')
+}
