@@ -8,6 +8,7 @@ export const SHELVES = {
     'outcomes-compared',
     'web-fetch',
     'credential-broker',
+    'unmodified-programs',
     'permits',
     'inspection',
     'email',

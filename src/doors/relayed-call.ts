@@ -3,12 +3,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../core/errors.ts'
 import type { ExchangeTarget } from '../core/message.ts'
-import { egressRelay } from '../../tools/egress-relay.ts'
 import { createAnswerSink } from './http/answer-sink.ts'
 import { watchDisconnect } from './http/disconnect.ts'
 import { problemHeaders, problemOf, rateHeaders, sendJson } from './http/reply.ts'
 import type { HttpContext } from './http/request.ts'
 import type { DoorParts } from './parts.ts'
+import { egressRelay } from './relay-tool.ts'
 
 /** One request of an unmodified program, as its door understood it. */
 export interface RelayedRequest {

@@ -182,14 +182,15 @@ function createQueue({ stop, go }: { readonly stop: () => void; readonly go: () 
     isWhole: () => isEnded,
     async next() {
       for (;;) {
-        const chunk = chunks.shift()
-        if (chunk) {
-          bytes -= chunk.length
-          if (isStopped && bytes <= MOST_WAITING_BYTES / 2) {
+        if (chunks.length > 0) {
+          // Whoever could not keep up takes all of it at once: a search of many small pieces costs more than that of one.
+          const taken = chunks.splice(0)
+          bytes = 0
+          if (isStopped) {
             isStopped = false
             go()
           }
-          return chunk
+          return taken.length === 1 ? taken[0] : Buffer.concat(taken)
         }
         if (broken) throw new StreamBroken(broken)
         if (isEnded) return undefined

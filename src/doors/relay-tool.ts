@@ -1,13 +1,11 @@
+// What the call path runs for a request of an unmodified program. It is in no registry, so that no list names it: what such programs send is
+// no input of a tool, and what they get is the upstream's own answer.
 import { z } from 'zod'
-import { ATTEMPT_COST } from '../src/egress/wire.ts'
-import { GatewayError } from '../src/core/errors.ts'
-import { credits } from '../src/core/price.ts'
-import { defineTool } from './services.ts'
+import { defineTool } from '../../tools/services.ts'
+import { GatewayError } from '../core/errors.ts'
+import { credits } from '../core/price.ts'
 
-/**
- * One request of a program that knows nothing of the gateway. Reached through the doors of such programs alone, so that no list names it: what
- * they send is no input, and what they get is the upstream's own answer.
- */
+/** One request of a program that knows nothing of the gateway, reached through the doors of such programs alone. */
 export const egressRelay = defineTool({
   name: 'gateway.egress.relay',
   toolset: 'egress',
@@ -26,7 +24,7 @@ export const egressRelay = defineTool({
   }),
   passes: 'message',
 
-  price: credits(ATTEMPT_COST, { within: 'attempt' }),
+  price: credits(1, { within: 'attempt' }),
   caller: 'capability',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/via/{credential}/{path}', operationId: 'egressRelay', isRaw: true },
