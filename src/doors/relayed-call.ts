@@ -1,11 +1,12 @@
 // What the doors of unmodified programs share: a decrypted request goes to the call path, its answer to the program as it arrives, and a
 // refusal becomes a problem document that tells the program's own SDK whether to send again.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { GatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { ExchangeTarget } from '../core/message.ts'
 import { createAnswerSink } from './http/answer-sink.ts'
+import { isFramedOddly } from './http/framing.ts'
 import { watchDisconnect } from './http/disconnect.ts'
-import { problemHeaders, problemOf, rateHeaders, sendJson } from './http/reply.ts'
+import { problemHeaders, problemOf, rateHeaders, sendJson, sendProblem } from './http/reply.ts'
 import type { HttpContext } from './http/request.ts'
 import type { DoorParts } from './parts.ts'
 import { egressRelay } from './relay-tool.ts'
@@ -36,6 +37,10 @@ export function createRelayedCalls({
 }: Pick<DoorParts, 'calls' | 'addresses'>): RelayedCalls {
   return {
     async relay({ req, res, context, target, token, answerHeaders = {} }) {
+      if (isFramedOddly(req)) {
+        const refusal = 'Send the body with Content-Length, or chunked in HTTP/1.1.'
+        return sendProblem(res, new GatewayError('request_invalid', refusal), context, addresses)
+      }
       // The listener takes a connection on which nothing moves for two minutes for dead; an answer may be silent for longer.
       req.socket.setTimeout(SILENCE_MS)
       const { signal } = watchDisconnect(res)

@@ -6,6 +6,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { HttpMessage } from '../../core/message.ts'
 import type { EdgeReply } from '../../edge/ports.ts'
 import { readBytes } from '../http/body.ts'
+import { isFramedOddly } from '../http/framing.ts'
 import type { HttpContext, HttpHandler } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
@@ -74,15 +75,6 @@ export function createEdgeDoor(
       sendProblem(res, thrown, context, parts.addresses)
     }
   }
-}
-
-/**
- * RFC 9112, section 6.1. Node takes the chunks off and leaves what is left of the encoding to us; and to who speaks HTTP/1.0,
- * or a proxy that does, the message ends somewhere else.
- */
-function isFramedOddly({ headers, httpVersion }: IncomingMessage): boolean {
-  const coding = headers['transfer-encoding']
-  return coding !== undefined && (coding.trim().toLowerCase() !== 'chunked' || httpVersion !== '1.1')
 }
 
 /** Refused by the call path, which counts and logs it. */

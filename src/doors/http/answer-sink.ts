@@ -21,7 +21,8 @@ export function createAnswerSink(
       for (const [name, value] of headers) if (!Object.hasOwn(added, name)) raw.push(name, value)
       for (const [name, value] of Object.entries(added)) raw.push(name, value)
       res.writeHead(status, raw)
-      res.flushHeaders()
+      // Together with the first bytes, where they are here already.
+      process.nextTick(() => res.flushHeaders())
     },
     write: (bytes) => (bytes.length === 0 ? undefined : writeChunk(res, bytes)),
     end(trailers) {

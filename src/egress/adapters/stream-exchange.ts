@@ -82,7 +82,8 @@ export async function streamExchange(
       if (framing.isTransferEncoded) return refuse(status, 'encoded')
       isHeadSeen = true
       clearTimeout(wait)
-      wait = setTimeout(() => stop('idle'), request.clocks.idleMs)
+      // An upstream that was stopped is not the one who is silent: nobody reads.
+      wait = setTimeout(() => stop(body.isStopped() ? 'aborted' : 'idle'), request.clocks.idleMs)
       const hasNoBody = request.method === 'HEAD' || status === 204 || status === 304
       const isDeclared = headers.some(({ name }) => name === 'content-length')
       head.resolve({
@@ -145,6 +146,7 @@ interface Queue {
   end(): void
   fail(reason: StreamBreak): void
   readonly isWhole: () => boolean
+  readonly isStopped: () => boolean
   readonly next: () => Promise<Buffer | undefined>
 }
 
@@ -180,6 +182,7 @@ function createQueue({ stop, go }: { readonly stop: () => void; readonly go: () 
       tell()
     },
     isWhole: () => isEnded,
+    isStopped: () => isStopped,
     async next() {
       for (;;) {
         if (chunks.length > 0) {

@@ -1,8 +1,9 @@
 // Server-sent events as they come: each is passed on as soon as it is whole, and not before.
-import { Buffer } from 'node:buffer'
 
 /** An event that is longer is passed on in pieces, like any other bytes: pictures come in events of megabytes. */
 const MOST_WAITING_BYTES = 1024 * 1024
+/** The end of an event is at most so long, so that it may have begun in so many bytes of what came before. */
+const LONGEST_END_BYTES = 4
 
 export interface EventSplitter {
   /** Whole events so far. */
@@ -14,51 +15,68 @@ export interface EventSplitter {
 }
 
 export function createEventSplitter(): EventSplitter {
-  let pending: Buffer = Buffer.alloc(0)
+  // Put together once, when its end is there: an event may come a byte at a time.
+  let pieces: Buffer[] = []
+  let size = 0
   let events = 0
-  const take = (length: number) => {
-    const bytes = pending.subarray(0, length)
-    pending = pending.subarray(length)
+  /** The last bytes of what waits: the end of an event may have begun in them. */
+  let edge: Buffer = Buffer.alloc(0)
+
+  function wait(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    pieces.push(bytes)
+    size += bytes.length
+    edge = Buffer.concat([edge, bytes.subarray(1 - LONGEST_END_BYTES)]).subarray(1 - LONGEST_END_BYTES)
+  }
+  function takeAll(): Buffer {
+    const [only] = pieces
+    const bytes = only && pieces.length === 1 ? only : Buffer.concat(pieces, size)
+    pieces = []
+    size = 0
+    edge = Buffer.alloc(0)
     return bytes
   }
 
   return {
     count: () => events,
     push(chunk) {
-      // What was pending has no end of an event, but for its last three bytes.
-      const from = Math.max(0, pending.length - 3)
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-      const ends = findEnds(pending, from)
-      events += ends.count
-      if (ends.last > 0) return { bytes: take(ends.last), isRounded: true }
-      return pending.length > MOST_WAITING_BYTES
-        ? { bytes: take(pending.length), isRounded: false }
-        : undefined
+      const { count, last } = findEnds(edge, chunk)
+      events += count
+      if (last > 0) {
+        wait(chunk.subarray(0, last))
+        const bytes = takeAll()
+        wait(chunk.subarray(last))
+        return { bytes, isRounded: true }
+      }
+      wait(chunk)
+      return size > MOST_WAITING_BYTES ? { bytes: takeAll(), isRounded: false } : undefined
     },
-    rest: () => take(pending.length),
+    rest: takeAll,
   }
 }
 
 const CR = 0x0d
 const LF = 0x0a
 
-/** Events end with an empty line, and lines with any of three ends (WHATWG HTML, 9.2.5). */
-function findEnds(bytes: Buffer, from: number): { readonly count: number; readonly last: number } {
+/**
+ * Events end with an empty line, and lines with any of three ends (WHATWG HTML, 9.2.5).
+ * @returns how many end in the chunk, and the place in it behind the last of them
+ */
+function findEnds(edge: Buffer, chunk: Buffer): { readonly count: number; readonly last: number } {
+  const bytes = edge.length === 0 ? chunk : Buffer.concat([edge, chunk])
   let count = 0
   let last = 0
-  for (let at = from; at < bytes.length; at++) {
-    if (bytes[at] !== LF && bytes[at] !== CR) continue
+  for (let at = 0; at < bytes.length; at++) {
     const first = lineEnd(bytes, at)
+    if (first === 0) continue
     const second = lineEnd(bytes, at + first)
-    if (second === 0) {
-      at += first - 1
-      continue
-    }
+    at += first - 1
+    if (second === 0) continue
+    at += second
     count++
-    last = at + first + second
-    at = last - 1
+    last = at + 1
   }
-  return { count, last }
+  return { count, last: Math.max(0, last - edge.length) }
 }
 
 const lineEnd = (bytes: Buffer, at: number): number => {
