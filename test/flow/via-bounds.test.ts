@@ -66,7 +66,7 @@ describe('bounds and places of a base URL behind the gateway', () => {
     const answer = await ask('/v1/files', { method: 'POST', body, duplex: 'half' })
     expect(answer.status).toBe(503)
     expect(answer.headers.get('x-should-retry')).toBe('false')
-    const { code, attempt_id } = (await answer.json()) as any
+    const { code, attempt_id } = (await answer.json()) as { code: string; attempt_id: string }
     expect(code).toBe('outcome_ambiguous')
     expect(await ended(attempt_id)).toMatchObject({ state: 'ambiguous', credits_charged: 1 })
   })
@@ -207,7 +207,7 @@ describe('bounds and places of a base URL behind the gateway', () => {
 
   it('closes an upgrade to a WebSocket, so that programs go on in HTTP', async () => {
     const { url, capability } = await door()
-    const error = await new Promise<any>((resolve) => {
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) => {
       request(`${url}/v1/responses`, {
         headers: { authorization: `Bearer ${capability}`, connection: 'upgrade', upgrade: 'websocket' },
       })

@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -46,7 +46,7 @@ describe('a base URL behind the gateway', () => {
     const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
     const verdict = await verifyJws(jws, jwks, JWS_TYPES.receipt)
     if (!verdict.ok) throw new Error('the receipt does not verify')
-    return { record, payload: verdict.payload as Record<string, any> }
+    return { record, payload: verdict.payload as Record<string, unknown> }
   }
   async function ended(id: string | null) {
     for (;;) {
@@ -132,11 +132,14 @@ describe('a base URL behind the gateway', () => {
   })
 
   it.each([
-    ['of a known length', (res: any, text: string) => res.setHeader('content-length', text.length).end(text)],
-    ['in chunks', (res: any, text: string) => res.end(text)],
+    [
+      'of a known length',
+      (res: ServerResponse, text: string) => res.setHeader('content-length', text.length).end(text),
+    ],
+    ['in chunks', (res: ServerResponse, text: string) => res.end(text)],
     [
       'compressed although identity was asked for',
-      (res: any, text: string) => res.setHeader('content-encoding', 'gzip').end(gzipSync(text)),
+      (res: ServerResponse, text: string) => res.setHeader('content-encoding', 'gzip').end(gzipSync(text)),
     ],
   ])('refuses a short answer %s with the secret in it, as a whole', async (_how, answerWith) => {
     gw.upstream.respond((_request, res) => answerWith(res, `{"key":"${SECRET}"}`))
@@ -251,7 +254,7 @@ describe('a base URL behind the gateway', () => {
       const answer = await fetch(`${gw.baseUrl}/via/${name}/v1/x`, {
         headers: { authorization: `Bearer ${capability}` },
       })
-      const { instance: _at, request_id: _id, ...said } = (await answer.json()) as any
+      const { instance: _at, request_id: _id, ...said } = (await answer.json()) as Record<string, unknown>
       return { status: answer.status, ...said }
     }
     const none = await ask('nothing-of-this-name')

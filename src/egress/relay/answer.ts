@@ -49,8 +49,8 @@ const SHORT_BYTES = 1024 * 1024
 /** The head goes out without a body after this time; until then it may still become a refusal. */
 const HEAD_WAIT_MS = 50
 
-export const ATTEMPT_HEADER = 'x-gateway-attempt'
-export const RECEIPT_HEADER = 'x-gateway-receipt'
+const ATTEMPT_HEADER = 'x-gateway-attempt'
+const RECEIPT_HEADER = 'x-gateway-receipt'
 
 export function createAnswers({ endings, now }: AnswerParts): Answers {
   return {

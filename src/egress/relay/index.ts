@@ -1,8 +1,10 @@
 // The story of one exchange: whose it is and where it goes, its body, debit and row, then one request out. What becomes of the answer is
 // answer.ts; both end in the receipt of one attempt.
 import type { CreditCharge } from '../../core/credit-charge.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { HttpExchange } from '../../core/message.ts'
 import type { Logger } from '../../lib/log.ts'
+import { must } from '../../lib/must.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { CredentialCapability, HeldCapability, Store } from '../../store/ports.ts'
 import { capabilityGrant } from '../capability-grant.ts'
@@ -16,12 +18,11 @@ import type { Providers } from '../providers/index.ts'
 import { credentialGone, providerGone } from '../refusals.ts'
 import { createReserve, type ReserveParts } from '../reserve.ts'
 import type { Runner } from '../run.ts'
-import { GatewayError } from '../../core/errors.ts'
 import { createAnswers } from './answer.ts'
 import { addressOf } from './credential.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
-import { digestedPart, prepareExchange, type RelayRules, rulesOf } from './prepare.ts'
+import { digestedPart, prepareExchange, rulesOf } from './prepare.ts'
 import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
 import { ATTEMPT_COST } from '../wire.ts'
@@ -121,7 +122,7 @@ export function createRelay(parts: RelayParts): Relay {
   }
 
   async function send(reserved: Paid, exchange: HttpExchange, body: ReadBody): Promise<Relayed> {
-    const rules = rulesOf(mustHave(reserved))
+    const rules = rulesOf(must(reserved.credential, 'the credential of an exchange'))
     const paid: Paid = {
       ...reserved,
       pickHeaders: (received) => joinPairs(pickAnswerHeaders(received, rules)),
@@ -155,15 +156,8 @@ export function createRelay(parts: RelayParts): Relay {
   }
 }
 
-function mustHave({ credential }: Paid) {
-  if (!credential) throw new TypeError('missing: the credential of an exchange')
-  return credential
-}
-
 /** What a program calls its request by, in its own words. */
 function keyOf({ headers }: HttpExchange): string | undefined {
   const value = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1].trim()
   return value === '' ? undefined : value
 }
-
-export type { RelayRules }
