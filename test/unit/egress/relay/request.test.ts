@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { pickAnswerHeaders, pickProgramHeaders } from '../../../../src/egress/relay/headers.ts'
+import { createStreamLimits } from '../../../../src/egress/relay/streams.ts'
+import { programTarget } from '../../../../src/egress/relay/target.ts'
+
+const RULES = { placements: [], isSigned: false, passesCookies: false }
+const names = (given: [string, string][], rules = {}) =>
+  pickProgramHeaders(given, { ...RULES, ...rules }).map(([name]) => name)
+
+describe('headers of a program', () => {
+  it('pass but for those of the connection, those that it names, and those of proxies', () => {
+    const given: [string, string][] = [
+      ['Host', 'gateway.example'],
+      ['Connection', 'keep-alive, X-Hop'],
+      ['X-Hop', '1'],
+      ['Transfer-Encoding', 'chunked'],
+      ['Proxy-Authorization', 'Basic eA=='],
+      ['X-Forwarded-For', '203.0.113.1'],
+      ['Range', 'bytes=0-1'],
+      ['X-Gateway-Capability', 'x'],
+      ['Accept', 'a/b'],
+      ['X-Own', '1'],
+      ['X-Own', '2'],
+    ]
+    expect(names(given)).toEqual(['accept', 'accept-encoding', 'x-own', 'x-own'])
+  })
+
+  it.each([
+    'Authorization',
+    'x-api-key',
+    'api-key',
+    'x-goog-api-key',
+    'private-token',
+    'x-amz-security-token',
+  ])('never bring a key of the program’s own: %s', (name) =>
+    expect(names([[name, 'mine']])).toEqual(['accept-encoding']),
+  )
+
+  it('never bring a token of the gateway, whatever they are called', () => {
+    expect(names([['x-own', 'key=agw_cap_abc']])).toEqual(['accept-encoding'])
+    expect(names([['x-own', 'agw_captain']])).toEqual(['accept-encoding', 'x-own'])
+  })
+
+  it('never stand where the credential goes, nor bring the date of another signature', () => {
+    const placements = [{ in: 'header', name: 'x-token' }]
+    expect(names([['X-Token', 'mine']], { placements })).toEqual(['accept-encoding'])
+    expect(names([['x-amz-date', 'then']], { isSigned: true })).toEqual(['accept-encoding'])
+    expect(names([['x-amz-date', 'then']])).toEqual(['accept-encoding', 'x-amz-date'])
+  })
+
+  it('of an answer pass but for its frame, cookies and what claims to be the gateway’s', () => {
+    const received = [
+      { name: 'content-type', value: 'a/b' },
+      { name: 'content-encoding', value: 'gzip' },
+      { name: 'content-length', value: '1' },
+      { name: 'connection', value: 'x-hop' },
+      { name: 'x-hop', value: '1' },
+      { name: 'set-cookie', value: 'a=b' },
+      { name: 'x-gateway-attempt', value: 'att_forged' },
+      { name: 'x-late', value: '1', trailer: true },
+      { name: 'link', value: 'a' },
+      { name: 'link', value: 'b' },
+    ]
+    const picked = [
+      ['content-type', 'a/b'],
+      ['link', 'a'],
+      ['link', 'b'],
+    ]
+    expect(pickAnswerHeaders(received, { passesCookies: false })).toEqual(picked)
+    expect(pickAnswerHeaders(received, { passesCookies: true })).toContainEqual(['set-cookie', 'a=b'])
+  })
+})
+
+describe('the address of a program', () => {
+  const ORIGIN = 'https://api.example.com'
+  const target = (path: string, placements: Parameters<typeof programTarget>[1] = []) =>
+    programTarget(ORIGIN + path, placements).slice(ORIGIN.length)
+
+  it.each([
+    ['/v1/%7Euser', '/v1/~user'],
+    ['/v1/a%3ab', '/v1/a%3Ab'],
+    ['/v1/%2e%2e/x', '/v1/%2E%2E/x'],
+    ['/v1/../x', '/v1/../x'],
+    ['/v1//x', '/v1//x'],
+    ['?a=1', '/?a=1'],
+    ['/v1?', '/v1'],
+    ['/v1?a="b"', '/v1?a=%22b%22'],
+  ])('is written in one way, and what is ambiguous stays so for the judge: %s', (given, written) => {
+    expect(target(given)).toBe(written)
+  })
+
+  it('loses the placeholder where the credential says that the secret goes', () => {
+    expect(target('/bot123:abc/getMe', [{ in: 'path', at: 0, prefix: 'bot' }])).toBe('/getMe')
+    expect(target('/getMe', [{ in: 'path', at: 0, prefix: 'bot' }])).toBe('/getMe')
+    expect(target('/v1?Key=mine&a=1&k%65y=mine', [{ in: 'query', name: 'key' }])).toBe('/v1?a=1')
+    expect(target('/v1?a=1&t=agw_cap_abc')).toBe('/v1?a=1')
+    expect(() => target('/agw_cap_abc/v1')).toThrow('token of this gateway')
+  })
+})
+
+describe('requests under way', () => {
+  it('are bounded for one lineage and in all, and counted once when they end', () => {
+    const limits = createStreamLimits(3, 2)
+    const leave = limits.enter('a')
+    limits.enter('a')
+    expect(() => limits.enter('a')).toThrow('This capability has 2 requests under way')
+    limits.enter('b')
+    expect(() => limits.enter('b')).toThrow('Too many requests')
+    leave()
+    leave()
+    limits.enter('a')
+    expect(() => limits.enter('b')).toThrow('Too many requests')
+  })
+})
