@@ -75,6 +75,10 @@ const OF_ANSWER_FRAME = words(
 )
 const COOKIES = words('set-cookie set-cookie2')
 
+/** A parser takes more than a writer does. */
+const isWritable = (name: string, value: string) =>
+  /^[!#$%&'*+.^_`|~\da-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+
 /** @returns pairs as they came, repeated ones apart */
 export function pickAnswerHeaders(
   received: OutboundResponse['headers'],
@@ -83,8 +87,9 @@ export function pickAnswerHeaders(
   const named = namedByConnection(received.map(({ name, value }) => [name, value] as const))
   return received
     .filter(
-      ({ name, trailer }) =>
+      ({ name, value, trailer }) =>
         !trailer &&
+        isWritable(name, value) &&
         !OF_ANSWER_FRAME.has(name) &&
         !named.has(name) &&
         !name.startsWith('x-gateway-') &&

@@ -3,7 +3,7 @@
 import type { CreditCharge } from '../../core/credit-charge.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { HttpExchange } from '../../core/message.ts'
-import type { Logger } from '../../lib/log.ts'
+import { LogField, type Logger } from '../../lib/log.ts'
 import { must } from '../../lib/must.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { CredentialCapability, HeldCapability, Store } from '../../store/ports.ts'
@@ -144,7 +144,20 @@ export function createRelay(parts: RelayParts): Relay {
       signal: exchange.signal,
     })
     if (!result.ok) return await fail(paid, result)
-    return await answers.pass({ paid, rules, sent, answered, received: result.answer, sink: exchange.answer })
+    const received = result.answer
+    try {
+      return await answers.pass({ paid, rules, sent, answered, received, sink: exchange.answer })
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) throw thrown
+      // A defect of ours: the attempt has an end all the same, and nobody takes what was passed on for the whole.
+      parts.log.error(
+        { [LogField.attempt]: paid.attempt.id, err: thrown },
+        'an answer could not be passed on',
+      )
+      received.cancel()
+      exchange.answer.abort()
+      return await endings.fail(paid, { phase: 'after_send', reason: 'malformed' })
+    }
   }
 
   function fail(paid: Paid, failure: Extract<StreamResult, { ok: false }>): Promise<never> {

@@ -58,6 +58,7 @@ describe('headers of a program', () => {
       { name: 'set-cookie', value: 'a=b' },
       { name: 'x-gateway-attempt', value: 'att_forged' },
       { name: 'x-late', value: '1', trailer: true },
+      { name: 'x-odd', value: 'a\u0001b' },
       { name: 'link', value: 'a' },
       { name: 'link', value: 'b' },
     ]
