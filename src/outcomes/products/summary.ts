@@ -2,6 +2,7 @@
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import type { JsonLd } from '../structured/json-ld.ts'
 import type { ParsedPage } from '../extract/tree.ts'
+import { isMarked, readHeadStatements } from '../structured/head-statements.ts'
 import { scanPage } from '../structured/scan.ts'
 import { readStatements } from './page.ts'
 
@@ -12,20 +13,21 @@ const MAX_OFFERS = 10
 const IS_WARE = /^(?:Product|Offer|AggregateOffer)/
 
 /**
- * At most 20 products with at most ten offers each, the main one first. A second pass over the page is only worth it where something is
- * for sale.
+ * At most 20 products with at most ten offers each, the main one first. A second pass over the page is only worth it where something in its
+ * markup is for sale.
  * @param page the same page, read before
  */
 export function summariseProducts(
   html: string,
   url: string | undefined,
-  { jsonLd, page }: { jsonLd: JsonLd; page: Pick<ParsedPage, 'statesWare'> },
+  { jsonLd, page }: { jsonLd: JsonLd; page: ParsedPage },
 ): ProductSummary[] {
   const isStated =
     page.statesWare || jsonLd.graph.things.some(({ types }) => types.some((type) => IS_WARE.test(type)))
   if (!isStated) return []
+  const statements = isMarked(page) ? scanPage(html) : readHeadStatements(page)
   // Without an address links stay unknown, and nothing else is missed.
-  return readStatements(scanPage(html), url ?? '', { jsonLd })
+  return readStatements(statements, url ?? '', { jsonLd })
     .products.slice(0, MAX_PRODUCTS)
     .map(({ name, brand, identifiers, offers }) => ({
       name,

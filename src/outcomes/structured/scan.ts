@@ -22,7 +22,18 @@ export interface PageStatements {
 const MAX_SCRIPTS = 200
 const MAX_META = 500
 const MAX_META_CHARACTERS = 4000
-const MAX_HEADING_CHARACTERS = 500
+export const MAX_HEADING_CHARACTERS = 500
+
+/** Keeps what a meta tag says under its name or property, where nothing did before. */
+export function takeMeta(meta: Map<string, string>, attributes: Readonly<Record<string, string>>): void {
+  const content = attribute(attributes, 'content')
+  if (content === undefined) return
+  for (const key of ['property', 'name']) {
+    const called = attribute(attributes, key)?.trim().toLowerCase().slice(0, 100)
+    if (!called || meta.has(called)) continue
+    if (meta.size < MAX_META) meta.set(called, content.slice(0, MAX_META_CHARACTERS))
+  }
+}
 
 /** Collects the statements of a page in one pass. */
 export function scanPage(html: string): PageStatements {
@@ -85,7 +96,7 @@ export function scanPage(html: string): PageStatements {
               canonical = attribute(attributes, 'href') ?? null
             break
           case 'meta':
-            keepMeta(attributes)
+            takeMeta(meta, attributes)
             break
         }
         micro.open(name, attributes, depth)
@@ -111,16 +122,6 @@ export function scanPage(html: string): PageStatements {
     if (reading !== undefined) finish()
     reading = what
     readingDepth = depth
-  }
-
-  function keepMeta(attributes: Readonly<Record<string, string>>) {
-    const content = attribute(attributes, 'content')
-    if (content === undefined) return
-    for (const key of ['property', 'name']) {
-      const called = attribute(attributes, key)?.trim().toLowerCase().slice(0, 100)
-      if (!called || meta.has(called)) continue
-      if (meta.size < MAX_META) meta.set(called, content.slice(0, MAX_META_CHARACTERS))
-    }
   }
 
   parser.write(html)
