@@ -78,7 +78,7 @@ export interface CardNumber {
 
 /** The first card number in a text. */
 export const findNumber = (text: string, isCardField: boolean): CardNumber | undefined =>
-  findNumbers(text, isCardField).next().value ?? undefined
+  holdsDigits(text) ? (findNumbers(text, isCardField).next().value ?? undefined) : undefined
 
 /** The card numbers in a text, one of each row of digits. */
 function* findNumbers(text: string, isCardField: boolean): Generator<CardNumber, undefined> {

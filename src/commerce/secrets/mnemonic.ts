@@ -22,7 +22,7 @@ const INDEX_OF: ReadonlyMap<string, number> = new Map(
 const PARTS = /[A-Za-z]{1,32}|[^A-Za-z\s,]+/g
 /** Wallets number the words. */
 const NUMBER = /^\d{1,2}[.):]?$/
-const HOLDS_GAPS = /^(?:[^\s,]*[\s,]){11}/
+const GAP = /[\s,]/g
 
 interface Word {
   readonly index: number
@@ -31,7 +31,7 @@ interface Word {
 
 /** @returns the phrase, where the text holds one */
 export function findMnemonic(text: string): string | undefined {
-  if (!HOLDS_GAPS.test(text)) return undefined
+  if (!holdsGaps(text)) return undefined
   let run: Word[] = []
   for (const [part] of text.matchAll(PARTS)) {
     const index = indexOf(part)
@@ -44,6 +44,13 @@ export function findMnemonic(text: string): string | undefined {
     }
   }
   return findPhrase(run)
+}
+
+/** Whether a text has as many gaps as words need; most long ones are base64 or hexadecimal and have none, which one search tells. */
+function holdsGaps(text: string): boolean {
+  GAP.lastIndex = 0
+  for (let gaps = 1; gaps < SHORTEST; gaps++) if (GAP.exec(text) === null) return false
+  return true
 }
 
 const indexOf = (part: string): number | undefined =>

@@ -18,8 +18,10 @@ export interface SecretPattern {
 
 /** Nothing that a longer word could go on with. */
 const END = '(?![A-Za-z0-9_-])'
+/** A character that is part of no word. */
+export const NO_WORD = '[^A-Za-z0-9_-]'
 /** A key begins a word, unless its pattern says something else. */
-export const BOUNDARY = /(?:^|[^A-Za-z0-9_-])$/
+export const BOUNDARY = new RegExp(`(?:^|${NO_WORD})$`)
 /** @returns a literal as a pattern writes it */
 export const escape = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\-]/g, String.raw`\$&`)
 
