@@ -7,7 +7,7 @@ import type { Policy } from './document.ts'
 import { reportFacts } from './facts.ts'
 import { type JudgedMessage, judgeMessage } from './judge.ts'
 import { POLICY_RULESET_VERSION } from './reasons.ts'
-import { createGate, listRedactions, showPlace } from './redact.ts'
+import { createGate, createPlaceGate, listRedactions } from './redact.ts'
 
 /**
  * A transaction judged by itself: no spend window is asked.
@@ -22,16 +22,18 @@ export function reportInspection(judged: JudgedMessage, spend: SpendReport | nul
   const { policy } = subject
   const { detection } = subject
   const gate = createGate(subject)
-  const show = (place: Place) => showPlace(place, gate)
+  const show = createPlaceGate(gate)
   const { protocol, version, transport, stage, confidence, primary, layers, facts } = detection
+  const shownLayers = layers.map((layer) => reportLayer(layer, gate, show))
   return {
     protocol: ProtocolName.parse(protocol),
     version: version && gate(version),
     transport,
     stage: stage && gate(stage),
     confidence,
-    evidence: primary === undefined ? [] : reportLayer(primary, gate).evidence,
-    layers: layers.map((layer) => reportLayer(layer, gate)),
+    // The primary layer is the first.
+    evidence: primary === undefined ? [] : (shownLayers[0]?.evidence ?? []),
+    layers: shownLayers,
     transaction: reportFacts(facts, gate),
     policy: {
       decision,
@@ -53,7 +55,11 @@ export function reportInspection(judged: JudgedMessage, spend: SpendReport | nul
 /** Names in one answer; a message can be made to hold more. */
 const MAX_EVIDENCE = 64
 
-const reportLayer = (layer: Layer, gate: (text: string) => string): InspectResult['layers'][number] => ({
+const reportLayer = (
+  layer: Layer,
+  gate: (text: string) => string,
+  show: (place: Place) => Place,
+): InspectResult['layers'][number] => ({
   name: layer.name,
   version: layer.version && gate(layer.version),
   transport: layer.transport,
@@ -61,5 +67,5 @@ const reportLayer = (layer: Layer, gate: (text: string) => string): InspectResul
   confidence: layer.confidence,
   evidence: layer.evidence
     .slice(0, MAX_EVIDENCE)
-    .map(({ mark, at }) => ({ mark: gate(mark), at: showPlace(at, gate) })),
+    .map(({ mark, at }) => ({ mark: gate(mark), at: show(at) })),
 })

@@ -164,14 +164,18 @@ function holdsSecret(text: string, needles: ReadonlySet<string>): boolean {
   return false
 }
 
-/** The names in it that could be more than names are left out, and what the gate hides. */
-export const showPlace = (place: Place, gate: (text: string) => string): Place =>
-  place.length <= SHORT_PLACE_CHARS
-    ? gate(hideNames(place))
-    : place
-        .split('/')
-        .map((segment) => gate(hideName(segment)))
-        .join('/')
+/** The names in a place that could be more than names are left out, and what the gate hides. */
+export function createPlaceGate(gate: (text: string) => string): (place: Place) => Place {
+  // The places of one answer are made of the same few names.
+  const known = new Map<string, string>()
+  const show = (segment: string): string => {
+    const shown = known.get(segment) ?? gate(hideName(segment))
+    known.set(segment, shown)
+    return shown
+  }
+  return (place) =>
+    place.length <= SHORT_PLACE_CHARS ? gate(hideNames(place)) : place.split('/').map(show).join('/')
+}
 
 /** Most places: asked about as a whole. */
 const SHORT_PLACE_CHARS = 24
