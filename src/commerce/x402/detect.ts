@@ -7,7 +7,7 @@ import type { Conflict, Evidence, Found, HeaderField, Json, JsonObject, Message,
 import { conflict, type Sighting } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import type { Envelope } from '../wire/envelopes.ts'
-import { isFacilitatorRequest, readX402Shape, type X402Stage } from './shape.ts'
+import { isFacilitatorRequest, readX402Shape, type X402Shape, type X402Stage } from './shape.ts'
 
 /** Lists of what is sold, and of what a facilitator takes: nothing is paid in them. */
 type Stage = X402Stage | 'discovery'
@@ -23,6 +23,11 @@ interface Sight {
   readonly namedVersion: '1' | '2' | null
   readonly hasDocument: boolean
   readonly isAmbiguous?: boolean
+}
+
+/** The same with what its document is, told once for all that ask. */
+interface ShapedSight extends Sight {
+  readonly shape: X402Shape
 }
 
 interface NamedHeader {
@@ -51,14 +56,16 @@ const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, chall
 
 /** A payment is what a message is about, then a settlement, then a challenge; what decodes comes before what does not. */
 export function detectX402({ message, envelopes }: Reading): Sighting<undefined> | undefined {
-  const sights: Sight[] = []
+  const found: Sight[] = []
   for (const field of message.headers) {
     // Many servers read an underscore as a hyphen.
     const named = HEADERS.get(field.name.replaceAll('_', '-'))
-    if (named !== undefined) sights.push(sightHeader(field, named))
+    if (named !== undefined) found.push(sightHeader(field, named))
   }
-  for (const envelope of envelopes) sights.push(...sightEnvelope(envelope))
-  sights.push(...sightBody(message))
+  for (const envelope of envelopes) found.push(...sightEnvelope(envelope))
+  found.push(...sightBody(message))
+  if (found.length === 0) return undefined
+  const sights = found.map((sight): ShapedSight => ({ ...sight, shape: readX402Shape(sight.document?.value) }))
   const [first] = sights.toSorted(
     (a, b) =>
       RANK[a.stage] - RANK[b.stage] || Number(b.document !== undefined) - Number(a.document !== undefined),
@@ -71,7 +78,7 @@ export function detectX402({ message, envelopes }: Reading): Sighting<undefined>
   const version = decodedVersion(first) ?? first.namedVersion
   const isDiscriminating =
     decodedVersion(first) !== null ||
-    (first.stage === 'settlement' && readX402Shape(first.document?.value).stage === 'settlement')
+    (first.stage === 'settlement' && first.shape.stage === 'settlement')
   return {
     layer: {
       name: 'x402',
@@ -90,7 +97,7 @@ export function detectX402({ message, envelopes }: Reading): Sighting<undefined>
 
 const valueOf = (read: Read<Json>): Json | undefined => (read.ok ? read.value : undefined)
 
-function describe(sight: Sight): Evidence {
+function describe(sight: ShapedSight): Evidence {
   const version = decodedVersion(sight)
   const says =
     version !== null
@@ -103,10 +110,8 @@ function describe(sight: Sight): Evidence {
   return { mark: says, at: sight.at }
 }
 
-function decodedVersion({ document }: Sight): string | null {
-  const { version } = readX402Shape(document?.value)
-  return version === null ? null : String(version)
-}
+const decodedVersion = ({ shape: { version } }: ShapedSight): string | null =>
+  version === null ? null : String(version)
 
 function sightHeader(field: HeaderField, { stage, version }: NamedHeader): Sight {
   const text = isOversize(field) ? undefined : decodeBase64Text(field.value)
@@ -262,13 +267,13 @@ function toDocument(from: Found<Json>): Found<JsonObject> | undefined {
   return read.ok && isObject(read.value) ? { value: read.value, at: inside(from.at) } : undefined
 }
 
-function findConflicts(sights: readonly Sight[]): Conflict[] {
+function findConflicts(sights: readonly ShapedSight[]): Conflict[] {
   const conflicts: Conflict[] = []
   const payments = sights.filter(({ stage }) => stage === 'payment')
   for (const { at } of payments.slice(1))
     conflicts.push(conflict('DUPLICATE_PAYMENT', at, 'More than one x402 payment in one message.'))
-  for (const { stage, document } of sights)
-    if (stage === 'payment' && document !== undefined && readX402Shape(document.value).method === 'several')
+  for (const { stage, document, shape } of sights)
+    if (stage === 'payment' && document !== undefined && shape.method === 'several')
       conflicts.push(
         conflict(
           'DUPLICATE_PAYMENT',
