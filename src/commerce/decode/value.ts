@@ -30,13 +30,14 @@ export const member = (value: unknown, key: string): Json | undefined =>
 
 /** The value at a path of members. */
 export function pick(from: Found<Json> | null, ...path: readonly string[]): Found<Json> | null {
-  let found = from
+  if (from === null || path.length === 0) return from
+  let value: Json | undefined = from.value
   for (const key of path) {
-    const value = member(found?.value, key)
-    if (found === null || value === undefined) return null
-    found = { value, at: pointer(found.at, key) }
+    value = member(value, key)
+    if (value === undefined) return null
   }
-  return found
+  // Most members that are asked for are not there: a place is written for those that are.
+  return { value, at: pointer(from.at, ...path) }
 }
 
 /** Text at a path of members; null where there is none or it is empty. */
