@@ -40,23 +40,27 @@ export interface Analysis extends Reading {
   readonly lacks: readonly Lack[]
 }
 
+/** The nearest to the money first. */
+const inOrder = (protocols: readonly Protocol[]): readonly Protocol[] =>
+  protocols.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role))
+
+const IN_ORDER = inOrder(PROTOCOLS)
+
 /**
  * Never throws. The work is linear in the size of the message.
- * @param protocols those that are looked for
+ * @param protocols those that are looked for, where not all of them are
  */
-export function analyse(message: Message, protocols: readonly Protocol[] = PROTOCOLS): Analysis {
+export function analyse(message: Message, protocols?: readonly Protocol[]): Analysis {
   const reading: Reading = {
     message,
     http: readHttp(message),
     envelopes: readEnvelopes(message),
     digests: digestBody(message.body),
   }
-  const seen = protocols
-    .toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role))
-    .flatMap((protocol) => {
-      const sighting = protocol.detect(reading)
-      return sighting === undefined ? [] : [{ protocol, sighting }]
-    })
+  const seen = (protocols === undefined ? IN_ORDER : inOrder(protocols)).flatMap((protocol) => {
+    const sighting = protocol.detect(reading)
+    return sighting === undefined ? [] : [{ protocol, sighting }]
+  })
   const spoken = seen.map(({ protocol, sighting }) => state(protocol, sighting, reading))
   const others = findOtherLayers(reading).filter(({ name }) =>
     spoken.every(({ layer }) => layer.name !== name),

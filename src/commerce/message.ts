@@ -1,5 +1,6 @@
 // Input -> Message: header fields by name, body as text or JSON, each with its place. Nothing here knows a protocol, and
 // nothing that came in is an exception: what cannot be read is a state of the message.
+import { toUrl } from './compare.ts'
 import { readJson } from './decode/json.ts'
 import { readOutline } from './decode/outline.ts'
 import { pointer } from './decode/value.ts'
@@ -29,7 +30,7 @@ export function readMessage(input: TransactionInput, given?: Body): Message {
   const { headers, unreadHeaders } = readHeaders(input.headers)
   const byName = new Map(headers.toReversed().map((field) => [field.name, field]))
   return {
-    target: { text: input.target, url: URL.parse(input.target) ?? undefined },
+    target: { text: input.target, url: toUrl(input.target) },
     method: input.method?.toUpperCase() ?? (body.kind === 'absent' ? 'GET' : 'POST'),
     headers,
     unreadHeaders,
@@ -38,6 +39,10 @@ export function readMessage(input: TransactionInput, given?: Body): Message {
     header: (name) => byName.get(name),
   }
 }
+
+/** URL of an address in a message: most often it is that of the target, which is read already. Undefined where it is no absolute URL. */
+export const urlOf = ({ target }: Message, text: string): URL | undefined =>
+  text === target.text ? target.url : toUrl(text)
 
 /** Methods that change nothing (RFC 9110, 9.2.1). Any other token, known or not, may. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])

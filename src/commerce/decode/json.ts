@@ -31,7 +31,7 @@ export function decodeBase64Text(text: string): string | undefined {
 export function decodeBase64(text: string): Buffer | undefined {
   if (!BASE64.test(text)) return undefined
   // A single character beyond a group of four stands for no byte.
-  const characters = text.replace(/=+$/, '').length
+  const characters = text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
   if (characters === 0 || characters % 4 === 1) return undefined
   return Buffer.from(text, 'base64')
 }

@@ -54,9 +54,10 @@ const MAX_RESOURCE_CHARS = 2048
 function showResource(resource: Found<string> | null, gate: Gate): string | null {
   if (resource === null || resource.value.length > MAX_RESOURCE_CHARS) return null
   const { value } = resource
-  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value) || !URL.canParse(value))
-    return /^[\w.:~/-]{1,256}$/.test(value) ? gate(value) : null
-  const url = new URL(value)
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? URL.parse(value) : null
+  if (url === null) return /^[\w.:~/-]{1,256}$/.test(value) ? gate(value) : null
+  // Each change writes the address anew: one with none of these parts is left alone.
+  if (!/[?#@]/.test(value)) return gate(url.href)
   url.username = ''
   url.password = ''
   url.hash = ''

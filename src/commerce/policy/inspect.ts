@@ -7,7 +7,7 @@ import type { Policy } from './document.ts'
 import { reportFacts } from './facts.ts'
 import { type JudgedMessage, judgeMessage } from './judge.ts'
 import { POLICY_RULESET_VERSION } from './reasons.ts'
-import { createGate, createPlaceGate, listRedactions } from './redact.ts'
+import { createGate, createPlaceGate, listRedactions, readCredentials } from './redact.ts'
 
 /**
  * A transaction judged by itself: no spend window is asked.
@@ -21,7 +21,8 @@ export function reportInspection(judged: JudgedMessage, spend: SpendReport | nul
   const { subject, decision, reasons } = judged
   const { policy } = subject
   const { detection } = subject
-  const gate = createGate(subject)
+  const credentials = readCredentials(subject)
+  const gate = createGate(subject, credentials)
   const show = createPlaceGate(gate)
   const { protocol, version, transport, stage, confidence, primary, layers, facts } = detection
   const shownLayers = layers.map((layer) => reportLayer(layer, gate, show))
@@ -46,7 +47,7 @@ export function reportInspection(judged: JudgedMessage, spend: SpendReport | nul
       ruleset_version: POLICY_RULESET_VERSION,
       policy_source: policy.source,
     },
-    redactions: listRedactions(subject).map((one) => ({ ...one, path: show(one.path) })),
+    redactions: listRedactions(subject, credentials).map((one) => ({ ...one, path: show(one.path) })),
     spend,
     forwarded: false,
   }
@@ -65,7 +66,5 @@ const reportLayer = (
   transport: layer.transport,
   stage: gate(layer.stage),
   confidence: layer.confidence,
-  evidence: layer.evidence
-    .slice(0, MAX_EVIDENCE)
-    .map(({ mark, at }) => ({ mark: gate(mark), at: show(at) })),
+  evidence: layer.evidence.slice(0, MAX_EVIDENCE).map(({ mark, at }) => ({ mark: gate(mark), at: show(at) })),
 })

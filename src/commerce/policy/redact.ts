@@ -26,9 +26,20 @@ const HASH_MIN_CHARS = 24
 
 const prefixOf = (value: string): string => hash('sha256', value.toWellFormed()).slice(0, 8)
 
+/** Values that are never shown wherever they stand, by their places; undefined inside something that is encoded. */
+export type Credentials = ReadonlyMap<Place, string | undefined>
+
+export const readCredentials = ({ message, detection }: Subject): Credentials =>
+  new Map(
+    [...new Set([...detection.facts.credentials, ...listHeaders(message)])].map((place) => [
+      place,
+      valueAt(message, place),
+    ]),
+  )
+
 /** Sorted by place, one of a place, at most 100. */
-export function listRedactions(subject: Subject): Redaction[] {
-  const { message, detection, primary, secrets, cards } = subject
+export function listRedactions(subject: Subject, credentials: Credentials): Redaction[] {
+  const { primary, secrets, cards } = subject
   const found = new Map<string, Redaction>()
   const add = (redaction: Redaction) => {
     const key = keyOf(redaction.path)
@@ -36,10 +47,9 @@ export function listRedactions(subject: Subject): Redaction[] {
   }
   // A number of few digits first: no digest of it may be told under another name.
   for (const { kind, text, last4 } of cards) add({ path: placeOf(text), kind, sha256_prefix: null, last4 })
-  const places = [...new Set([...detection.facts.credentials, ...listHeaders(message)])]
-  for (const path of places) {
+  const places = [...credentials.keys()]
+  for (const [path, value] of credentials) {
     if (isInside(path, places)) continue
-    const value = valueAt(message, path)
     const kind = kindOf(path, value, primary?.protocol.policy.credentialKind)
     add({
       path,
@@ -137,16 +147,17 @@ const HIDDEN = '[redacted]'
 /**
  * The gate: gives every text of an answer back, or a mark in its place where it holds a secret of the message or looks like one.
  */
-export function createGate(subject: Subject): (text: string) => string {
-  const { message, detection, secrets, cards } = subject
+export function createGate(
+  { secrets, cards }: Pick<Subject, 'secrets' | 'cards'>,
+  credentials: Credentials,
+): (text: string) => string {
   const needles = new Set<string>()
   const add = (value: string | undefined) => {
     if (value !== undefined && value.length >= NEEDLE_MIN_CHARS) needles.add(value)
   }
   for (const { value } of secrets) add(value)
   for (const { value } of cards) add(value)
-  for (const place of [...detection.facts.credentials, ...listHeaders(message)]) {
-    const value = valueAt(message, place)
+  for (const value of credentials.values()) {
     add(value)
     // The scheme may be left out where it is said again.
     add(value?.replace(/^[A-Za-z\d-]{1,32}[ \t]+/, ''))

@@ -18,6 +18,7 @@ export const judgeTarget: Rule = (subject) => {
     found.push(...judgeUrl(url, '/target', text))
   }
   for (const { value, at } of listNamed(subject)) {
+    if (value === text) continue
     const named = /^https?:\/\//i.test(value) ? URL.parse(value) : null
     if (named !== null && named.host !== url?.host) found.push(...judgeUrl(named, at, value))
   }

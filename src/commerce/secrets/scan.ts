@@ -3,7 +3,15 @@
 import { TEXT_MIN_CHARS } from '../decode/outline.ts'
 import { judgeNamed, NAMED_MIN_CHARS } from './entropy.ts'
 import { findMnemonic } from './mnemonic.ts'
-import { BOUNDARY, escape, NO_WORD, PATTERNS, SECRET_NAME, SECRET_WORD, type SecretPattern } from './patterns.ts'
+import {
+  BOUNDARY,
+  escape,
+  NO_WORD,
+  PATTERNS,
+  SECRET_NAME,
+  SECRET_WORD,
+  type SecretPattern,
+} from './patterns.ts'
 import type { Text } from '../ports.ts'
 
 type Searched = Pick<Text, 'value' | 'name' | 'isName'>

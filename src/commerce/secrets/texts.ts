@@ -46,7 +46,10 @@ function readTarget({ target: { text, url } }: Message): Text[] {
   return [
     lone(text, '', 'url', '/target'),
     ...(plain === undefined ? [] : [lone(plain, '', 'url', '/target', true)]),
-    ...[...(url?.searchParams ?? [])].map(([name, value]) => lone(value, name, 'url', '/target', true)),
+    // A URL builds its parameters when it is asked for them, also where it has none.
+    ...(url === undefined || url.search === '' ? [] : [...url.searchParams]).map(([name, value]) =>
+      lone(value, name, 'url', '/target', true),
+    ),
   ]
 }
 

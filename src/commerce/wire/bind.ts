@@ -23,7 +23,7 @@ export function bindHttp(reading: Reading): Binding[] {
       ),
     )
     if (host !== null) {
-      const isSame = normaliseAuthority(host.value, url.protocol) === url.host
+      const isSame = host.value === url.host || normaliseAuthority(host.value, url.protocol) === url.host
       found.push(
         bind(
           'host',

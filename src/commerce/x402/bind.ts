@@ -3,14 +3,14 @@
 import { decodeSegment } from '../checkout.ts'
 import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../core/networks.ts'
 import { type Numeral, pickObject, pickText } from '../decode/value.ts'
-import { jsonBody } from '../message.ts'
+import { jsonBody, urlOf } from '../message.ts'
 import type { Binding, Found, Layer, Message, Place } from '../ports.ts'
 import type { Stated } from '../protocol.ts'
 import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './facts.ts'
 import { readRequirement } from './read.ts'
 import { isFacilitatorRequest, readX402Shape } from './shape.ts'
 import { judgeSpender } from './spender.ts'
-import { bind, compareHosts, compareResources, isSameAddress, toUrl, type Verdict } from '../compare.ts'
+import { bind, compareHosts, compareResources, isSameAddress, type Verdict } from '../compare.ts'
 import {
   findDifference,
   findDomainDifference,
@@ -185,7 +185,7 @@ function bindResources(facts: X402Facts, layer: Layer, message: Message): Bindin
 function bindResource(resource: Found<string>, facts: X402Facts, layer: Layer, message: Message): Binding[] {
   const result = (verdict: Binding['verdict'], other: Place, text: string) =>
     bind('resource', verdict, resource.at, other, text)
-  const url = toUrl(resource.value)
+  const url = urlOf(message, resource.value)
   const tool = /^mcp:\/\/tool\/([^/?#]+)$/.exec(resource.value)?.[1]
   if (tool !== undefined) {
     if (facts.toolName === null)
@@ -280,7 +280,7 @@ function bindOffer(offer: X402Offer, facts: X402Facts, message: Message): Bindin
   if (
     resourceUrl !== null &&
     target !== undefined &&
-    (toUrl(resourceUrl.value)?.host ?? target.host) !== target.host &&
+    (urlOf(message, resourceUrl.value)?.host ?? target.host) !== target.host &&
     facts.resource?.value !== resourceUrl.value
   )
     return bind(

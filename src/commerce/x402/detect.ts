@@ -65,7 +65,10 @@ export function detectX402({ message, envelopes }: Reading): Sighting<undefined>
   for (const envelope of envelopes) found.push(...sightEnvelope(envelope))
   found.push(...sightBody(message))
   if (found.length === 0) return undefined
-  const sights = found.map((sight): ShapedSight => ({ ...sight, shape: readX402Shape(sight.document?.value) }))
+  const sights = found.map((sight): ShapedSight => ({
+    ...sight,
+    shape: readX402Shape(sight.document?.value),
+  }))
   const [first] = sights.toSorted(
     (a, b) =>
       RANK[a.stage] - RANK[b.stage] || Number(b.document !== undefined) - Number(a.document !== undefined),
@@ -77,8 +80,7 @@ export function detectX402({ message, envelopes }: Reading): Sighting<undefined>
     evidence.push({ mark: 'A2A extension a2a-x402', at: extension.at })
   const version = decodedVersion(first) ?? first.namedVersion
   const isDiscriminating =
-    decodedVersion(first) !== null ||
-    (first.stage === 'settlement' && first.shape.stage === 'settlement')
+    decodedVersion(first) !== null || (first.stage === 'settlement' && first.shape.stage === 'settlement')
   return {
     layer: {
       name: 'x402',
