@@ -20,7 +20,7 @@ import {
 } from './detect.ts'
 import type { Ap2Constraint, Ap2Facts } from './facts.ts'
 import { type Grant, isHashOf, listGrants, readHashClaim } from './grants.ts'
-import { readToken } from './read.ts'
+import { readTimes } from './read.ts'
 import { bindSignatures } from './verify.ts'
 
 /** Mandates of 0.1 sign nothing that could be recomputed but the hash of a cart. */
@@ -146,7 +146,7 @@ function bindGrant(grant: Grant, sights: Ap2Sights, checkouts: readonly Checkout
   const own = checkouts.find(({ carrier }) => carrier === closed)
   const claims: Closed = {
     mandate: closed.mandate,
-    issuedAt: readToken(closed).issuedAt,
+    issuedAt: readTimes(closed).issuedAt,
     checkout: readCheckout(own),
   }
   const place = closed.mandate?.at ?? closed.token.at
@@ -235,7 +235,7 @@ const SKEW_SECONDS = 300
 
 /** Whether each token can be valid at all, and was made while the open mandates before it were. */
 function bindWindows({ tokens }: Chain): Binding[] {
-  const read = tokens.map(readToken)
+  const read = tokens.map((one) => ({ ...readTimes(one), isOpen: isOpen(one), at: one.token.at }))
   return read.flatMap((one, index) => {
     const { issuedAt, expiresAt } = one
     if (issuedAt === null) return []

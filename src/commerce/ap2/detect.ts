@@ -271,7 +271,7 @@ export function leading({ tokens }: Chain): ChainToken | undefined {
 export const familyOf = ({ vct }: Pick<ChainToken, 'vct'>): string | undefined => vct?.value.split('.')[1]
 
 /** Whether a `vct` is that of an open mandate, which a person signs before the purchase. */
-export const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
+const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
 
 function digestOnce(text: string): (algorithm: string) => string {
   const made = new Map<string, string>()

@@ -38,7 +38,7 @@ export function isSameParty(one: Found<JsonObject>, other: Party): Verdict {
     const value = member(one.value, key)
     const stated = other[key]
     if (typeof value !== 'string' || value === '' || stated === null) return undefined
-    return key === 'website' ? normalise(value) === normalise(stated.value) : value === stated.value
+    return value === stated.value || (key === 'website' && normalise(value) === normalise(stated.value))
   }
   const [id, name, website] = [compare('id'), compare('name'), compare('website')]
   if (id === false || website === false) return 'mismatch'

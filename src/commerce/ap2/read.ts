@@ -18,7 +18,7 @@ import type { Sighting, Stated } from '../protocol.ts'
 import type { Reading } from '../reading.ts'
 import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
 import { readConstraint } from './constraints.ts'
-import { type Ap2Sights, type ChainToken, isOpen, isOpenVct, leading, readCheckout } from './detect.ts'
+import { type Ap2Sights, type ChainToken, isOpen, leading, readCheckout } from './detect.ts'
 import { findOpens } from './grants.ts'
 import { findMerchant } from './party.ts'
 import { type MandateV01, readV01Total } from './read-v01.ts'
@@ -67,14 +67,32 @@ export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading
   }
 }
 
+/** A claim of the key binding, of the token or of the mandate in it. */
+const readClaim = <T>(
+  pickOne: (from: Found<Json> | null, key: string) => T | null,
+  { token, mandate }: ChainToken,
+  key: string,
+): T | null => pickOne(token.keyBinding, key) ?? pickOne(token.payload, key) ?? pickOne(mandate, key)
+
+/** When a mandate was made, and when it ends at the earliest. Seconds. */
+export function readTimes(one: ChainToken): Pick<Ap2Token, 'issuedAt' | 'expiresAt'> {
+  const { token, mandate } = one
+  return {
+    issuedAt: readClaim(pickNumber, one, 'iat'),
+    expiresAt: earliest(
+      [token.keyBinding, token.payload, mandate].flatMap((from) => pickNumber(from, 'exp') ?? []),
+    ),
+  }
+}
+
 /** A mandate with the claims of the token that carries it. */
-export function readToken({ token, mandate, vct, undisclosed, unmatched, irregular }: ChainToken): Ap2Token {
+export function readToken(one: ChainToken): Ap2Token {
+  const { token, mandate, vct, undisclosed, unmatched, irregular } = one
   const { payload, keyBinding: binding, binder } = token
-  const claim = <T>(pickOne: (from: Found<Json> | null, key: string) => T | null, key: string): T | null =>
-    pickOne(binding, key) ?? pickOne(payload, key) ?? pickOne(mandate, key)
+  const claim = (key: string): Found<string> | null => readClaim(pickText, one, key)
   return {
     at: token.at,
-    isOpen: vct !== null && isOpenVct(vct.value),
+    isOpen: isOpen(one),
     vct,
     mandate,
     signature: judgeCredential({
@@ -82,13 +100,12 @@ export function readToken({ token, mandate, vct, undisclosed, unmatched, irregul
       at: pointer(token.at, 'signature'),
     }),
     alg: pickText(token.header, 'alg'),
-    issuedAt: claim(pickNumber, 'iat'),
+    ...readTimes(one),
     notBefore: latest([binding, payload, mandate].flatMap((from) => pickNumber(from, 'nbf') ?? [])),
-    expiresAt: earliest([binding, payload, mandate].flatMap((from) => pickNumber(from, 'exp') ?? [])),
-    aud: claim(pickText, 'aud'),
-    nonce: claim(pickText, 'nonce'),
-    jti: claim(pickText, 'jti'),
-    sdHash: claim(pickText, 'sd_hash') ?? claim(pickText, 'issuer_jwt_hash'),
+    aud: claim('aud'),
+    nonce: claim('nonce'),
+    jti: claim('jti'),
+    sdHash: claim('sd_hash') ?? claim('issuer_jwt_hash'),
     disclosuresAt: pointer(token.at, 'disclosures'),
     disclosures: token.disclosures.length,
     unmatchedDisclosures: unmatched + irregular,

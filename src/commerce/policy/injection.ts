@@ -8,6 +8,7 @@ import { reason, type Reason } from './reasons.ts'
 /** More of them say nothing new. */
 const MAX_FOUND = 16
 const MIN_CHARS = 8
+const LONG_CHARS = 512
 
 /** Finds at most 16 texts of the body and of decoded documents that speak to the agent; URLs and plain headers are not looked at. */
 export const judgeInjection: Rule = ({ texts, isExpected }) => {
@@ -17,6 +18,8 @@ export const judgeInjection: Rule = ({ texts, isExpected }) => {
     if (found.length >= MAX_FOUND) break
     const { where, isDecoded } = text.source
     if (where === 'url' || (where === 'header' && !isDecoded)) continue
+    // A mandate is longer than all that is written for people: where it belongs, it is not searched.
+    if (text.value.length >= LONG_CHARS && isExpected(placeOf(text))) continue
     const mark = findMarker(text)
     if (mark === undefined) continue
     const at = placeOf(text)
