@@ -3,6 +3,7 @@
 import { constants, type JsonWebKey, verify } from 'node:crypto'
 import { toPublicKey } from '../../lib/public-keys.ts'
 import { bind } from '../compare.ts'
+import { toDerSignature } from '../decode/ecdsa.ts'
 import { isPlaceholder } from '../decode/jws.ts'
 import { isJwsSignature } from '../decode/jwt-forms.ts'
 import { isObject, member } from '../decode/value.ts'
@@ -23,14 +24,16 @@ interface Algorithm {
   /** As node:crypto calls it; null where it is part of the algorithm. */
   readonly digest: string | null
   readonly curve: string
+  /** Length of a signature of ECDSA. Bytes. */
+  readonly bytes?: number
 }
 
 /** Algorithms of JWS (RFC 7518, 8037, 8812, 9864) with a public key on a curve. */
 const ON_CURVES: ReadonlyMap<Json, Algorithm> = new Map([
-  ['ES256', { digest: 'sha256', curve: 'P-256' }],
-  ['ES384', { digest: 'sha384', curve: 'P-384' }],
-  ['ES512', { digest: 'sha512', curve: 'P-521' }],
-  ['ES256K', { digest: 'sha256', curve: 'secp256k1' }],
+  ['ES256', { digest: 'sha256', curve: 'P-256', bytes: 64 }],
+  ['ES384', { digest: 'sha384', curve: 'P-384', bytes: 96 }],
+  ['ES512', { digest: 'sha512', curve: 'P-521', bytes: 132 }],
+  ['ES256K', { digest: 'sha256', curve: 'secp256k1', bytes: 64 }],
   ['EdDSA', { digest: null, curve: 'Ed25519' }],
   ['Ed25519', { digest: null, curve: 'Ed25519' }],
 ])
@@ -122,12 +125,18 @@ function verifyWith(jwk: JsonObject, { jwt, header, signature }: Signed): keyof 
   if (known !== undefined ? jwk['crv'] !== known.curve : !isBoundedRsa(jwk)) return 'unverifiable'
   try {
     const text = Buffer.from(jwt.slice(0, jwt.lastIndexOf('.')))
-    const options = {
-      key: toPublicKey(publicOf(jwk)),
-      dsaEncoding: 'ieee-p1363' as const,
-      ...('padding' in algorithm && algorithm),
-    }
-    return verify(algorithm.digest, text, options, Buffer.from(signature, 'base64url')) ? 'match' : 'mismatch'
+    const key = toPublicKey(publicOf(jwk))
+    const bytes = Buffer.from(signature, 'base64url')
+    const isValid =
+      known?.bytes === bytes.length
+        ? verify(known.digest, text, key, toDerSignature(bytes))
+        : verify(
+            algorithm.digest,
+            text,
+            { key, dsaEncoding: 'ieee-p1363', ...('padding' in algorithm && algorithm) },
+            bytes,
+          )
+    return isValid ? 'match' : 'mismatch'
   } catch {
     // A key that is no point of its curve.
     return 'unverifiable'

@@ -15,13 +15,13 @@ describe('a public key', () => {
     expect(toPublicKey({ ...one.jwk })).toBe(toPublicKey({ ...one.jwk }))
     expect(verify('sha256', TEXT, toPublicKey(one.jwk), one.signature)).toBe(true)
     expect(
-      verify('sha256', TEXT, toPublicKey({ ...one.jwk, x: other.jwk.x, y: other.jwk.y }), one.signature),
+      verify('sha256', TEXT, toPublicKey({ ...one.jwk, x: other.jwk.x!, y: other.jwk.y! }), one.signature),
     ).toBe(false)
   })
 
   it('that is none is refused again and again', () => {
     const { jwk } = makePair()
-    for (let time = 0; time < 2; time++) expect(() => toPublicKey({ ...jwk, y: jwk.x })).toThrow()
+    for (let time = 0; time < 2; time++) expect(() => toPublicKey({ ...jwk, y: jwk.x! })).toThrow()
   })
 
   it('is kept among the newest 256, and where its text is not too long', () => {
