@@ -86,7 +86,7 @@ export function readTimes(one: ChainToken): Pick<Ap2Token, 'issuedAt' | 'expires
 }
 
 /** A mandate with the claims of the token that carries it. */
-export function readToken(one: ChainToken): Ap2Token {
+function readToken(one: ChainToken): Ap2Token {
   const { token, mandate, vct, undisclosed, unmatched, irregular } = one
   const { payload, keyBinding: binding, binder } = token
   const claim = (key: string): Found<string> | null => readClaim(pickText, one, key)

@@ -27,7 +27,7 @@ const HASH_MIN_CHARS = 24
 const prefixOf = (value: string): string => hash('sha256', value.toWellFormed()).slice(0, 8)
 
 /** Values that are never shown wherever they stand, by their places; undefined inside something that is encoded. */
-export type Credentials = ReadonlyMap<Place, string | undefined>
+type Credentials = ReadonlyMap<Place, string | undefined>
 
 export const readCredentials = ({ message, detection }: Subject): Credentials =>
   new Map(
