@@ -3,24 +3,23 @@
 // else that holds the secret, such as base64. And for lists that say the place of each entry before it.
 import type { Budget } from './budget.ts'
 import type { Content } from './containers.ts'
+import {
+  findNumberChains,
+  KIND,
+  LEAST_BYTES,
+  MOST_BINARY_DIGITS,
+  MOST_BYTES_BETWEEN,
+  MOST_DIGITS,
+  type Notation,
+  OTHER,
+  type Token,
+} from './number-chains.ts'
 import type { Region } from './squeeze.ts'
 
-/** Fewer bytes are no piece of a secret. */
-const LEAST_BYTES = 12
 /** What may stand between two numbers: `Chr(97) & Chr(98)`, or one on each line. */
 const MOST_WORDS_BETWEEN = 2
-const MOST_BYTES_BETWEEN = 32
 /** Between two runs of numbers: of no form, and no letter. */
 const GAP = 0x01
-
-/** A stretch of letters and digits. */
-interface Token {
-  readonly bytes: Uint8Array
-  start: number
-  end: number
-  /** How many there were before it. */
-  index: number
-}
 
 /**
  * Writes the bytes that the token stands for.
@@ -34,11 +33,24 @@ type ReadNumber = (token: Token, out: Uint8Array) => number
  */
 export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Content> {
   budget.spend(bytes.length)
-  const regions = listNumbered(bytes)
-  // What is wrapped in a text may be many short texts, in which there is nothing to read.
-  if (regions.length === 0) return
-  const runs = [readHex, readSwapped, readDecimal, readOctal, readBinary].map(createRun)
   const list = createList()
+  const { regions, notations } = findNumberChains(bytes, list.take)
+  // What is wrapped in a text may be many short texts, in which there is nothing to read.
+  if (regions.length > 0) {
+    const written = readRuns(bytes, regions, notations, budget)
+    if (written.length > 0) yield { name: 'numbers', bytes: written }
+  }
+  const entries = list.end(bytes)
+  if (entries.length > 0) yield { name: 'list', bytes: entries }
+}
+
+function readRuns(
+  bytes: Uint8Array,
+  regions: readonly Region[],
+  notations: ReadonlySet<Notation>,
+  budget: Budget,
+): Uint8Array {
+  const runs = READERS.filter(({ notation }) => notations.has(notation)).map(({ read }) => createRun(read))
   const token: Token = { bytes, start: 0, end: 0, index: 0 }
   for (const { start, end } of regions) {
     budget.spend((end - start) * 3)
@@ -49,74 +61,13 @@ export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Conte
       for (let kind = kinds; kind !== 0; kind = KIND[bytes[++at] ?? 0] ?? 0) kinds |= kind
       token.end = at
       token.index++
-      if (kinds >= OTHER) continue
-      for (const run of runs) run.take(token)
-      if (kinds === DIGIT) list.take(token)
+      if (kinds < OTHER) for (const run of runs) run.take(token)
     }
   }
   const written = runs.map((run) => run.end())
   VALUE.fill(0)
-  if (written.some((run) => run.length > 0)) yield { name: 'numbers', bytes: Buffer.concat(written) }
-  const entries = list.end(bytes)
-  if (entries.length > 0) yield { name: 'list', bytes: entries }
+  return Buffer.concat(written)
 }
-
-/** Most between two numbers that have a digit: others, of letters alone, may stand between them. */
-const MOST_BYTES_IN_CHAIN = MOST_BYTES_BETWEEN + 8
-/** A list has fewer entries than a run has bytes. */
-const LEAST_IN_CHAIN = 8
-const AROUND_CHAIN = 64
-
-/** Where enough numbers follow one another to be either. Most of an ordinary text is passed over here, byte by byte and for nothing else. */
-function listNumbered(bytes: Uint8Array): Region[] {
-  const regions: { start: number; end: number }[] = []
-  let chain = 0
-  let chainStart = 0
-  let chainEnd = -Infinity
-  let tokenEnd = 0
-  for (let at = 0; at < bytes.length; at++) {
-    if (IS_DIGIT[bytes[at] ?? 0] === 0) continue
-    let start = at
-    while (start > tokenEnd && KIND[bytes[start - 1] ?? 0] !== 0) start--
-    let kinds = 0
-    tokenEnd = start
-    for (let kind = KIND[bytes[tokenEnd] ?? 0] ?? 0; kind !== 0; kind = KIND[bytes[++tokenEnd] ?? 0] ?? 0)
-      kinds |= kind
-    at = tokenEnd
-    const size = kinds >= OTHER ? 0 : mostBytesOf(tokenEnd - start, kinds === DIGIT)
-    if (size === 0) continue
-    if (start - chainEnd > MOST_BYTES_IN_CHAIN) {
-      chain = 0
-      chainStart = start
-    }
-    chain += size
-    chainEnd = tokenEnd
-    if (chain < LEAST_IN_CHAIN) continue
-    const last = regions.at(-1)
-    const end = Math.min(bytes.length, chainEnd + AROUND_CHAIN)
-    if (last && last.end >= chainStart - AROUND_CHAIN) last.end = end
-    else regions.push({ start: Math.max(0, chainStart - AROUND_CHAIN), end })
-  }
-  return regions
-}
-
-/** The most that a number of so many characters can stand for, in any way to write it. */
-function mostBytesOf(characters: number, hasOnlyDigits: boolean): number {
-  // Of digits alone more than four are hexadecimal or binary, which come in pairs and in eights.
-  if (hasOnlyDigits && characters > 4 && characters % 2 === 1) return characters <= LONGEST_INDEX ? 1 : 0
-  if (characters <= MOST_DIGITS + 2) return Math.ceil(characters / 2)
-  return hasOnlyDigits && characters <= MOST_BINARY_DIGITS ? Math.floor(characters / 8) : 0
-}
-
-const DIGIT = 1
-/** Digits of hexadecimal, and what stands before or behind some: `0x61`, `u0061`, `0o141`, `97u8`, `97L`. */
-const LETTER = 2
-const OTHER = 4
-const KIND = new Uint8Array(256)
-const IS_DIGIT = new Uint8Array(256)
-for (const byte of Buffer.from('0123456789')) IS_DIGIT[byte] = KIND[byte] = DIGIT
-for (const byte of Buffer.from('abcdefhiloux')) KIND[byte] = KIND[byte - 0x20] = LETTER
-for (const byte of Buffer.from('gjkmnpqrstvwyz')) KIND[byte] = KIND[byte - 0x20] = OTHER
 
 /** Grows, and keeps only what is followed by enough of its kind. */
 function createWriter() {
@@ -146,7 +97,7 @@ function createWriter() {
 }
 
 /** Of one number; a part of the secret is in it for a moment. */
-const VALUE = new Uint8Array(512)
+const VALUE = new Uint8Array(MOST_BINARY_DIGITS / 8)
 
 function createRun(read: ReadNumber) {
   const writer = createWriter()
@@ -180,9 +131,6 @@ const hexDigit = (byte: number | undefined) => {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** Of one number: what is longer is read as a run of digits (containers.ts). */
-const MOST_DIGITS = 16
-const MOST_BINARY_DIGITS = VALUE.length * 8
 const X = 0x78
 const U = 0x75
 const H = 0x68
@@ -262,6 +210,14 @@ const readBinary: ReadNumber = ({ bytes, start, end }, out) => {
   }
   return digits / 8
 }
+
+const READERS: readonly { readonly notation: Notation; readonly read: ReadNumber }[] = [
+  { notation: 'hexadecimal', read: readHex },
+  { notation: 'hexadecimal', read: readSwapped },
+  { notation: 'decimal', read: readDecimal },
+  { notation: 'decimal', read: readOctal },
+  { notation: 'binary', read: readBinary },
+]
 
 const LONGEST_INDEX = 5
 const LEAST_ENTRIES = 8
