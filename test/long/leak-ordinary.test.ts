@@ -3,12 +3,24 @@ import { expect, it } from 'vitest'
 import { createBudget } from '../../src/egress/leak/budget.ts'
 import { createLeakSearch } from '../../src/egress/leak/search.ts'
 import { Secret } from '../../src/lib/secret.ts'
-import { createRandom, ordinaryAnswer, randomSecret } from '../support/ordinary-answers.ts'
+import { createRandom, ordinaryAnswer, type Random, randomSecret } from '../support/ordinary-answers.ts'
 
 const ANSWERS = 100_000
 /** Each answer is searched for a few secrets, each secret in a few hundred answers. */
 const SECRETS_AT_ONCE = 4
 const ANSWERS_PER_SECRETS = 200
+
+/** A search for all secrets of a scheme at once, as for one that was rotated: an answer is read once, and not once for each. */
+function createSearches(random: Random) {
+  const secrets = Map.groupBy(
+    Array.from({ length: SECRETS_AT_ONCE }, () => randomSecret(random)),
+    ({ scheme }) => scheme,
+  )
+  return [...secrets].map(([scheme, sought]) => {
+    const texts = sought.map(({ secret }) => secret)
+    return { texts, search: createLeakSearch({ secrets: texts.map((text) => new Secret(text)), scheme }) }
+  })
+}
 
 it(
   'of 100,000 ordinary answers none is taken for one that holds a random secret',
@@ -16,11 +28,9 @@ it(
   () => {
     const random = createRandom('ordinary answers')
     const mistaken: string[] = []
+    const missed: string[] = []
     for (let answer = 0; answer < ANSWERS;) {
-      const sought = Array.from({ length: SECRETS_AT_ONCE }, () => randomSecret(random))
-      const searches = sought.map(({ secret, scheme }) =>
-        createLeakSearch({ secrets: [new Secret(secret)], scheme }),
-      )
+      const searches = createSearches(random)
       for (let i = 0; i < ANSWERS_PER_SECRETS; i++, answer++) {
         const body = ordinaryAnswer(random)
         const headers = [
@@ -28,13 +38,19 @@ it(
           { name: 'x-request-id', value: random.bytes(16).toString('hex') },
           { name: 'etag', value: `W/"${random.bytes(32).toString('base64')}"` },
         ]
-        for (const [which, search] of searches.entries()) {
+        for (const { search, texts } of searches) {
           const verdict = search.inspect({ statusText: 'OK', headers, body }, createBudget(1e9))
-          if (!verdict.ok)
-            mistaken.push(`answer ${answer}, ${verdict.where}, ${verdict.encoding}, ${sought[which]?.secret}`)
+          if (!verdict.ok) mistaken.push(`answer ${answer}, ${verdict.where}, ${verdict.encoding}, ${texts}`)
         }
       }
+      // Whoever finds nothing in any answer makes no mistake either.
+      for (const { search, texts } of searches)
+        for (const text of texts) {
+          const body = Buffer.from(JSON.stringify({ echo: text }))
+          if (search.inspect({ statusText: 'OK', headers: [], body }, createBudget(1e9)).ok) missed.push(text)
+        }
     }
     expect(mistaken).toEqual([])
+    expect(missed).toEqual([])
   },
 )

@@ -1,7 +1,7 @@
 // Answers as the APIs of providers give them, with everything in them that looks like a secret and is none: ids, digests, tokens of pages,
 // signed links, keys that are public, tokens of somebody else, vectors of numbers, pictures in base64, dumps and logs. Which of them
 // comes is decided by the number of the answer, so that a run can be repeated from its seed.
-import { createHash } from 'node:crypto'
+import { createCipheriv, createHash } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 
 /** Bytes that look random and are the same at every run. */
@@ -11,13 +11,16 @@ export interface Random {
   pick<T>(items: readonly [T, ...T[]]): T
 }
 
-/** SHA-256 of the seed and a counter: slow, and good enough to stand for keys. */
+/** Drawn at once: a call for each few bytes would take longer than what is made of them. */
+const BLOCK_BYTES = 1 << 16
+
+/** The stream of AES under a key of the seed: good enough to stand for keys. */
 export function createRandom(seed: string): Random {
+  const stream = createCipheriv('aes-256-ctr', createHash('sha256').update(seed).digest(), Buffer.alloc(16))
   let block = Buffer.alloc(0)
-  let count = 0
   function bytes(length: number): Buffer {
-    while (block.length < length)
-      block = Buffer.concat([block, createHash('sha512').update(`${seed} ${count++}`).digest()])
+    if (block.length < length)
+      block = Buffer.concat([block, stream.update(Buffer.alloc(Math.max(BLOCK_BYTES, length)))])
     const taken = block.subarray(0, length)
     block = block.subarray(length)
     return taken
