@@ -54,10 +54,10 @@ function isNew() {
 
 function listPlain(value: SoughtValue): FormOfValue[] {
   const { bytes } = value
-  const backwards = reverse(value)
+  const reversed = reverse(value)
   const forms = [
     { ...plain('raw', value, bytes), isPlain: true },
-    plain('reversed', backwards, backwards.bytes),
+    plain('reversed', reversed, reversed.bytes),
     plain('rot13', value, bytes.map(rotate13)),
     ...inBase85(value),
     ...uuencoded(value),
@@ -79,16 +79,18 @@ const MIN_SQUEEZED_CHARS = 10
 function listSqueezed(value: SoughtValue): FormOfValue[] {
   const { bytes } = value
   const letters = onlyLetters(value)
-  const backwards = reverse(letters)
+  const reversed = reverse(letters)
   const reordered = [
     plain('spread', letters, letters.bytes),
-    plain('reversed', backwards, backwards.bytes),
+    plain('reversed', reversed, reversed.bytes),
     plain('rot13', letters, letters.bytes.map(rotate13)),
   ].map((form) => ({ ...form, isEnough: false }))
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
   const octal = Array.from(bytes, (byte) => byte.toString(8).padStart(3, '0'))
+  const inHex = ofTexts('hex', value, hex)
+  const inBase64Alone = inBase64('base64', value, 8)
   const forms = [
-    ofTexts('hex', value, hex),
+    inHex,
     ...[2, 4, 8].flatMap((size) => inWords('hex_words', value, size, (at) => wordOf(hex, at, size))),
     ofTexts(
       'hex_list',
@@ -100,7 +102,9 @@ function listSqueezed(value: SoughtValue): FormOfValue[] {
       ((bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256).toString(8).padStart(6, '0'),
     ),
     ofTexts('decimal_list', value, Array.from(bytes, String)),
-    ...inBase64('base64', value, 8),
+    ...inBase64Alone,
+    ...inBase64Alone.map((form) => ({ ...form, name: 'rot13_base64', text: form.text.map(rotate13) })),
+    ...[inHex, ...inBase64Alone].map(backwards),
     ...inBase64('utf16_base64', value, 16),
     ...inBase32(value),
     ...inBase58(value),
@@ -148,6 +152,20 @@ const create = (name: string, value: SoughtValue, text: Uint8Array, says: Says):
 /** A form with a character for each byte. */
 const plain = (name: string, value: SoughtValue, bytes: Uint8Array): FormOfValue =>
   create(name, value, bytes, { from: (char) => char * 8, to: (char) => char * 8 + 8 })
+
+/** A form that was written from its end to its beginning: what its first characters say is the end of the value. */
+function backwards(form: FormOfValue): FormOfValue {
+  const bits = form.value.bytes.length * 8
+  const last = form.text.length - 1
+  return {
+    ...form,
+    name: `reversed_${form.name}`,
+    value: reverse(form.value),
+    text: form.text.toReversed(),
+    from: (char) => bits - form.to(last - char),
+    to: (char) => bits - form.from(last - char),
+  }
+}
 
 /** What separates the characters of a form, or is not the same in its dialects, as `+` and `-` of base64. */
 function dropSeparators(form: FormOfValue): FormOfValue {
@@ -251,18 +269,26 @@ function inBase64(name: string, value: SoughtValue, unitBits: 8 | 16): FormOfVal
   })
 }
 
-const BASE32 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')
+/** RFC 4648 has two; Crockford's has no I, L, O and U, and is that of ULIDs. */
+const BASE32 = Object.entries({
+  base32: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567',
+  base32hex: '0123456789ABCDEFGHIJKLMNOPQRSTUV',
+  crockford: '0123456789ABCDEFGHJKMNPQRSTVWXYZ',
+}).map(([name, alphabet]) => ({ name, alphabet: Buffer.from(alphabet) }))
 
 function inBase32(value: SoughtValue): FormOfValue[] {
   const { bytes } = value
-  return [0, 1, 2, 3, 4].map((before) => {
-    const encoded = Buffer.alloc(Math.floor(((before + bytes.length) * 8) / 5))
-    for (let char = Math.ceil((before * 8) / 5); char < encoded.length; char++) {
+  return [0, 1, 2, 3, 4].flatMap((before) => {
+    const digits = new Uint8Array(Math.floor(((before + bytes.length) * 8) / 5))
+    for (let char = Math.ceil((before * 8) / 5); char < digits.length; char++) {
       const bit = char * 5 - before * 8
       const pair = ((bytes[bit >> 3] ?? 0) << 8) | (bytes[(bit >> 3) + 1] ?? 0)
-      encoded[char] = BASE32[(pair >> (11 - (bit & 7))) & 31] ?? 0
+      digits[char] = (pair >> (11 - (bit & 7))) & 31
     }
-    return ofBits('base32', value, { encoded, before, length: bytes.length, unitBits: 8 }, 5)
+    return BASE32.map(({ name, alphabet }) => {
+      const encoded = Buffer.from(digits.map((digit) => alphabet[digit] ?? 0))
+      return ofBits(name, value, { encoded, before, length: bytes.length, unitBits: 8 }, 5)
+    })
   })
 }
 

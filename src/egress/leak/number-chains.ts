@@ -24,7 +24,8 @@ for (const byte of Buffer.from('gjkmnpqrstvwyz')) KIND[byte] = KIND[byte - 0x20]
 
 /** Fewer bytes are no piece of a secret. */
 export const LEAST_BYTES = 12
-/** What may stand between two numbers, beside words: `Chr(97) & Chr(98)`, or one on each line. */
+/** What may stand between two numbers: `Chr(97) & Chr(98)`, or one on each line. */
+export const MOST_WORDS_BETWEEN = 2
 export const MOST_BYTES_BETWEEN = 32
 /** Of one number: what is longer is read as a run of digits (containers.ts). */
 export const MOST_DIGITS = 16
@@ -43,6 +44,11 @@ export interface NumberChains {
 const MOST_BETWEEN_DIGITS = MOST_BYTES_BETWEEN + 8
 const LEAST_WITH_DIGITS = 8
 const AROUND_CHAIN = 64
+
+/** Most chains end before that, so that their words are not worth the look. */
+const LEAST_TO_COUNT_WORDS = 4
+/** Three words take five bytes, and separators on either side. */
+const LEAST_BYTES_OF_WORDS = 7
 
 interface Chain {
   readonly notation: Notation
@@ -75,7 +81,8 @@ export function findNumberChains(bytes: Uint8Array, takeNumber: (token: Token) =
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2)
 
   function extend(chain: Chain, size: number): void {
-    if (token.start - chain.end > chain.mostBetween) {
+    const isFar = token.start - chain.end > chain.mostBetween
+    if (isFar || (chain.size >= LEAST_TO_COUNT_WORDS && hasManyWords(chain, token))) {
       chain.size = 0
       chain.start = token.start
     }
@@ -104,6 +111,25 @@ export function findNumberChains(bytes: Uint8Array, takeNumber: (token: Token) =
   }
   return { regions, notations }
 }
+
+/** Whether more words stand between the chain and the token than between two numbers: members of JSON that have a number each. */
+function hasManyWords({ notation, end }: Chain, { bytes, start }: Token): boolean {
+  if (start - end < LEAST_BYTES_OF_WORDS) return false
+  let words = 0
+  for (let at = end; at < start; at++) {
+    if (KIND[bytes[at] ?? 0] === 0) continue
+    const first = at
+    let isHex = notation === 'hexadecimal'
+    for (; at < start && KIND[bytes[at] ?? 0] !== 0; at++) isHex &&= IS_OF_HEX[bytes[at] ?? 0] === 1
+    // `ff` is a number without a digit.
+    if (isHex && at - first > 1) words = 0
+    else if (++words > MOST_WORDS_BETWEEN) return true
+  }
+  return false
+}
+
+const IS_OF_HEX = new Uint8Array(256)
+for (const byte of Buffer.from('abcdefABCDEFxXuUhH')) IS_OF_HEX[byte] = 1
 
 /** Chains of different notations end in their order, but may begin before one another. */
 function addRegion(regions: { start: number; end: number }[], start: number, end: number): void {

@@ -10,14 +10,13 @@ import {
   MOST_BINARY_DIGITS,
   MOST_BYTES_BETWEEN,
   MOST_DIGITS,
+  MOST_WORDS_BETWEEN,
   type Notation,
   OTHER,
   type Token,
 } from './number-chains.ts'
 import type { Region } from './squeeze.ts'
 
-/** What may stand between two numbers: `Chr(97) & Chr(98)`, or one on each line. */
-const MOST_WORDS_BETWEEN = 2
 /** Between two runs of numbers: of no form, and no letter. */
 const GAP = 0x01
 
@@ -53,7 +52,7 @@ function readRuns(
   const runs = READERS.filter(({ notation }) => notations.has(notation)).map(({ read }) => createRun(read))
   const token: Token = { bytes, start: 0, end: 0, index: 0 }
   for (const { start, end } of regions) {
-    budget.spend((end - start) * 3)
+    budget.spend((end - start) * 2)
     for (let at = start; at < end; at++) {
       let kinds = KIND[bytes[at] ?? 0] ?? 0
       if (kinds === 0) continue
@@ -61,7 +60,9 @@ function readRuns(
       for (let kind = kinds; kind !== 0; kind = KIND[bytes[++at] ?? 0] ?? 0) kinds |= kind
       token.end = at
       token.index++
-      if (kinds < OTHER) for (const run of runs) run.take(token)
+      if (kinds >= OTHER) continue
+      budget.spend(runs.length * TAKE_STEPS)
+      for (const run of runs) run.take(token)
     }
   }
   const written = runs.map((run) => run.end())
@@ -211,6 +212,8 @@ const readBinary: ReadNumber = ({ bytes, start, end }, out) => {
   return digits / 8
 }
 
+/** A token that may be a number is looked at in each of these ways. */
+const TAKE_STEPS = 4
 const READERS: readonly { readonly notation: Notation; readonly read: ReadNumber }[] = [
   { notation: 'hexadecimal', read: readHex },
   { notation: 'hexadecimal', read: readSwapped },
@@ -231,19 +234,22 @@ function createList() {
   let entries = 0
   let lastEnd = 0
   const endList = (bytes: Uint8Array) => {
-    if (entries > 0) writer.add(bytes, lastEnd, Math.min(bytes.length, lastEnd + LONGEST_ENTRY))
-    if (entries >= LEAST_ENTRIES) writer.keep()
-    else writer.drop()
+    if (entries >= LEAST_ENTRIES) {
+      writer.add(bytes, lastEnd, Math.min(bytes.length, lastEnd + LONGEST_ENTRY))
+      writer.keep()
+    } else writer.drop()
     entries = 0
   }
   return {
     take({ bytes, start, end }: Token) {
       if (end - start > LONGEST_INDEX) return
+      const isNear = entries > 0 && start - lastEnd <= LONGEST_ENTRY
+      // Most numbers neither follow an index nor are the first one.
+      if (!isNear && (bytes[end - 1] ?? 0) > ZERO + 1) return
       let number = 0
       for (let at = start; at < end; at++) number = number * 10 + (bytes[at] ?? 0) - ZERO
-      const isNear = start - lastEnd <= LONGEST_ENTRY
-      if (entries > 0 && isNear && number === expected) writer.add(bytes, lastEnd, start)
-      else if ((entries === 0 || !isNear) && (number === 0 || number === 1)) endList(bytes)
+      if (isNear && number === expected) writer.add(bytes, lastEnd, start)
+      else if (!isNear && number <= 1) endList(bytes)
       else return
       expected = number + 1
       lastEnd = end

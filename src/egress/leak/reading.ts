@@ -2,6 +2,7 @@
 // wrapped in it, each of which is read in the same ways again. Ordinary texts have little to undo and cost two passes.
 import { isUtf8 } from 'node:buffer'
 import type { Budget } from './budget.ts'
+import { readCompatibility } from './compatibility.ts'
 import { type Content, decodeRuns, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines } from './escapes.ts'
 import { joinRuns } from './wrapped.ts'
@@ -50,7 +51,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   const joinsLines = values.some(hasNoPieceOfLetters)
   const options = {
     around: Math.min(MOST_AROUND, CHARS_PER_BYTE * Math.max(0, ...values.map(longestPiece))),
-    marksAll: joinsLines,
+    marksAll: joinsLines || values.some(holdsMemberName),
   }
   const squeezedMemory = createMemory()
   // A text that was decoded is read while those within it are decoded.
@@ -126,6 +127,8 @@ function* contentsOf(
   if (runs.length > 0) yield* decodeRuns(bytes, runs, budget)
   if (runs.length > 1) yield* joinRuns(bytes, runs, budget)
   if (hasDump) yield readDump(bytes, budget)
+  const compatible = readCompatibility(bytes, isText, budget)
+  if (compatible) yield compatible
   yield* readNumbers(bytes, budget)
   yield* readMarkup(bytes, budget)
   const marked = { bytes, runs, isText, isMarkEscaped }
@@ -167,3 +170,6 @@ function hasNoPieceOfLetters(value: SoughtValue): boolean {
   const letters = onlyLetters(value)
   return !isPiece(letters, 0, letters.bytes.length)
 }
+
+/** Where squeezing takes a part of the value itself for the name of a member, only undoing every escape shows it as it is. */
+const holdsMemberName = ({ bytes }: SoughtValue) => /"[^]*":/.test(Buffer.from(bytes).toString('latin1'))

@@ -155,23 +155,21 @@ export function squeeze(
 const QUOTE = 0x22
 const LONGEST_MEMBER_NAME = 256
 
-/** A run that is long enough has a place of every so many in its first half, and as many bytes after that. */
-const STRIDE = MIN_RUN_CHARS / 2
-
+/** Looked for from the last byte that a run would have to have: whatever is none lets all before it be passed over. */
 function listRuns(bytes: Uint8Array): Region[] {
   const { length } = bytes
   const runs: Region[] = []
-  for (let at = 0; at + STRIDE <= length; at += STRIDE) {
-    let seen = at
-    while (seen < at + STRIDE && RUN[bytes[seen] ?? 0] === 1) seen++
-    if (seen < at + STRIDE) continue
-    let start = at
-    while (start > 0 && RUN[bytes[start - 1] ?? 0] === 1) start--
-    let end = seen
+  for (let start = 0; start + MIN_RUN_CHARS <= length;) {
+    let last = start + MIN_RUN_CHARS - 1
+    while (last >= start && RUN[bytes[last] ?? 0] === 1) last--
+    if (last >= start) {
+      start = last + 1
+      continue
+    }
+    let end = start + MIN_RUN_CHARS
     while (end < length && RUN[bytes[end] ?? 0] === 1) end++
-    if (end - start >= MIN_RUN_CHARS) runs.push({ start, end })
-    // The walk goes on behind the run, so that no byte is walked over twice from the same side.
-    if (end > at + STRIDE) at += Math.floor((end - at - 1) / STRIDE) * STRIDE
+    runs.push({ start, end })
+    start = end + 1
   }
   return runs
 }

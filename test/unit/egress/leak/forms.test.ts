@@ -65,6 +65,26 @@ function toBase85(text: string, alphabet: string): string {
     })
     .join('')
 }
+function toBase32(text: string, alphabet: string): string {
+  const bits = bytesOf(text)
+    .map((byte) => pad(byte, 8, 2))
+    .join('')
+  return bits.replaceAll(/.{1,5}/g, (five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)] ?? '')
+}
+const reversed = (text: string) => [...text].toReversed().join('')
+const rot13 = (text: string) =>
+  text.replaceAll(/[a-z]/gi, (char) => {
+    const first = char >= 'a' ? 97 : 65
+    return String.fromCharCode(((char.charCodeAt(0) - first + 13) % 26) + first)
+  })
+const fullWidth = (text: string) =>
+  text.replaceAll(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfe_e0))
+/** Letters and digits in another style, each of which begins at a code point of its own. */
+const restyled = (text: string, upper: number, lower: number, digits: number) =>
+  text.replaceAll(/[a-z\d]/gi, (char) => {
+    const first = /\d/.test(char) ? ['0', digits] : /[a-z]/.test(char) ? ['a', lower] : ['A', upper]
+    return String.fromCodePoint(char.charCodeAt(0) - String(first[0]).charCodeAt(0) + Number(first[1]))
+  })
 const utf16 = (text: string) => Buffer.from(text, 'utf16le')
 /** With the secret in the midst of what does not compress, so that it is in none of the first lines. */
 const long = (text: string) =>
@@ -238,6 +258,27 @@ const forms: Readonly<Record<string, (text: string) => string | Buffer>> = {
   'highlighted characters': (text) => [...text].map((char, i) => `<b class="c${i}">${char}</b>`).join(''),
   'colours of a terminal': (text) => text.replaceAll(/.{3}/g, '$&\u001b[31m'),
   base58: toBase58,
+  base32hex: (text) => toBase32(text, '0123456789ABCDEFGHIJKLMNOPQRSTUV'),
+  'base32hex, in lower case, in a longer text': (text) =>
+    toBase32(`key ${text} end`, '0123456789abcdefghijklmnopqrstuv'),
+  'base32 of Crockford': (text) => toBase32(`k:${text}`, '0123456789ABCDEFGHJKMNPQRSTVWXYZ'),
+  'base32 of Crockford in groups': (text) =>
+    toBase32(text, '0123456789ABCDEFGHJKMNPQRSTVWXYZ').replaceAll(/.{4}/g, '$&-'),
+  'base64 backwards': (text) => reversed(base64(`user:${text}`)),
+  'base64 backwards, at another place': (text) => reversed(base64(`users:${text}`)),
+  'hexadecimal backwards': (text) => reversed(hexOf(text)),
+  'ROT13 of base64': (text) => rot13(base64(`user:${text}`)),
+  'ROT13 of base64url': (text) => rot13(Buffer.from(`users:${text}`).toString('base64url')),
+  'full-width characters': (text) => fullWidth(text),
+  'full-width characters of some': (text) => text.replaceAll(/[aeiouAEIOU_0-5]/g, fullWidth),
+  'full-width characters in escapes': (text) =>
+    JSON.stringify(fullWidth(text)).replaceAll(/[^\0-\u007f]/g, (char) => `\\u${pad(char.charCodeAt(0), 4)}`),
+  'full-width characters beside bytes that are no text': (text) =>
+    Buffer.concat([Buffer.from([0xe9, 0x22]), Buffer.from(fullWidth(text))]),
+  'mathematical letters': (text) => restyled(text, 0x1_d4_00, 0x1_d4_1a, 0x1_d7_ce),
+  'monospaced letters, percent-encoded': (text) =>
+    encodeURIComponent(restyled(text, 0x1_d6_70, 0x1_d6_8a, 0x1_d7_f6)),
+  'letters in circles': (text) => restyled(text, 0x24_b6, 0x24_d0, 0x30),
   ascii85: (text) => `<~${toBase85(text, ASCII85)}~>`,
   'ascii85 in JSON': (text) => JSON.stringify(toBase85(`x: ${text}`, ASCII85)),
   z85: (text) => toBase85(text, Z85),

@@ -179,6 +179,12 @@ test(cites('egress:leak:random', 'finds random secrets in random places, in ever
   )
 })
 
+test('finds a secret that holds what looks like the name of a member, in JSON within JSON', () => {
+  const secret = 'Dn3#O!3I"d-*B":bnjC'
+  const body = Buffer.from(JSON.stringify(JSON.stringify({ a: secret })))
+  expect(gateOf(secret).inspect(withBody(body))).toMatchObject({ ok: false })
+})
+
 test('finds what looks like an escape of one alphabet in another', () => {
   const body = Buffer.from('!!!!\\5!!!!!!!!!!', 'utf16le')
   for (const bytes of [body, Buffer.from(body).swap16()])
