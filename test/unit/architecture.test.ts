@@ -20,7 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['schemas', 'src/lib', 'src/data'],
   ['src/store'],
   ['src/core'],
-  ['src/receipts', 'src/accounts'],
+  ['src/receipts', 'src/accounts', 'src/interception'],
   ['src/audit'],
   ['src/egress'],
   ['src/commerce', 'src/actions', 'src/outbound'],
