@@ -174,6 +174,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     smtp: mail.smtp,
     emailDomainAge: e.GATEWAY_EMAIL_DOMAIN_AGE,
     emailNewDomainDays: e.GATEWAY_EMAIL_NEW_DOMAIN_DAYS,
+    proxy: {
+      port: e.GATEWAY_PROXY_PORT,
+      socket: e.GATEWAY_PROXY_SOCKET,
+      unknown: e.GATEWAY_PROXY_UNKNOWN,
+    },
     tokenFile: e.GATEWAY_TOKEN_FILE,
     logLevel: e.GATEWAY_LOG_LEVEL,
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,

@@ -19,12 +19,15 @@ import { type ListenerTimeouts, openListener } from './listener.ts'
 import { openNetworks } from './networks.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
+import { openProxy } from './proxy.ts'
 import { openServices } from './services.ts'
 import { readSkills } from './skills.ts'
 
 export interface Gateway {
   readonly addresses: Addresses
   readonly port: number
+  /** Where unmodified programs find the proxy on this machine; undefined where none is configured. */
+  readonly proxyUrl: string | undefined
   /** The first service key, when this start generated it: to be shown once. */
   readonly generatedOperatorKey: string | undefined
   /** The link with which the first person joins, when this start generated the key: to be shown once. */
@@ -95,7 +98,7 @@ async function open(
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
-  const { calls, services, housekeeping, webhooks, endWaits } = await openServices(
+  const { calls, services, housekeeping, webhooks, endWaits, forProxy } = await openServices(
     platform,
     payments,
     registry,
@@ -120,6 +123,7 @@ async function open(
   options.onOpen?.(parts)
   const doors = await openDoors(parts, options.extend)
   listener.serve(doors.handle)
+  const proxyUrl = await openProxy(platform, { calls, addresses, ...forProxy }, lifetime)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
 
   async function stop(deadlineMs: number): Promise<void> {
@@ -136,6 +140,7 @@ async function open(
   return {
     addresses,
     port,
+    proxyUrl,
     generatedOperatorKey,
     firstLink: firstLink?.link,
     mcp: doors.mcp,

@@ -45,6 +45,7 @@ import { createHealth } from './health.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
+import type { ProxyRules } from './proxy.ts'
 import { openMarketMoney } from './market-money.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
 import { openMarket } from './market.ts'
@@ -59,6 +60,8 @@ export interface OpenServices {
   readonly webhooks: WebhookSender
   /** Lets go whoever waits for people. */
   readonly endWaits: () => void
+  /** What the proxy judges by, beside what the call path does. */
+  readonly forProxy: ProxyRules
 }
 
 /** Composes the services of handlers and the call path, and settles first what a crash left behind. */
@@ -233,6 +236,7 @@ export async function openServices(
     calls,
     webhooks,
     endWaits: () => broker.actions.endWaits(),
+    forProxy: { checkHost: egress.checkHost, callsPerMinute: () => settings.callsPerMinute() },
     housekeeping: {
       audit,
       policies,

@@ -5,6 +5,7 @@ import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
 import { ROBOTS_POLICIES } from '../../schemas/sources.ts'
 import { SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
+import { UNKNOWN_HOSTS } from '../doors/proxy/ports.ts'
 import { parseToken } from '../lib/tokens.ts'
 import { hasUserinfo } from './addresses.ts'
 import { byChain } from './by-chain.ts'
@@ -301,6 +302,23 @@ export const Environment = z.object({
   GATEWAY_EMAIL_NEW_DOMAIN_DAYS: integer(1, 3650).default(30).meta({
     description: 'A domain that was registered less than so many days ago is a `review` (`new_domain`)',
   }),
+  GATEWAY_PROXY_PORT: integer(0, 65535).optional().meta({
+    description:
+      'Port of 127.0.0.1 on which the gateway is an HTTPS proxy for unmodified programs. `0` picks a free port',
+    shownDefault: 'unset: no proxy',
+  }),
+  GATEWAY_PROXY_SOCKET: z.string().optional().meta({
+    description: 'Path of a Unix socket with the same proxy, for containers',
+    shownDefault: 'unset',
+  }),
+  GATEWAY_PROXY_UNKNOWN: z
+    .enum(UNKNOWN_HOSTS, { error: 'must be deny, tunnel or inspect' })
+    .default('deny')
+    .meta({
+      description:
+        'What the proxy does with hosts that a capability is not for: `deny`; `tunnel`: passed on, not opened; `inspect`: opened and passed on ' +
+        'without a credential',
+    }),
   GATEWAY_TOKEN_FILE: z
     .string()
     .optional()

@@ -18,6 +18,15 @@ export type AuthoritySpec =
   | { readonly kind: 'gcp-kms'; readonly key: string }
   | { readonly kind: 'vault-transit'; readonly origin: string; readonly mount: string; readonly key: string }
 
+export interface ProxySettings {
+  /** Of 127.0.0.1; 0: any free one. */
+  readonly port: number | undefined
+  /** Path of a Unix socket. */
+  readonly socket: string | undefined
+  /** What becomes of hosts that a capability is not for. */
+  readonly unknown: 'deny' | 'tunnel' | 'inspect'
+}
+
 export interface Config {
   readonly mode: 'sandbox' | 'production'
   readonly host: string
@@ -94,6 +103,8 @@ export interface Config {
   /** A file, or the https address of an RDAP server. */
   readonly emailDomainAge: string | undefined
   readonly emailNewDomainDays: number
+  /** The door of programs that know nothing of the gateway; there is none where neither port nor socket is set. */
+  readonly proxy: ProxySettings
   readonly tokenFile: string | undefined
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   readonly unsafePublicSandbox: boolean

@@ -48,7 +48,7 @@ export const ERRORS = {
   edge_not_authorized: { status: 403, title: 'The merchant has not authorized this gateway' },
   transaction_blocked: { status: 403, title: 'The transaction was blocked by policy' },
   origin_denied: { status: 403, title: 'The Host or Origin header is not accepted' },
-  // 404, 405, 409, 413, 415, 421, 422, 428, 429
+  // 404, 405, 407, 409, 413, 415, 421, 422, 428, 429
   not_found: { status: 404, title: 'There is nothing at this address' },
   service_not_found: { status: 404, title: 'There is no such service' },
   receipt_not_found: { status: 404, title: 'There is no such receipt' },
@@ -66,6 +66,7 @@ export const ERRORS = {
   session_not_found: { status: 404, title: 'There is no such session' },
   seller_not_found: { status: 404, title: 'There is no such seller' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  proxy_identity_required: { status: 407, title: 'The proxy has to know who connects' },
   state_conflict: { status: 409, title: 'The resource is in another state' },
   permit_used: { status: 409, title: 'The permit was used before' },
   permit_pending: { status: 409, title: 'The permit waits for approval' },
@@ -79,6 +80,7 @@ export const ERRORS = {
   idempotency_answer_gone: { status: 409, title: 'The answer to this idempotency key was not kept' },
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 415, title: 'The content type is not supported' },
+  host_mismatch: { status: 421, title: 'The request names another host than its connection' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
   mandate_required: { status: 428, title: 'A scoped mandate is required' },
   calls_spent: { status: 429, title: 'A budget of calls is spent' },

@@ -177,6 +177,10 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   mandate_not_found: 'Check the mandate id: list your mandates at /v1/actions/mandates.',
   permit_invalid: 'Send the permit exactly as it was prepared: a compact JWS of this gateway.',
   permit_not_found: 'Check the permit id: list your permits at /v1/actions/permits.',
+  proxy_identity_required:
+    'Put the capability into the address of the proxy: HTTPS_PROXY=http://agent:agw_cap_…@127.0.0.1:PORT.',
+  host_mismatch:
+    'Use a connection for one host alone: CONNECT, the TLS server name and the Host header have to name the same.',
   permit_used:
     'A permit is good for one execution. `attempt_id` names it; ask the operator for a new permit.',
   permit_pending: 'The operator has not approved it yet. It was not used up: try again later.',

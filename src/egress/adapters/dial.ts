@@ -63,7 +63,11 @@ export async function dial(request: DialRequest): Promise<DialResult> {
   return { ok: false, reason: request.signal.aborted ? 'timeout' : 'connect_failed' }
 }
 
-function openTcp(address: string, { port, signal }: DialRequest): Promise<Socket | undefined> {
+/** @returns the connection; undefined where there is none in time */
+export function openTcp(
+  address: string,
+  { port, signal }: Pick<DialRequest, 'port' | 'signal'>,
+): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true })
     const timer = setTimeout(() => end(undefined), CONNECT_TIMEOUT_MS)

@@ -1,0 +1,148 @@
+// Composition of the gateway's own proxy: who a program is, what it holds, and where the door listens.
+import { chmod, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { authenticate, type AuthenticationStore } from '../core/authenticate.ts'
+import { GatewayError } from '../core/errors.ts'
+import { createRateLimiter } from '../core/rate-limit.ts'
+import { httpContext } from '../doors/http/request.ts'
+import type { DoorParts } from '../doors/parts.ts'
+import { createProxyDoor } from '../doors/proxy/index.ts'
+import type { ProxyDoorParts, ProxyWatch } from '../doors/proxy/ports.ts'
+import { createRelayedCalls } from '../doors/relayed-call.ts'
+import type { OpenEgress } from '../egress/index.ts'
+import { coversHost } from '../egress/scope.ts'
+import { openInstallationAuthority } from '../interception/roots.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Store } from '../store/ports.ts'
+import type { Lifetime } from './lifetime.ts'
+import type { Platform } from './platform.ts'
+import { createOutside } from './proxy-outside.ts'
+
+const PER_MINUTE = 1_200
+const RENEW_MS = 6 * 3_600_000
+
+/** The operator's egress policy, and the limit that people set while the gateway runs. */
+export interface ProxyRules {
+  readonly checkHost: OpenEgress['checkHost']
+  readonly callsPerMinute: () => number | undefined
+}
+
+/** @returns where it listens on loopback; undefined where no port is configured */
+export async function openProxy(
+  platform: Platform,
+  parts: Pick<DoorParts, 'calls' | 'addresses'> & ProxyRules,
+  lifetime: Lifetime,
+): Promise<string | undefined> {
+  const { config, store, log, now } = platform
+  const { port, socket, unknown } = config.proxy
+  if (port === undefined && socket === undefined) return undefined
+  const authority = await openInstallationAuthority({
+    documents: platform.documents,
+    key: platform.deriveKey('interception-roots'),
+    now,
+  })
+  lifetime.onClose(renewEvery(RENEW_MS, () => authority.renew(), log))
+  const relayed = createRelayedCalls(parts)
+  const limiter = createRateLimiter(parts.callsPerMinute)
+
+  const identify: ProxyDoorParts['identify'] = async (token, address) => {
+    if (token === undefined)
+      throw new GatewayError(
+        'proxy_identity_required',
+        'Put the capability that the operator issued into the address of the proxy: http://agent:agw_cap_…@host:port.',
+      )
+    const rate = await limiter.take('gateway.proxy.connect', address, PER_MINUTE)
+    if (rate?.exceeded)
+      throw new GatewayError('rate_limited', 'Too many connections in this minute.', {
+        extras: { retry_after_seconds: rate.resetSeconds },
+      })
+    const { id, capability } = await identifyAgent(store, token, now(), address)
+    return {
+      id,
+      unknown,
+      async covers(host, at) {
+        const parted =
+          capability.parts ?? (capability.credentialId === null ? await store.findParts(id) : [capability])
+        return parted.some(({ scope }) => scope.hosts.some((entry) => coversHost(entry, host, at)))
+      },
+      relay: (req, res, url) =>
+        relayed.relay({ req, res, context: httpContext(req, 0), target: { url }, token }),
+    }
+  }
+
+  const open = async (where: { port: number; host: string } | { path: string }) => {
+    const door = createProxyDoor({
+      identify,
+      authority,
+      outside: createOutside({ ...platform, checkHost: parts.checkHost }),
+      targets: { ports: config.egressPorts, allowSandboxName: platform.isSandbox },
+      watch: logPassages(log),
+      baseUrl: parts.addresses.baseUrl,
+      now,
+    })
+    await listen(door.server, where)
+    lifetime.onClose(() => door.close())
+    return door.server
+  }
+  if (socket !== undefined) {
+    // A socket that a killed process left behind is nobody's; the data directory has one owner.
+    await rm(socket, { force: true })
+    await open({ path: socket })
+    await chmod(socket, 0o600)
+  }
+  if (port === undefined) return undefined
+  const server = await open({ port, host: '127.0.0.1' })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/**
+ * A token that is no good is no reason to ask for one again: programs would send the same in a circle.
+ * @throws {GatewayError} scope_denied with the words of the refusal
+ */
+async function identifyAgent(
+  store: AuthenticationStore & Pick<Store, 'findParts'>,
+  token: string,
+  now: number,
+  address: string,
+) {
+  try {
+    const caller = await authenticate('capability', { bearer: token }, { store, now, address })
+    if (caller.kind === 'agent') return caller
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown
+    throw new GatewayError('scope_denied', thrown.message, { reason: thrown.code })
+  }
+  throw new GatewayError('scope_denied', 'A proxy takes the capability of an agent.', {
+    reason: 'not_an_agent',
+  })
+}
+
+const logPassages = (log: Logger): ProxyWatch => ({
+  passed: ({ agentId, host, port, way, requests, bytesUp, bytesDown }) =>
+    log.info(
+      { agent: agentId, host, port, way, requests, bytes_up: bytesUp, bytes_down: bytesDown },
+      'proxy connection ended',
+    ),
+  refused: ({ agentId, host, code, reason }) =>
+    log.info({ agent: agentId, host, code, reason }, 'proxy refused'),
+})
+
+function renewEvery(everyMs: number, renew: () => Promise<void>, log: Logger): () => void {
+  const timer = setInterval(() => {
+    renew().catch((err: unknown) =>
+      log.error({ err }, 'the roots of the proxy could not be renewed; it is tried again'),
+    )
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+const listen = (server: Server, where: { port: number; host: string } | { path: string }) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(where, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })

@@ -1,0 +1,133 @@
+// The proxy door: CONNECT, who asks, and which way a connection takes. Everything else than CONNECT is answered in words.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import { refuseMalformed } from '../http/malformed.ts'
+import { sendProblem, sendText } from '../http/reply.ts'
+import { httpContext } from '../http/request.ts'
+import { presentedIdentity, readDestination } from './connect-request.ts'
+import { createInterceptions } from './interception.ts'
+import type { Destination, ProxyAgent, ProxyDoorParts, Way } from './ports.ts'
+import { refuseConnect } from './refuse-connect.ts'
+import { joinStreams } from './tunnel.ts'
+
+const MAX_HEADER_BYTES = 16 * 1024
+/** Where programs, and people who set them up, get what they have to trust. */
+export const CA_PATH = '/ca.pem'
+const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
+
+export interface ProxyDoor {
+  /** Not listening yet: on a port of loopback, or on a socket of the file system. */
+  readonly server: Server
+  /** Accepts nothing more, and cuts off what is open. */
+  close(): Promise<void>
+}
+
+export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
+  const { watch, baseUrl } = parts
+  const addresses = { baseUrl, siteUrl: baseUrl, mcpUrl: baseUrl }
+  const interceptions = createInterceptions(parts)
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
+  })
+  server.on('request', answerPlain)
+  server.on('upgrade', (_req, socket) => socket.destroy())
+  server.on('clientError', refuseMalformed(baseUrl))
+  server.on('connect', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    void connect(req, socket, head)
+  })
+
+  async function connect(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy())
+    let agent: ProxyAgent | undefined
+    try {
+      agent = await parts.identify(presentedIdentity(req), req.socket.remoteAddress ?? 'local')
+      const to = readDestination(req.url ?? '', parts.targets)
+      const way = await wayTo(agent, to)
+      if (way === 'tunnel') await tunnel(socket, head, agent, to)
+      else await intercept(socket, head, agent, to, way)
+    } catch (thrown) {
+      const error = toGatewayError(thrown)
+      watch.refused({
+        agentId: agent?.id,
+        host: (req.url ?? '').slice(0, 300),
+        code: error.code,
+        reason: error.reason,
+        detail: error.message,
+      })
+      refuseConnect(socket, error, baseUrl)
+    }
+  }
+
+  async function wayTo(agent: ProxyAgent, { host, port }: Destination): Promise<Way> {
+    if (await agent.covers(host, port)) return 'credential'
+    if (agent.unknown !== 'deny') return agent.unknown
+    throw new GatewayError(
+      'scope_denied',
+      `Connections to ${host} are not allowed here. Ask the operator: they decide which hosts may be reached, and with what.`,
+      { reason: 'unknown_host' },
+    )
+  }
+
+  async function tunnel(socket: Duplex, head: Buffer, agent: ProxyAgent, to: Destination): Promise<void> {
+    const upstream = await parts.outside.connect(to)
+    upstream.on('error', () => upstream.destroy())
+    if (socket.destroyed) return void upstream.destroy()
+    socket.write(ESTABLISHED)
+    if (head.length > 0) socket.unshift(head)
+    watch.passed({
+      agentId: agent.id,
+      ...to,
+      way: 'tunnel',
+      requests: 0,
+      ...(await joinStreams(socket, upstream)),
+    })
+  }
+
+  async function intercept(
+    socket: Duplex,
+    head: Buffer,
+    agent: ProxyAgent,
+    to: Destination,
+    way: 'credential' | 'inspect',
+  ): Promise<void> {
+    socket.write(ESTABLISHED)
+    if (head.length > 0) socket.unshift(head)
+    const requests = await interceptions.open(socket, agent, to, way)
+    watch.passed({ agentId: agent.id, ...to, way, requests, bytesUp: 0, bytesDown: 0 })
+  }
+
+  function answerPlain(req: IncomingMessage, res: ServerResponse): void {
+    const context = httpContext(req, 0)
+    if (req.method === 'GET' && req.url === CA_PATH)
+      return sendText(res, 200, parts.authority.trusted(), { 'content-type': 'application/x-pem-file' })
+    const isProxied = req.url?.startsWith('/') === false
+    const detail = isProxied
+      ? 'Plain http:// is not passed on: a secret would be readable on the way. Use https://, for which programs send CONNECT here.'
+      : 'This is a proxy: name it in HTTPS_PROXY, and call https:// addresses through it.'
+    const error = new GatewayError('target_invalid', detail, { reason: 'not_https' })
+    watch.refused({
+      agentId: undefined,
+      host: (req.url ?? '').slice(0, 300),
+      code: error.code,
+      reason: error.reason,
+      detail,
+    })
+    sendProblem(res, error, context, addresses)
+  }
+
+  return {
+    server,
+    async close() {
+      const closed = new Promise<void>((resolve) =>
+        server.listening ? server.close(() => resolve()) : resolve(),
+      )
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}

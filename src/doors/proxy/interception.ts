@@ -1,0 +1,132 @@
+// A connection that is opened: our certificate speaks for the host, HTTP/1.1 is read, and each request is judged by itself.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { GatewayError } from '../../core/errors.ts'
+import { refuseMalformed } from '../http/malformed.ts'
+import { sendProblem } from '../http/reply.ts'
+import { httpContext } from '../http/request.ts'
+import { urlOf } from './connect-request.ts'
+import { checkInnerRequest, refuseOwnTokens } from './inner-request.ts'
+import { createLeafContexts } from './leaf-contexts.ts'
+import { createPassThrough, type PassThrough } from './pass-through.ts'
+import type { Destination, ProxyAgent, ProxyDoorParts } from './ports.ts'
+
+const MAX_HEADER_BYTES = 64 * 1024
+const HANDSHAKE_MS = 10_000
+/** A program that says nothing on an open connection; the engine has clocks of its own while a request runs. */
+const SILENCE_MS = 120_000
+
+/** An opened connection: whose, to where, and by which way its requests go. */
+interface Opened {
+  readonly agent: ProxyAgent
+  readonly to: Destination
+  /** Undefined where a credential is used. */
+  readonly passThrough: PassThrough | undefined
+  requests: number
+}
+
+export interface Interceptions {
+  /** Speaks TLS on the socket in the host's name. Resolves when it is over, with the number of requests. */
+  open(socket: Duplex, agent: ProxyAgent, to: Destination, way: 'credential' | 'inspect'): Promise<number>
+}
+
+export function createInterceptions(parts: ProxyDoorParts): Interceptions {
+  const contextOf = createLeafContexts(parts.authority, parts.now)
+  const opened = new WeakMap<object, Opened>()
+  const addresses = { baseUrl: parts.baseUrl, siteUrl: parts.baseUrl, mcpUrl: parts.baseUrl }
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: SILENCE_MS })
+  server.timeout = SILENCE_MS
+  server.on('request', (req, res) => void answer(req, res))
+  server.on('clientError', refuseMalformed(parts.baseUrl))
+  // Of all refusals of a WebSocket this is the one after which programs go on soonest: to a status they attach a meaning.
+  server.on('upgrade', (req, socket) => {
+    const connection = opened.get(req.socket)
+    if (connection) connection.requests++
+    parts.watch.refused({
+      agentId: connection?.agent.id,
+      host: connection?.to.host ?? '',
+      code: 'request_invalid',
+      reason: 'upgrade',
+      detail: 'WebSockets are not passed on; the program was disconnected, so that it goes on over HTTP.',
+    })
+    socket.destroy()
+  })
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const context = httpContext(req, 0)
+    const connection = opened.get(req.socket)
+    if (!connection) return void res.destroy()
+    const { agent, to, passThrough } = connection
+    connection.requests++
+    try {
+      checkInnerRequest(req, to, (req.socket as TLSSocket & { servername?: string | false }).servername)
+      if (!passThrough) return await agent.relay(req, res, urlOf(to, req.url ?? '/'))
+      refuseOwnTokens(req)
+      await passThrough.send(req, res)
+    } catch (thrown) {
+      const error =
+        thrown instanceof GatewayError
+          ? thrown
+          : new GatewayError('internal', 'The proxy failed.', { cause: thrown })
+      parts.watch.refused({
+        agentId: agent.id,
+        host: to.host,
+        code: error.code,
+        reason: error.reason,
+        detail: error.message,
+      })
+      // What follows on this connection cannot be trusted to be what it says.
+      res.shouldKeepAlive = false
+      sendProblem(res, error, context, addresses)
+    }
+  }
+
+  return {
+    open(socket, agent, to, way) {
+      const tls = new TLSSocket(socket, {
+        isServer: true,
+        secureContext: contextOf(to.host),
+        // Who offers HTTP/2 alone is told so in the handshake.
+        ALPNProtocols: ['http/1.1'],
+      })
+      const connection: Opened = {
+        agent,
+        to,
+        passThrough: way === 'inspect' ? createPassThrough(parts.outside, to) : undefined,
+        requests: 0,
+      }
+      opened.set(tls, connection)
+      return new Promise((resolve) => {
+        let hasShaken = false
+        const timer = setTimeout(() => tls.destroy(), HANDSHAKE_MS)
+        tls.once('secure', () => {
+          hasShaken = true
+          clearTimeout(timer)
+          tls.removeAllListeners('end')
+          server.emit('connection', tls)
+        })
+        // Until the handshake is over Node tells of failures by an event of its own, and nobody reads who would see the end.
+        for (const event of ['error', '_tlsError', 'end']) tls.on(event, () => tls.destroy())
+        tls.resume()
+        tls.once('close', () => {
+          clearTimeout(timer)
+          connection.passThrough?.close()
+          socket.destroy()
+          // Some programs end the handshake with an alert, others complete it and hang up.
+          if (connection.requests === 0)
+            parts.watch.refused({
+              agentId: agent.id,
+              host: to.host,
+              code: 'request_invalid',
+              reason: hasShaken ? 'no_request' : 'handshake',
+              detail: hasShaken
+                ? 'The program hung up without a request: it may not trust the certificates of this proxy.'
+                : 'The TLS handshake failed: the program does not trust the certificates of this proxy.',
+            })
+          resolve(connection.requests)
+        })
+      })
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// A request to a host that no credential is used for, where the operator has such connections opened: it goes on as it came.
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { GatewayError } from '../../core/errors.ts'
+import type { Destination, Outside } from './ports.ts'
+
+/** RFC 9110, 7.6.1, and what is between a program and a proxy alone. */
+const OF_THE_CONNECTION = new Set(
+  'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
+)
+const IDLE_MS = 10 * 60_000
+
+/** The way to one host, for as long as the program's connection lives: requests follow one another on one connection. */
+export interface PassThrough {
+  /** @throws {GatewayError} target_blocked, egress_paused, upstream_unreachable, before anything was answered */
+  send(req: IncomingMessage, res: ServerResponse): Promise<void>
+  close(): void
+}
+
+export function createPassThrough(outside: Outside, to: Destination): PassThrough {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  agent.createConnection = (_options, done) => {
+    outside.connectTls(to).then(
+      (socket) => done?.(null, socket),
+      // The stream is looked at where there is no error alone.
+      (thrown: Error) => done?.(thrown, undefined as unknown as Duplex),
+    )
+    return undefined
+  }
+
+  return {
+    async send(req, res) {
+      const answer = await ask(req)
+      res.writeHead(answer.statusCode ?? 502, forwarded(answer))
+      await pipeline(answer, res).catch(() => res.destroy())
+    },
+    close: () => agent.destroy(),
+  }
+
+  function ask(req: IncomingMessage): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request({
+        agent,
+        host: to.host,
+        port: to.port,
+        method: req.method,
+        path: req.url,
+        headers: forwarded(req),
+        setHost: false,
+        timeout: IDLE_MS,
+      })
+      outgoing
+        .on('response', resolve)
+        .on('timeout', () => outgoing.destroy())
+        .on('error', (thrown) =>
+          reject(
+            thrown instanceof GatewayError
+              ? thrown
+              : new GatewayError('upstream_unreachable', 'The connection to the host failed.', {
+                  cause: thrown,
+                }),
+          ),
+        )
+      req.on('error', () => outgoing.destroy())
+      req.socket.once('close', () => outgoing.destroy())
+      req.pipe(outgoing)
+    })
+  }
+}
+
+/** Names and values in their order, without what is of this connection. */
+function forwarded({ rawHeaders, headers }: IncomingMessage): string[] {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const kept: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    const lower = name.toLowerCase()
+    if (!OF_THE_CONNECTION.has(lower) && !named.includes(lower)) kept.push(name, rawHeaders[at + 1] ?? '')
+  }
+  // Bodies in chunks are in chunks again.
+  if (headers['transfer-encoding'] !== undefined) kept.push('transfer-encoding', 'chunked')
+  return kept
+}

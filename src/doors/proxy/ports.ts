@@ -1,0 +1,82 @@
+// What the proxy door is given. The gateway's own door and the private one of `agent-gateway run` differ in this alone.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { CertificateAuthority } from '../../interception/authority.ts'
+import type { TargetOptions } from '../../egress/target.ts'
+
+/** What becomes of a host that the agent has no credential for. */
+export const UNKNOWN_HOSTS = ['deny', 'tunnel', 'inspect'] as const
+export type UnknownHosts = (typeof UNKNOWN_HOSTS)[number]
+
+/** Whoever opened a connection, once the door knows. */
+export interface ProxyAgent {
+  /** For logs: of a capability, never its token. */
+  readonly id: string
+  readonly unknown: UnknownHosts
+  /** Whether it holds anything for this host, as of now. */
+  covers(host: string, port: number): boolean | Promise<boolean>
+  /**
+   * Answers one decrypted request, whatever happens. Never rejects.
+   * @param url absolute, its path and query in the program's own spelling
+   */
+  relay(req: IncomingMessage, res: ServerResponse, url: string): Promise<void>
+}
+
+export interface Destination {
+  /** Lower case, a name and no address. */
+  readonly host: string
+  readonly port: number
+}
+
+/** The way to hosts that no credential is used for: every address is classified before it is dialled. */
+export interface Outside {
+  /** @throws {GatewayError} target_blocked, egress_paused, upstream_unreachable */
+  connect(to: Destination): Promise<Duplex>
+  /** The same, with a handshake in which the server proves its name. */
+  connectTls(to: Destination): Promise<Duplex>
+}
+
+export type Way = 'credential' | 'tunnel' | 'inspect'
+
+/** A connection that was let through, when it is over. */
+export interface Passage extends Destination {
+  readonly agentId: string
+  readonly way: Way
+  /** Requests inside, of a connection that was opened; 0 for a tunnel. */
+  readonly requests: number
+  /** What went through a tunnel, TLS included; 0 where the connection was opened. */
+  readonly bytesUp: number
+  readonly bytesDown: number
+}
+
+export interface Refusal {
+  readonly agentId: string | undefined
+  /** As far as it could be read. */
+  readonly host: string
+  readonly code: string
+  readonly reason: string | undefined
+  /** The sentence that the program was given and hardly ever shows. */
+  readonly detail: string
+}
+
+/** Told of what happens; programs show their users next to nothing of it. */
+export interface ProxyWatch {
+  passed(passage: Passage): void
+  refused(refusal: Refusal): void
+}
+
+export interface ProxyDoorParts {
+  /**
+   * @param token what the program presented; undefined where it presented nothing
+   * @throws {GatewayError} proxy_identity_required, capability_invalid, rate_limited
+   */
+  identify(token: string | undefined, address: string): ProxyAgent | Promise<ProxyAgent>
+  readonly authority: CertificateAuthority
+  readonly outside: Outside
+  readonly targets: Pick<TargetOptions, 'ports' | 'allowSandboxName'>
+  readonly watch: ProxyWatch
+  /** Of problem documents. */
+  readonly baseUrl: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}

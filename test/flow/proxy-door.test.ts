@@ -1,0 +1,339 @@
+// The door by itself: who may connect, to which names, and what a request inside has to look like. What happens behind it is told by a stub.
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOutside } from '../../src/app/proxy-outside.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { createProxyDoor, type ProxyDoor } from '../../src/doors/proxy/index.ts'
+import type { Passage, Refusal, UnknownHosts } from '../../src/doors/proxy/ports.ts'
+import { createResolver } from '../../src/egress/adapters/dns.ts'
+import { createRunAuthority } from '../../src/interception/authority.ts'
+import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
+import { LOOPBACK_IS_PUBLIC } from '../support/loopback.ts'
+import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts'
+import { basic, exchange, sendConnect, startTls } from '../support/proxy-client.ts'
+
+const TOKEN = 'token-of-a-test'
+const COVERED = 'covered.example.com'
+
+let world: World
+let dns: TestDnsServer
+let door: ProxyDoor
+let proxy: string
+let ca: string
+let unknown: UnknownHosts = 'deny'
+let isCovered = true
+const relayed: string[] = []
+const passed: Passage[] = []
+const refused: Refusal[] = []
+/** Connections that ended without a request: told of when a socket is gone, which may be during the next test. */
+const hangUps: Refusal[] = []
+
+beforeAll(async () => {
+  world = await createWorld()
+  dns = await startDnsServer({
+    [UPSTREAM_HOST]: { A: ['127.0.0.1'] },
+    'private.example.com': { A: ['10.0.0.7'] },
+    'metadata.example.com': { A: ['169.254.169.254'] },
+    'half.example.com': { A: ['127.0.0.1', '192.168.1.1'] },
+  })
+  const authority = createRunAuthority(Date.now)
+  ca = authority.trusted()
+  door = createProxyDoor({
+    identify(token) {
+      if (token === undefined) throw new GatewayError('proxy_identity_required', 'Who are you?')
+      if (token !== TOKEN) throw new GatewayError('scope_denied', 'Not you.')
+      return {
+        id: 'agent-1',
+        unknown,
+        covers: (host) => isCovered && host === COVERED,
+        async relay(req, res, url) {
+          let body = ''
+          for await (const chunk of req) body += String(chunk)
+          relayed.push(`${req.method} ${url} ${body}`)
+          res.end(`relayed ${req.method}`)
+        },
+      }
+    },
+    authority,
+    outside: createOutside({
+      resolver: createResolver([dns.address]),
+      policy: LOOPBACK_IS_PUBLIC,
+      checkHost: async (host) =>
+        host === 'denied.example.com' ? { ok: false, reason: 'denied_host' } : { ok: true },
+      extraCa: [world.ca.pem],
+    }),
+    targets: { ports: [443, world.upstream.port] },
+    watch: {
+      passed: (one) => void passed.push(one),
+      refused: (one) =>
+        void (['handshake', 'no_request'].includes(one.reason ?? '') ? hangUps : refused).push(one),
+    },
+    baseUrl: 'http://gateway.test',
+    now: Date.now,
+  })
+  await new Promise<void>((resolve) => door.server.listen(0, '127.0.0.1', resolve))
+  proxy = `http://127.0.0.1:${(door.server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  await door.close()
+  await Promise.all([world.close(), dns.close()])
+})
+beforeEach(() => {
+  unknown = 'deny'
+  isCovered = true
+  for (const list of [relayed, passed, refused]) list.length = 0
+})
+
+const open = async (host = COVERED, port: number | string = 443) =>
+  sendConnect(proxy, `${host}:${port}`, [basic(TOKEN)])
+const openTls = async (options: Partial<Parameters<typeof startTls>[1]> = {}) => {
+  const { status, socket } = await open()
+  expect(status).toBe(200)
+  return startTls(socket, { ca, servername: COVERED, ...options })
+}
+
+describe('CONNECT', () => {
+  it('without an identity is 407, with both ways to say who one is', async () => {
+    const { status, head, socket } = await sendConnect(proxy, `${COVERED}:443`)
+    expect(status).toBe(407)
+    expect(head).toMatch(/proxy-authenticate: Basic realm="agent-gateway"\r\nproxy-authenticate: Bearer/)
+    socket.destroy()
+  })
+
+  it('with a token that is no good is 403, so that no program asks again in a circle', async () => {
+    const { status, head } = await sendConnect(proxy, `${COVERED}:443`, [basic('another')])
+    expect(status).toBe(403)
+    expect(head).not.toContain('proxy-authenticate')
+  })
+
+  it.each([
+    [
+      'Basic with the token as the name',
+      `Proxy-Authorization: Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`,
+    ],
+    ['Basic with the token as the password', basic(TOKEN)],
+    ['Bearer', `Proxy-Authorization: Bearer ${TOKEN}`],
+  ])('takes %s', async (_, line) => {
+    const { status, socket } = await sendConnect(proxy, `${COVERED}:443`, [line])
+    expect(status).toBe(200)
+    socket.destroy()
+  })
+
+  it.each([
+    ['an address of digits', '127.0.0.1:443', 403, 'ip_literal'],
+    ['an address in a spelling of its own', '0x7f.1:443', 403, 'ip_literal'],
+    ['an address of IPv6', '[::1]:443', 403, 'ip_literal'],
+    ['the address of a metadata service', '169.254.169.254:443', 403, 'ip_literal'],
+    ['a local name', 'localhost:443', 403, 'local_name'],
+    ['a name without a dot', 'intranet:443', 403, 'local_name'],
+    ['a port that is not open', `${COVERED}:8443`, 403, 'port_not_allowed'],
+    ['port 80', `${COVERED}:80`, 403, 'port_not_allowed'],
+    ['a name with a trailing dot', `${COVERED}.:443`, 400, 'host_not_canonical'],
+    ['no port', COVERED, 400, undefined],
+    ['user information', `user@${COVERED}:443`, 400, undefined],
+  ])('to %s is refused', async (_, authority, status, reason) => {
+    const answer = await sendConnect(proxy, authority, [basic(TOKEN)])
+    expect(answer.status).toBe(status)
+    expect(refused).toMatchObject([{ reason }])
+  })
+
+  it('to a host that nothing is held for is refused in the same words, whether or not somebody else has a credential', async () => {
+    const texts: unknown[] = []
+    for (const host of ['one.example.com', 'two.example.com']) {
+      const { status, body } = await open(host)
+      expect(status).toBe(403)
+      const { detail, title, code } = JSON.parse(body)
+      texts.push(JSON.stringify({ detail, title, code }).replaceAll(host, 'HOST'))
+    }
+    expect(texts[0]).toBe(texts[1])
+    expect(refused).toHaveLength(2)
+    expect(refused[0]).toMatchObject({ agentId: 'agent-1', code: 'scope_denied', reason: 'unknown_host' })
+  })
+})
+
+describe('plain HTTP', () => {
+  it('through the proxy is refused with what to do', async () => {
+    const { socket, ...answer } = await sendPlain(
+      `GET http://${COVERED}/ HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`,
+    )
+    expect(answer.status).toBe(400)
+    expect(JSON.parse(answer.body).detail).toContain('Use https://')
+    socket.destroy()
+  })
+
+  it('to the proxy itself gives the certificates to trust, and nothing else', async () => {
+    const pem = await fetch(`${proxy}/ca.pem`)
+    expect(await pem.text()).toBe(ca)
+    expect((await fetch(`${proxy}/`)).status).toBe(400)
+  })
+})
+
+describe('inside a connection that is opened', () => {
+  it('requests are relayed with the URL as it was written, several on one connection', async () => {
+    const tls = await openTls()
+    expect(tls.alpnProtocol).toBe(false)
+    const get = `GET /a/%2e?b=c%20d HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`
+    const post = `POST /p HTTP/1.1\r\nHost: ${COVERED}:443\r\nContent-Length: 4\r\n\r\nbody`
+    expect((await exchange(tls, get)).body).toBe('relayed GET')
+    expect((await exchange(tls, post)).body).toBe('relayed POST')
+    tls.destroy()
+    expect(relayed).toEqual([`GET https://${COVERED}/a/%2e?b=c%20d `, `POST https://${COVERED}/p body`])
+    await expect.poll(() => passed).toMatchObject([{ host: COVERED, way: 'credential', requests: 2 }])
+  })
+
+  it('HTTP/1.1 is agreed on where HTTP/2 is offered beside it, and alone it is refused in the handshake', async () => {
+    const tls = await openTls({ ALPNProtocols: ['h2', 'http/1.1'] })
+    expect(tls.alpnProtocol).toBe('http/1.1')
+    tls.destroy()
+    await expect(openTls({ ALPNProtocols: ['h2'] })).rejects.toThrow(
+      /no application protocol|alert number 120/i,
+    )
+  })
+
+  it.each([
+    ['another Host', `GET / HTTP/1.1\r\nHost: other.example.com\r\n\r\n`, 421],
+    ['the port of somebody else in Host', `GET / HTTP/1.1\r\nHost: ${COVERED}:8443\r\n\r\n`, 421],
+    ['Host twice', `GET / HTTP/1.1\r\nHost: ${COVERED}\r\nHost: other.example.com\r\n\r\n`, 400],
+    ['the same Host twice', `GET / HTTP/1.1\r\nHost: ${COVERED}\r\nHost: ${COVERED}\r\n\r\n`, 400],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['no Host in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', 400],
+    ['the absolute form', `GET https://other.example.com/ HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`, 400],
+    [
+      'the absolute form of the same host',
+      `GET https://${COVERED}/ HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`,
+      400,
+    ],
+    ['the authority form', `CONNECT other.example.com:443 HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`, 0],
+    [
+      'Content-Length and chunks',
+      `POST / HTTP/1.1\r\nHost: ${COVERED}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    [
+      'another coding before the chunks',
+      `POST / HTTP/1.1\r\nHost: ${COVERED}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    [
+      'two lengths',
+      `POST / HTTP/1.1\r\nHost: ${COVERED}\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody!`,
+      400,
+    ],
+    ['a bare line feed', `GET / HTTP/1.1\nHost: ${COVERED}\n\n`, 400],
+    ['a folded header', `GET / HTTP/1.1\r\nHost: ${COVERED}\r\nA: b\r\n c\r\n\r\n`, 400],
+  ])('%s is refused, and nothing is relayed', async (_, text, status) => {
+    const tls = await openTls()
+    const answer = await exchange(tls, text)
+    expect(answer.status).toBe(status)
+    tls.destroy()
+    expect(relayed).toEqual([])
+  })
+
+  it('a TLS server name other than the host of the CONNECT is refused at each request', async () => {
+    const tls = await openTls({ servername: 'other.example.com', anyName: true })
+    expect((await exchange(tls, `GET / HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`)).status).toBe(421)
+    tls.destroy()
+    expect(relayed).toEqual([])
+    expect(refused).toMatchObject([{ code: 'host_mismatch', reason: 'server_name' }])
+  })
+
+  it('a WebSocket is cut off at once, without a status that a program would take for final', async () => {
+    const tls = await openTls()
+    const upgrade = `GET /ws HTTP/1.1\r\nHost: ${COVERED}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
+    expect((await exchange(tls, upgrade)).status).toBe(0)
+    expect(refused).toMatchObject([{ host: COVERED, reason: 'upgrade' }])
+  })
+
+  it('a program that does not trust us is told of', async () => {
+    const { socket } = await open()
+    hangUps.length = 0
+    await expect(startTls(socket, { ca: world.ca.pem, servername: COVERED })).rejects.toThrow()
+    socket.destroy()
+    await expect.poll(() => hangUps.map(({ reason }) => reason)).toContain('handshake')
+    hangUps.length = 0
+    const another = await open()
+    another.socket.end('no TLS at all')
+    await expect.poll(() => hangUps.map(({ reason }) => reason)).toContain('handshake')
+  })
+})
+
+describe('hosts without a credential', () => {
+  const get = () =>
+    `GET /x HTTP/1.1\r\nHost: ${UPSTREAM_HOST}:${world.upstream.port}\r\nConnection: close\r\n\r\n`
+
+  it('are tunnelled where that is the policy: counted, and the certificate is their own', async () => {
+    unknown = 'tunnel'
+    const { status, socket } = await open(UPSTREAM_HOST, world.upstream.port)
+    expect(status).toBe(200)
+    const tls = await startTls(socket, { ca: world.ca.pem, servername: UPSTREAM_HOST })
+    expect((await exchange(tls, get())).body).toContain('{"ok":true}')
+    tls.destroy()
+    await expect.poll(() => passed).toMatchObject([{ host: UPSTREAM_HOST, way: 'tunnel' }])
+    expect(passed[0]!.bytesUp).toBeGreaterThan(200)
+    expect(passed[0]!.bytesDown).toBeGreaterThan(200)
+  })
+
+  it('are opened and passed on as they came where that is the policy', async () => {
+    unknown = 'inspect'
+    const before = world.upstream.requests.length
+    const { socket } = await open(UPSTREAM_HOST, world.upstream.port)
+    const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
+    const post =
+      `POST /p?q=1 HTTP/1.1\r\nHost: ${UPSTREAM_HOST}:${world.upstream.port}\r\nAuthorization: Bearer own\r\n` +
+      'Transfer-Encoding: chunked\r\nConnection: x-hop\r\nX-Hop: 1\r\n\r\n4\r\nbody\r\n0\r\n\r\n'
+    expect((await exchange(tls, post)).status).toBe(200)
+    tls.destroy()
+    const [received] = world.upstream.requests.slice(before)
+    expect(received).toMatchObject({ method: 'POST', target: '/p?q=1' })
+    expect(received!.body.toString()).toBe('body')
+    expect(received!.headers).toContainEqual(['authorization', 'Bearer own'])
+    expect(received!.headers.map(([name]) => name)).not.toContain('x-hop')
+    expect(relayed).toEqual([])
+    await expect.poll(() => passed).toMatchObject([{ way: 'inspect', requests: 1 }])
+  })
+
+  it('are never sent a token of this gateway', async () => {
+    unknown = 'inspect'
+    const before = world.upstream.requests.length
+    const { socket } = await open(UPSTREAM_HOST, world.upstream.port)
+    const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
+    const text = get().replace('\r\n\r\n', '\r\nAuthorization: Bearer agw_cap_123\r\n\r\n')
+    expect((await exchange(tls, text)).status).toBe(400)
+    tls.destroy()
+    expect(world.upstream.requests.length).toBe(before)
+  })
+
+  it.each([
+    ['a private address', 'private.example.com', 'private'],
+    ['a metadata service', 'metadata.example.com', 'link_local'],
+    ['a private address beside a public one', 'half.example.com', 'private'],
+    ['a host that the operator denies', 'denied.example.com', 'denied_host'],
+    ['a name that does not exist', 'nowhere.example.com', 'not_found'],
+  ])('that lead to %s are refused before anything is dialled', async (_, host, reason) => {
+    unknown = 'tunnel'
+    const { status } = await open(host)
+    expect([403, 503]).toContain(status)
+    expect(refused).toMatchObject([{ reason }])
+  })
+
+  it('are refused inside the connection where it is opened', async () => {
+    unknown = 'inspect'
+    const { socket } = await open('private.example.com')
+    const tls = await startTls(socket, { ca, servername: 'private.example.com' })
+    expect((await exchange(tls, 'GET / HTTP/1.1\r\nHost: private.example.com\r\n\r\n')).status).toBe(403)
+    tls.destroy()
+  })
+
+  it('become so when what was held is revoked: the next connection is another', async () => {
+    expect((await open()).status).toBe(200)
+    isCovered = false
+    expect((await open()).status).toBe(403)
+  })
+})
+
+async function sendPlain(text: string) {
+  const { connect } = await import('node:net')
+  const { port } = new URL(proxy)
+  const socket = connect(Number(port), '127.0.0.1')
+  return { ...(await exchange(socket, text)), socket }
+}

@@ -1,0 +1,141 @@
+// Unmodified programs behind the gateway's own proxy: they hold a placeholder, the upstream gets the secret, each request has a receipt.
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createWorld,
+  startTestGateway,
+  type TestGateway,
+  UPSTREAM_HOST,
+  type World,
+} from '../support/gateway.ts'
+import { nodeClients, nodeProgram, runNode } from '../support/programs.ts'
+import { basic, exchange, sendConnect, startTls } from '../support/proxy-client.ts'
+import { removeFolder } from '../support/remove-folder.ts'
+
+const SECRET = 'real-secret-0123456789abcdef'
+const PLACEHOLDER = 'placeholder-0000'
+
+let world: World
+let gateway: TestGateway
+let folder: string
+let capability: string
+
+beforeAll(async () => {
+  world = await createWorld({ env: { GATEWAY_PROXY_PORT: '0' } })
+  gateway = await startTestGateway({ world })
+  folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+  await writeFile(join(folder, 'ca.pem'), await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text())
+  ;({ capability } = await gateway.grant({ secret: SECRET }))
+})
+afterAll(async () => {
+  await gateway.close()
+  await world.close()
+  await removeFolder(folder)
+})
+
+const proxyFor = (token: string) => gateway.gateway.proxyUrl!.replace('://', `://agent:${token}@`)
+const envFor = (token: string) => ({
+  HTTPS_PROXY: proxyFor(token),
+  https_proxy: proxyFor(token),
+  NODE_USE_ENV_PROXY: '1',
+  NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+})
+const authorizations = () =>
+  gateway.upstream.requests.flatMap(({ headers }) => headers.filter(([name]) => name === 'authorization'))
+
+describe('the proxy of the gateway', () => {
+  it.each(nodeClients)(
+    'serves a program that calls with %s and holds a placeholder alone',
+    async (client) => {
+      const before = gateway.upstream.requests.length
+      const program = nodeProgram(client, gateway.url(`/${client}?q=1`), {
+        authorization: `Bearer ${PLACEHOLDER}`,
+      })
+      const { status, output } = await runNode(program, envFor(capability))
+      expect(output).toBe('200 {"ok":true}\n')
+      expect(status).toBe(0)
+      const received = gateway.upstream.requests.slice(before)
+      expect(received).toMatchObject([{ method: 'GET', target: `/${client}?q=1` }])
+      expect(authorizations().at(-1)).toEqual(['authorization', `Bearer ${SECRET}`])
+      expect(JSON.stringify(received.map(({ headers }) => headers))).not.toContain('proxy-authorization')
+    },
+  )
+
+  it('makes one attempt with a receipt of each request, and nothing of the secret is in the log', async () => {
+    const { body } = await gateway.rest('GET', '/v1/egress/attempts')
+    expect(body.attempts).toHaveLength(gateway.upstream.requests.length)
+    for (const { state, receipt } of body.attempts) {
+      expect(state).toBe('settled')
+      expect(receipt).not.toBeNull()
+    }
+    expect(gateway.log()).not.toContain(SECRET)
+    expect(gateway.log()).not.toContain(capability)
+    expect(gateway.log()).toContain('"way":"credential"')
+  })
+
+  it.each([
+    ['a capability that was never issued', () => `${capability.slice(0, -1)}x`],
+    ['a service key', () => gateway.operatorKey],
+    ['nonsense', () => 'nonsense'],
+  ])('lets nobody through with %s', async (_, token) => {
+    const answer = await sendConnect(gateway.gateway.proxyUrl!, `${UPSTREAM_HOST}:${gateway.upstream.port}`, [
+      basic(token()),
+    ])
+    expect(answer.status).toBe(403)
+    expect(JSON.parse(answer.body).code).toBe('scope_denied')
+  })
+
+  it('asks a program that says nothing, and the one that answers goes on', async () => {
+    const authority = `${UPSTREAM_HOST}:${gateway.upstream.port}`
+    expect((await sendConnect(gateway.gateway.proxyUrl!, authority)).status).toBe(407)
+    const { status, socket } = await sendConnect(gateway.gateway.proxyUrl!, authority, [basic(capability)])
+    expect(status).toBe(200)
+    socket.destroy()
+  })
+
+  it('refuses hosts that the capability is not for, whether or not the account has a credential there', async () => {
+    const other = await gateway.grant({ credential: { hosts: ['other.example.com'], label: 'other' } })
+    const ask = (host: string, token: string) =>
+      sendConnect(gateway.gateway.proxyUrl!, `${host}:443`, [basic(token)])
+    expect((await ask('other.example.com', capability)).status).toBe(403)
+    expect((await ask('none.example.com', capability)).status).toBe(403)
+    const { status, socket } = await ask('other.example.com', other.capability)
+    expect(status).toBe(200)
+    socket.destroy()
+  })
+
+  it('refuses the next request on an open connection once the capability is revoked', async () => {
+    const granted = await gateway.grant({ secret: SECRET, credential: { label: 'to be revoked' } })
+    const authority = `${UPSTREAM_HOST}:${gateway.upstream.port}`
+    const { socket } = await sendConnect(gateway.gateway.proxyUrl!, authority, [basic(granted.capability)])
+    const ca = await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()
+    const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
+    const text = `GET /before HTTP/1.1\r\nHost: ${authority}\r\n\r\n`
+    expect((await exchange(tls, text)).status).toBe(200)
+    await gateway.rest('POST', `/v1/egress/capabilities/${granted.capabilityId}/revoke`, {})
+    const before = gateway.upstream.requests.length
+    expect((await exchange(tls, text)).status).toBe(401)
+    tls.destroy()
+    expect(gateway.upstream.requests.length).toBe(before)
+    expect(
+      (await sendConnect(gateway.gateway.proxyUrl!, authority, [basic(granted.capability)])).status,
+    ).toBe(403)
+  })
+
+  it('has the same certificates after a restart, and loses its port', async () => {
+    const before = await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()
+    const url = gateway.gateway.proxyUrl!
+    await gateway.gateway.close(1000)
+    await expect(fetch(url)).rejects.toThrow()
+    gateway = await startTestGateway({ world })
+    expect(await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()).toBe(before)
+  })
+
+  it('is not there unless it is configured', async () => {
+    const without = await startTestGateway()
+    expect(without.gateway.proxyUrl).toBeUndefined()
+    await without.close()
+  })
+})
