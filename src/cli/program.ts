@@ -24,12 +24,13 @@ import { addPeopleCommands } from './people.ts'
 import { addPermitCommands } from './permits.ts'
 import { addPolicyCommands } from './policies.ts'
 import { addReceiptCommands } from './receipts.ts'
+import { addRunCommand } from './run/index.ts'
 import { addSellerCommands } from './sellers.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addDemoCommand } from './demo/index.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { printFailure } from './output.ts'
-import { refuseSecretArguments } from './secrets.ts'
+import { ownArguments, refuseSecretArguments } from './secrets.ts'
 import { serve } from './serve.ts'
 import { addStdioCommand } from './stdio.ts'
 import { addTestCommand } from './test.ts'
@@ -92,6 +93,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
     )
     .action(() => serve(process.env))
   addStdioCommand(program)
+  addRunCommand(program)
   addDemoCommand(program)
   addDoctorCommand(program)
 
@@ -128,7 +130,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
 
 /** Sets the exit code; never throws. */
 export async function run(args: readonly string[]): Promise<void> {
-  const json = args.includes('--json')
+  const json = ownArguments(args).includes('--json')
   try {
     refuseSecretArguments(args)
     const program = createProgram()

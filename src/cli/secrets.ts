@@ -10,11 +10,18 @@ const TOKEN = /agw_(?:sk|cap|ek)_[0-9A-Za-z]{8}/
 /** People try these options first. Each is refused by name, so that the refusal can say what to do instead. */
 const SECRET_OPTIONS = /^--(?:secret|token|key|api-key|apikey|password|bearer|capability)(?:=|$)/
 
+/** What stands before `--`: the rest are the arguments of another program. */
+export function ownArguments(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--')
+  return end < 0 ? args : args.slice(0, end)
+}
+
 /**
  * @throws {CommandFailure} when an argument is, or would be, a secret. The argument is not quoted back.
  */
 export function refuseSecretArguments(args: readonly string[]): void {
-  if (!args.some((arg) => TOKEN.test(arg) || SECRET_OPTIONS.test(arg))) return
+  const own = ownArguments(args)
+  if (!args.some((arg) => TOKEN.test(arg)) && !own.some((arg) => SECRET_OPTIONS.test(arg))) return
   throw new CommandFailure(
     Exit.usage,
     'A secret may not be an argument: other users see it in the process list and the shell keeps it in its history.\n' +

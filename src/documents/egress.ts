@@ -93,6 +93,7 @@ function describeProvider(provider: Provider): Json {
     ...ifAny('response_headers', provider.response_headers),
     idempotency_honoured: provider.idempotency_honoured,
     denied_paths: provider.denied.map(({ method, path }) => ({ method: method ?? null, path })),
+    ...(provider.variables.length > 0 && { variables: provider.variables, key_format: provider.key_format }),
     example: provider.test_call,
     docs: provider.docs,
   }

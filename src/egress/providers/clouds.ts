@@ -96,6 +96,8 @@ export const clouds: readonly ProviderEntry[] = [
       'GET /v1/projects/*/env/*',
     ],
     test_call: { method: 'GET', url: 'https://api.vercel.com/v2/user', what: 'Read whose token it is' },
+    variables: ['VERCEL_TOKEN'],
+    key_format: { prefix: '', length: 24 },
     docs: 'https://vercel.com/docs/rest-api',
   },
   {

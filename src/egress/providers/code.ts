@@ -34,6 +34,8 @@ export const code: readonly ProviderEntry[] = [
       'GET /api/v4/groups/*/variables/*',
     ],
     test_call: { method: 'GET', url: 'https://gitlab.com/api/v4/user', what: 'Read whose token it is' },
+    variables: ['GITLAB_TOKEN'],
+    key_format: { prefix: 'glpat-', length: 26 },
     docs: 'https://docs.gitlab.com/api/rest/authentication/',
   },
   {
@@ -79,6 +81,8 @@ export const code: readonly ProviderEntry[] = [
       url: 'https://sentry.io/api/0/organizations/',
       what: 'List organizations',
     },
+    variables: ['SENTRY_AUTH_TOKEN'],
+    key_format: { prefix: 'sntryu_', length: 71 },
     docs: 'https://docs.sentry.io/api/auth/',
   },
 ]

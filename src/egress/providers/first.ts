@@ -19,6 +19,8 @@ export const first: readonly ProviderEntry[] = [
       'POST /v1/organization/projects/*/service_accounts',
     ],
     test_call: { method: 'GET', url: 'https://api.openai.com/v1/models', what: 'List the models' },
+    variables: ['OPENAI_API_KEY'],
+    key_format: { prefix: 'sk-proj-', length: 164 },
     docs: 'https://platform.openai.com/docs/api-reference/authentication',
   },
   {
@@ -30,6 +32,8 @@ export const first: readonly ProviderEntry[] = [
     version_headers: { 'anthropic-version': '2023-06-01' },
     denied: ['POST /v1/oauth/token'],
     test_call: { method: 'GET', url: 'https://api.anthropic.com/v1/models', what: 'List the models' },
+    variables: ['ANTHROPIC_API_KEY'],
+    key_format: { prefix: 'sk-ant-api03-', length: 108 },
     docs: 'https://docs.anthropic.com/en/api/overview',
   },
   {
@@ -62,6 +66,8 @@ export const first: readonly ProviderEntry[] = [
       'POST /enterprises/*/actions/runners/generate-jitconfig',
     ],
     test_call: { method: 'GET', url: 'https://api.github.com/user', what: 'Read whose token it is' },
+    variables: ['GITHUB_TOKEN', 'GH_TOKEN'],
+    key_format: { prefix: 'ghp_', length: 40 },
     docs: 'https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api',
   },
   {
@@ -84,6 +90,8 @@ export const first: readonly ProviderEntry[] = [
       'POST /v2/core/event_destinations',
     ],
     test_call: { method: 'GET', url: 'https://api.stripe.com/v1/customers?limit=3', what: 'List customers' },
+    variables: ['STRIPE_API_KEY', 'STRIPE_SECRET_KEY'],
+    key_format: { prefix: 'sk_test_', length: 107 },
     docs: 'https://docs.stripe.com/api/authentication',
   },
   {
@@ -104,6 +112,8 @@ export const first: readonly ProviderEntry[] = [
       '/api/rtm.start',
     ],
     test_call: { method: 'POST', url: 'https://slack.com/api/auth.test', what: 'Read whose token it is' },
+    variables: ['SLACK_BOT_TOKEN', 'SLACK_TOKEN'],
+    key_format: { prefix: 'xoxb-', length: 56 },
     docs: 'https://docs.slack.dev/authentication/tokens',
   },
   {
@@ -114,6 +124,8 @@ export const first: readonly ProviderEntry[] = [
     version_headers: { 'notion-version': '2022-06-28' },
     denied: ['POST /v1/oauth/token', 'POST /v1/oauth/introspect'],
     test_call: { method: 'GET', url: 'https://api.notion.com/v1/users/me', what: 'Read the bot user' },
+    variables: ['NOTION_TOKEN', 'NOTION_API_KEY'],
+    key_format: { prefix: 'ntn_', length: 50 },
     docs: 'https://developers.notion.com/reference/authentication',
   },
   {
@@ -139,6 +151,7 @@ export const first: readonly ProviderEntry[] = [
       url: 'https://api.cloudflare.com/client/v4/user/tokens/verify',
       what: 'Check that the token works',
     },
+    variables: ['CLOUDFLARE_API_TOKEN'],
     docs: 'https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/',
   },
   {
@@ -147,6 +160,8 @@ export const first: readonly ProviderEntry[] = [
     category: 'models',
     hosts: ['api.mistral.ai'],
     test_call: { method: 'GET', url: 'https://api.mistral.ai/v1/models', what: 'List the models' },
+    variables: ['MISTRAL_API_KEY'],
+    key_format: { prefix: '', length: 32 },
     docs: 'https://docs.mistral.ai/api/',
   },
   {

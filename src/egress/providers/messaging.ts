@@ -73,6 +73,8 @@ export const messaging: readonly ProviderEntry[] = [
       url: 'https://api.sendgrid.com/v3/scopes',
       what: 'Read the scopes of the key',
     },
+    variables: ['SENDGRID_API_KEY'],
+    key_format: { prefix: 'SG', length: 69 },
     docs: 'https://www.twilio.com/docs/sendgrid/for-developers/sending-email/authentication',
   },
   {
@@ -109,6 +111,8 @@ export const messaging: readonly ProviderEntry[] = [
     idempotency_honoured: 'true',
     denied: ['POST /api-keys'],
     test_call: { method: 'GET', url: 'https://api.resend.com/domains', what: 'List domains' },
+    variables: ['RESEND_API_KEY'],
+    key_format: { prefix: 're_', length: 36 },
     docs: 'https://resend.com/docs/api-reference/introduction',
   },
   {

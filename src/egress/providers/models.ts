@@ -15,6 +15,8 @@ export const models: readonly ProviderEntry[] = [
       url: 'https://generativelanguage.googleapis.com/v1beta/models',
       what: 'List the models',
     },
+    variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    key_format: { prefix: 'AIza', length: 39 },
     docs: 'https://ai.google.dev/gemini-api/docs/api-key',
   },
   {
@@ -23,6 +25,8 @@ export const models: readonly ProviderEntry[] = [
     category: 'models',
     hosts: ['api.groq.com'],
     test_call: { method: 'GET', url: 'https://api.groq.com/openai/v1/models', what: 'List the models' },
+    variables: ['GROQ_API_KEY'],
+    key_format: { prefix: 'gsk_', length: 56 },
     docs: 'https://console.groq.com/docs/api-reference',
   },
   {
@@ -32,6 +36,8 @@ export const models: readonly ProviderEntry[] = [
     hosts: ['openrouter.ai'],
     denied: ['POST /api/v1/keys', 'POST /api/v1/auth/keys'],
     test_call: { method: 'GET', url: 'https://openrouter.ai/api/v1/key', what: 'Read the limits of the key' },
+    variables: ['OPENROUTER_API_KEY'],
+    key_format: { prefix: 'sk-or-v1-', length: 73 },
     docs: 'https://openrouter.ai/docs/api-reference/authentication',
   },
   {
@@ -40,6 +46,8 @@ export const models: readonly ProviderEntry[] = [
     category: 'models',
     hosts: ['api.together.xyz'],
     test_call: { method: 'GET', url: 'https://api.together.xyz/v1/models', what: 'List the models' },
+    variables: ['TOGETHER_API_KEY'],
+    key_format: { prefix: '', length: 64 },
     docs: 'https://docs.together.ai/docs/quickstart',
   },
   {
@@ -53,6 +61,8 @@ export const models: readonly ProviderEntry[] = [
       url: 'https://api.fireworks.ai/inference/v1/models',
       what: 'List the models',
     },
+    variables: ['FIREWORKS_API_KEY'],
+    key_format: { prefix: 'fw_', length: 27 },
     docs: 'https://docs.fireworks.ai/api-reference/introduction',
   },
   {
@@ -61,6 +71,7 @@ export const models: readonly ProviderEntry[] = [
     category: 'models',
     hosts: ['api.cohere.com'],
     test_call: { method: 'GET', url: 'https://api.cohere.com/v1/models', what: 'List the models' },
+    variables: ['CO_API_KEY', 'COHERE_API_KEY'],
     docs: 'https://docs.cohere.com/reference/about',
   },
   {
@@ -69,6 +80,8 @@ export const models: readonly ProviderEntry[] = [
     category: 'models',
     hosts: ['api.deepseek.com'],
     test_call: { method: 'GET', url: 'https://api.deepseek.com/user/balance', what: 'Read the balance' },
+    variables: ['DEEPSEEK_API_KEY'],
+    key_format: { prefix: 'sk-', length: 35 },
     docs: 'https://api-docs.deepseek.com/',
   },
   {
@@ -77,6 +90,8 @@ export const models: readonly ProviderEntry[] = [
     category: 'models',
     hosts: ['api.x.ai'],
     test_call: { method: 'GET', url: 'https://api.x.ai/v1/models', what: 'List the models' },
+    variables: ['XAI_API_KEY'],
+    key_format: { prefix: 'xai-', length: 84 },
     docs: 'https://docs.x.ai/docs/api-reference',
   },
   {
@@ -90,6 +105,8 @@ export const models: readonly ProviderEntry[] = [
       url: 'https://api.perplexity.ai/async/chat/completions',
       what: 'List asynchronous completions',
     },
+    variables: ['PERPLEXITY_API_KEY'],
+    key_format: { prefix: 'pplx-', length: 53 },
     docs: 'https://docs.perplexity.ai/',
   },
   {
@@ -107,6 +124,8 @@ export const models: readonly ProviderEntry[] = [
       url: 'https://huggingface.co/api/whoami-v2',
       what: 'Read whose token it is',
     },
+    variables: ['HF_TOKEN'],
+    key_format: { prefix: 'hf_', length: 37 },
     docs: 'https://huggingface.co/docs/hub/security-tokens',
   },
   {
@@ -117,6 +136,8 @@ export const models: readonly ProviderEntry[] = [
     // The answer is the secret that webhooks are signed with.
     denied: ['GET /v1/webhooks/default/secret'],
     test_call: { method: 'GET', url: 'https://api.replicate.com/v1/account', what: 'Read the account' },
+    variables: ['REPLICATE_API_TOKEN'],
+    key_format: { prefix: 'r8_', length: 40 },
     docs: 'https://replicate.com/docs/reference/http',
   },
   {
@@ -134,6 +155,8 @@ export const models: readonly ProviderEntry[] = [
       'GET /v1/convai/conversation/get-signed-url',
     ],
     test_call: { method: 'GET', url: 'https://api.elevenlabs.io/v1/models', what: 'List the models' },
+    variables: ['ELEVENLABS_API_KEY'],
+    key_format: { prefix: 'sk_', length: 51 },
     docs: 'https://elevenlabs.io/docs/api-reference/authentication',
   },
   {
@@ -172,6 +195,8 @@ export const models: readonly ProviderEntry[] = [
       headers: { 'content-type': 'application/json' },
       body: '{"input":"test","model":"voyage-3.5-lite"}',
     },
+    variables: ['VOYAGE_API_KEY'],
+    key_format: { prefix: 'pa-', length: 46 },
     docs: 'https://docs.voyageai.com/reference/embeddings-api',
   },
   {

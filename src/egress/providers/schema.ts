@@ -92,6 +92,15 @@ export const ProviderEntry = z.strictObject({
     headers: z.record(HeaderName, z.string().max(200)).optional(),
     body: z.string().max(1000).optional(),
   }),
+  /** Where programs look for the key: `agent-gateway run` puts a placeholder there, since many start only where there is something. */
+  variables: z
+    .array(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/, 'the name of an environment variable'))
+    .max(8)
+    .default([]),
+  /** What keys begin with and how long they are: some programs look before they send. */
+  key_format: z
+    .strictObject({ prefix: z.string().regex(/^[A-Za-z0-9_-]{0,24}$/), length: z.int().min(16).max(256) })
+    .default({ prefix: '', length: 40 }),
   docs: z.url({ protocol: /^https$/ }).max(300),
 })
 export type ProviderEntry = z.input<typeof ProviderEntry>

@@ -23,6 +23,8 @@ export const search: readonly ProviderEntry[] = [
     category: 'search',
     hosts: ['api.tavily.com'],
     test_call: { method: 'GET', url: 'https://api.tavily.com/usage', what: 'Read the usage' },
+    variables: ['TAVILY_API_KEY'],
+    key_format: { prefix: 'tvly-', length: 37 },
     docs: 'https://docs.tavily.com/documentation/api-reference/introduction',
   },
   {
@@ -38,6 +40,8 @@ export const search: readonly ProviderEntry[] = [
       headers: json,
       body: '{"query":"test","numResults":1}',
     },
+    variables: ['EXA_API_KEY'],
+    key_format: { prefix: '', length: 36 },
     docs: 'https://docs.exa.ai/reference/getting-started',
   },
   {

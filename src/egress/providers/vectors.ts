@@ -13,6 +13,8 @@ export const vectors: readonly ProviderEntry[] = [
     request_headers: ['x-pinecone-api-version'],
     denied: ['POST /admin/projects/*/api-keys'],
     test_call: { method: 'GET', url: 'https://api.pinecone.io/indexes', what: 'List indices' },
+    variables: ['PINECONE_API_KEY'],
+    key_format: { prefix: 'pcsk_', length: 75 },
     docs: 'https://docs.pinecone.io/reference/api/authentication',
   },
   {

@@ -16,6 +16,8 @@ export const work: readonly ProviderEntry[] = [
       headers: { 'content-type': 'application/json' },
       body: '{"query":"{ viewer { id } }"}',
     },
+    variables: ['LINEAR_API_KEY'],
+    key_format: { prefix: 'lin_api_', length: 48 },
     docs: 'https://linear.app/developers/graphql',
   },
   {

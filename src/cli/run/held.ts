@@ -1,0 +1,200 @@
+// What a run holds: for each host that is called one capability, made when it is first called, for that host alone. None of them is ever in the
+// hands of the program, and all of them end with the run.
+import { egressCapabilitiesIssue } from '../../../tools/egress-capabilities-issue.ts'
+import { egressCapabilitiesNarrow } from '../../../tools/egress-capabilities-narrow.ts'
+import { egressCapabilitiesRevoke } from '../../../tools/egress-capabilities-revoke.ts'
+import { egressCredentialsList } from '../../../tools/egress-credentials-list.ts'
+import type { CredentialMetadata } from '../../../schemas/egress.ts'
+import { checkScope, coversHost } from '../../egress/scope.ts'
+import { Secret } from '../../lib/secret.ts'
+import type { Client } from '../client.ts'
+import { CommandFailure, Exit } from '../exit.ts'
+
+const DAY_SECONDS = 86_400
+/** A capability that ends sooner is followed by another. */
+const RENEW_BEFORE_MS = 60 * 60_000
+
+/** A capability for one host under one credential. */
+export interface HeldForHost {
+  readonly id: string
+  readonly credentialId: string
+  readonly token: Secret<string>
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+export interface CalledHost {
+  readonly host: string
+  readonly port: number
+}
+
+export interface Holder {
+  /** Providers whose keys programs look for. */
+  readonly providers: ReadonlySet<string>
+  covers(called: CalledHost): Promise<boolean>
+  /** @returns undefined where nothing is held for the host */
+  find(
+    called: CalledHost & { readonly method: string; readonly path: string },
+  ): Promise<HeldForHost | undefined>
+  /** Everything that was made, in order. */
+  made(): readonly HeldForHost[]
+  /** Ends everything that was made. Never rejects. @returns how many could not be ended */
+  end(): Promise<number>
+}
+
+/** `host` is any port to the gateway, so what is not 443 is said. */
+const entryOf = ({ host, port }: CalledHost) => (port === 443 ? host : `${host}:${port}`)
+
+/** An operator's run: on stored credentials, all of the account's where none are named. */
+export async function holdCredentials(
+  client: Client,
+  ids: readonly string[] | undefined,
+  label: string,
+): Promise<Holder> {
+  const all = await listCredentials(client)
+  const live = all.filter(({ revoked_at }) => revoked_at === null)
+  const chosen = ids === undefined ? live : ids.map((id) => findCredential(live, id))
+  if (chosen.length === 0)
+    throw new CommandFailure(
+      Exit.failed,
+      'This account has no credential yet. Store one with `agent-gateway credentials add`, then run again.',
+    )
+  const issued = createIssued(client, async ({ credential_id }, entry) => ({
+    made: await client.call(egressCapabilitiesIssue, {
+      credential_id,
+      hosts: [entry],
+      ttl_seconds: DAY_SECONDS,
+      label,
+    }),
+    token: undefined,
+  }))
+  const forHost = ({ host, port }: CalledHost) =>
+    chosen.filter(({ hosts }) => hosts.some((entry) => coversHost(entry, host, port)))
+
+  return {
+    ...issued,
+    providers: new Set(chosen.map(({ provider }) => provider)),
+    covers: async (called) => forHost(called).length > 0,
+    async find(called) {
+      const candidates = forHost(called)
+      const { host, port, method } = called
+      const [path = '/'] = called.path.split('?', 1)
+      // Of several the one whose path says most; where none covers the request, the gateway says why.
+      const covering = candidates
+        .filter((one) => checkScope(one, { host, port, path, method }).ok)
+        .toSorted((a, b) => longest(b, path) - longest(a, path))
+      const best = covering[0] ?? candidates[0]
+      return best && issued.for(best, entryOf(called))
+    },
+  }
+}
+
+const longest = ({ path_prefixes }: CredentialMetadata, path: string) =>
+  Math.max(0, ...path_prefixes.filter((prefix) => path.startsWith(prefix)).map(({ length }) => length))
+
+function findCredential(live: readonly CredentialMetadata[], id: string): CredentialMetadata {
+  const found = live.filter(({ credential_id, label }) => credential_id === id || label === id)
+  const [one] = found
+  if (one && found.length === 1) return one
+  throw new CommandFailure(
+    Exit.failed,
+    one
+      ? `Several credentials have the label ${id}: name the one you mean by its id (cred_…).`
+      : `There is no live credential ${id}. \`agent-gateway credentials list\` shows those of the account.`,
+  )
+}
+
+async function listCredentials(client: Client): Promise<readonly CredentialMetadata[]> {
+  const found: CredentialMetadata[] = []
+  let before: string | undefined
+  do {
+    const page = await client.call(egressCredentialsList, {
+      limit: 100,
+      ...(before === undefined ? {} : { before }),
+    })
+    found.push(...page.credentials)
+    before = page.next ?? undefined
+  } while (before !== undefined)
+  return found
+}
+
+/** An agent's run: everything is cut from the capability that it holds. */
+export function holdCapability(client: Client, own: Secret<string>, label: string): Holder {
+  const issued = createIssued(client, async (_nothing: 'own', entry) => ({
+    made: await client.call(egressCapabilitiesNarrow, { hosts: [entry], label }, own),
+    token: own,
+  }))
+  const find = async (called: CalledHost) => {
+    try {
+      return await issued.for('own', entryOf(called))
+    } catch (thrown) {
+      if (thrown instanceof CommandFailure && thrown.problem?.['code'] === 'scope_denied') return undefined
+      throw thrown
+    }
+  }
+  return {
+    ...issued,
+    // An agent is not told which providers are behind its capability.
+    providers: new Set(),
+    covers: async (called) => (await find(called)) !== undefined,
+    find,
+  }
+}
+
+interface Made {
+  readonly capability_id: string
+  readonly credential_id: string | null
+  readonly capability: string
+  readonly expires_at: string
+}
+
+/** Makes one capability for each source and host, however many ask for it at once. */
+function createIssued<Source>(
+  client: Client,
+  make: (
+    source: Source,
+    entry: string,
+  ) => Promise<{ readonly made: Made; readonly token: Secret<string> | undefined }>,
+) {
+  const byHost = new Map<Source, Map<string, Promise<HeldForHost>>>()
+  const all: HeldForHost[] = []
+  let endsBy: Secret<string> | undefined
+
+  async function issue(source: Source, entry: string): Promise<HeldForHost> {
+    const { made, token } = await make(source, entry)
+    endsBy = token
+    const held = {
+      id: made.capability_id,
+      credentialId: made.credential_id ?? '',
+      token: new Secret(made.capability),
+      expiresAt: Date.parse(made.expires_at),
+    }
+    all.push(held)
+    return held
+  }
+
+  return {
+    made: () => all,
+    async for(source: Source, entry: string): Promise<HeldForHost> {
+      const hosts = byHost.get(source) ?? new Map<string, Promise<HeldForHost>>()
+      byHost.set(source, hosts)
+      const known = hosts.get(entry)
+      if (known) {
+        const held = await known
+        const isFresh = held.expiresAt - Date.now() > RENEW_BEFORE_MS
+        // One that was cut from a capability that ends soon cannot live longer by being made anew.
+        if (isFresh || endsBy !== undefined) return held
+      }
+      const making = issue(source, entry)
+      hosts.set(entry, making)
+      making.catch(() => hosts.delete(entry))
+      return making
+    },
+    async end(): Promise<number> {
+      const ended = await Promise.allSettled(
+        all.map(({ id }) => client.call(egressCapabilitiesRevoke, { capability_id: id }, endsBy)),
+      )
+      return ended.filter(({ status }) => status === 'rejected').length
+    },
+  }
+}

@@ -1,0 +1,97 @@
+// `run` and `env`: programs that know nothing of the gateway.
+import { type Command, Option } from 'commander'
+import { loadConfig } from '../../app/config.ts'
+import { findRunning } from '../../app/running.ts'
+import type { Config } from '../../core/config.ts'
+import { UNKNOWN_HOSTS, type UnknownHosts } from '../../doors/proxy/ports.ts'
+import { connect } from '../client.ts'
+import { type EmbeddedSandbox, startEmbeddedSandbox } from '../embedded.ts'
+import { CommandFailure, Exit } from '../exit.ts'
+import { addConnectionOptions, collect, type ConnectionOptions } from '../options.ts'
+import { readSecret } from '../secrets.ts'
+import { holdCapability, holdCredentials } from './held.ts'
+import { runProgram } from './session.ts'
+
+interface RunOptions extends ConnectionOptions {
+  readonly credential?: readonly string[]
+  readonly capabilityFile?: string
+  readonly unknown: UnknownHosts
+  readonly sandbox?: true
+  readonly summary?: string
+}
+
+/** `run -- <command>`. */
+export function addRunCommand(program: Command): void {
+  addConnectionOptions(program.command('run'))
+    .description('start a program that sees placeholders, and put the secrets in on its way out')
+    .argument('<command...>', 'the program and its arguments, after --')
+    .option(
+      '--credential <id>',
+      'a stored credential it may use, by id or label; repeatable; default all',
+      collect,
+    )
+    .option('--capability-file <file>', 'use this capability instead of a service key')
+    .addOption(
+      new Option('--unknown <policy>', 'hosts without a credential').choices(UNKNOWN_HOSTS).default('deny'),
+    )
+    .option('--sandbox', 'no network but the proxy (Linux: bubblewrap; macOS: sandbox-exec)')
+    .option('--summary <file>', 'write what happened to this file, as JSON')
+    .addHelpText(
+      'after',
+      `
+The program gets HTTPS_PROXY, the variables by which programs learn whom to trust, and a placeholder where it looks for its key. Each request to a host
+of a credential is one attempt: checked, paid, sent once with the secret, its answer searched, with a receipt. No secret and no
+capability is in its environment. Other hosts are denied, passed on unopened (tunnel), or opened and passed on without a credential (inspect).
+Without --sandbox a program that wants to can go around the proxy, and read whatever this user may read.
+Works with the gateway that --url names, that GATEWAY_BASE_URL names or that owns the data directory; else a sandbox runs in this process.
+The exit code is the program's (128 and the number of the signal that ended it). What happened is told on stderr.
+
+Example:
+  agent-gateway run --credential openai --unknown tunnel -- python3 ask.py`,
+    )
+    .action(async (command: string[], options: RunOptions) => {
+      process.exitCode = await run(command, options)
+    })
+}
+
+async function run(command: readonly string[], options: RunOptions): Promise<number> {
+  if (options.credential !== undefined && options.capabilityFile !== undefined)
+    throw new CommandFailure(
+      Exit.usage,
+      'Give --credential or --capability-file, not both: a capability is for its credential.',
+    )
+  const config = loadConfig(process.env)
+  const sandbox = await findGateway(options, config)
+  try {
+    const client = await connect(sandbox ? { ...options, url: sandbox.url } : options)
+    const label = `run ${command[0] ?? ''}`.slice(0, 100)
+    const holder =
+      options.capabilityFile === undefined
+        ? await holdCredentials(client, options.credential, label)
+        : holdCapability(client, await readSecret('capability', options.capabilityFile), label)
+    return await runProgram({
+      client,
+      holder,
+      config: sandbox?.config ?? config,
+      unknown: options.unknown,
+      isSandboxed: options.sandbox === true,
+      command,
+      env: process.env,
+      summaryFile: options.summary,
+    })
+  } finally {
+    await sandbox?.close()
+  }
+}
+
+/** @returns a sandbox in this process where no gateway is named and none runs */
+async function findGateway(options: RunOptions, config: Config): Promise<EmbeddedSandbox | undefined> {
+  if ((options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))) !== undefined) return undefined
+  if (config.mode === 'production')
+    throw new CommandFailure(
+      Exit.unreachable,
+      'No gateway runs: start it with `agent-gateway serve`, or name one with --url. (Only a sandbox runs in this process.)',
+    )
+  // Its log would be between the lines of the program.
+  return await startEmbeddedSandbox({ ...config, logLevel: 'error' })
+}

@@ -1,0 +1,109 @@
+// Hands one decrypted request to the gateway, by the door that names a credential instead of a host (`/via/`), and its answer to the program as
+// it arrives. The gateway may be in this process, on this machine or elsewhere.
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+  type ServerResponse,
+} from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { HeldForHost } from './held.ts'
+
+/** RFC 9110, 7.6.1; what is said to the proxy alone; and what the gateway makes anew. */
+const OF_THE_CONNECTION = new Set(
+  'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te upgrade host expect x-gateway-capability'.split(
+    ' ',
+  ),
+)
+const ATTEMPT_HEADER = 'x-gateway-attempt'
+
+export interface GatewayRelay {
+  /**
+   * Never rejects; where the gateway does not answer, the program gets a 502.
+   * @param path of the program, raw, with its query
+   * @returns the id of the attempt; undefined where the gateway made none
+   */
+  send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+    held: HeldForHost,
+  ): Promise<string | undefined>
+  close(): void
+}
+
+/** @param gateway its address, http or https */
+export function createGatewayRelay(gateway: string): GatewayRelay {
+  const base = new URL(gateway)
+  const isTls = base.protocol === 'https:'
+  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const request = isTls ? requestHttps : requestHttp
+
+  return {
+    close: () => agent.destroy(),
+    send: (req, res, path, held) =>
+      new Promise((resolve) => {
+        const outgoing = request({
+          agent,
+          protocol: base.protocol,
+          hostname: base.hostname.replace(/^\[|\]$/g, ''),
+          port: base.port || (isTls ? 443 : 80),
+          method: req.method,
+          path: `${base.pathname.replace(/\/$/, '')}/via/${held.credentialId}${path}`,
+          headers: held.token.use((token) => [
+            ...kept(req),
+            'host',
+            base.host,
+            'x-gateway-capability',
+            token,
+          ]),
+        })
+        let attempt: string | undefined
+        const end = () => resolve(attempt)
+        outgoing.on('response', (answer) => {
+          const named = answer.headers[ATTEMPT_HEADER]
+          attempt = typeof named === 'string' ? named : undefined
+          res.writeHead(answer.statusCode ?? 502, kept(answer))
+          // The head of a stream is not to wait for its first event.
+          res.flushHeaders()
+          answer.pipe(res, { end: false })
+          answer.on('end', () => {
+            if (Object.keys(answer.trailers).length > 0) res.addTrailers(answer.trailers)
+            res.end()
+            end()
+          })
+          answer.on('error', () => {
+            res.destroy()
+            end()
+          })
+        })
+        outgoing.on('error', () => {
+          if (res.headersSent) res.destroy()
+          else
+            res
+              .writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
+              .end('The gateway behind this proxy does not answer.\n')
+          end()
+        })
+        // A program that went away stops what was begun for it.
+        res.once('close', () => {
+          if (!res.writableFinished) outgoing.destroy()
+          end()
+        })
+        req.on('error', () => outgoing.destroy())
+        req.socket.setTimeout(0)
+        req.pipe(outgoing)
+      }),
+  }
+}
+
+function kept({ rawHeaders, headers }: IncomingMessage): string[] {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const pairs: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    const lower = name.toLowerCase()
+    if (!OF_THE_CONNECTION.has(lower) && !named.includes(lower)) pairs.push(name, rawHeaders[at + 1] ?? '')
+  }
+  return pairs
+}

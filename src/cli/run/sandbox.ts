@@ -1,0 +1,89 @@
+// Containment on Linux: bubblewrap with an empty network namespace. The one way out is the door, as a Unix socket that is bound into it; a small
+// forwarder on the inner loopback makes an address of it, since programs take no socket for a proxy. Pure, but for `findBubblewrap`.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { CommandFailure, Exit } from '../exit.ts'
+
+/** The port of the door inside; nothing else listens there. */
+export const INNER_PORT = 8403
+
+/**
+ * The forwarder, and then the program, with the same output. It is given the socket, the port and the command as arguments.
+ * A death by signal is passed on as 128 and its number.
+ */
+const INNER = `
+const { createServer, connect } = require('node:net'), { spawn } = require('node:child_process'), { constants } = require('node:os')
+const [socket, port, command, ...args] = process.argv.slice(1)
+const server = createServer({ allowHalfOpen: true }, (inner) => {
+  const outer = connect({ path: socket, allowHalfOpen: true })
+  for (const [one, other] of [[inner, outer], [outer, inner]]) one.on('error', () => other.destroy()).pipe(other)
+})
+server.listen(Number(port), '127.0.0.1', () => {
+  const child = spawn(command, args, { stdio: 'inherit' })
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => { console.error('agent-gateway: ' + (error.code === 'ENOENT' ? 'there is no program ' + command : 'the program could not be started')); process.exit(127) })
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+})`
+
+export interface SandboxPlan {
+  /** The Unix socket of the door, in a folder that may be seen inside. */
+  readonly socket: string
+  /** The folder of the run, with the certificates. */
+  readonly runFolder: string
+  readonly workingDirectory: string
+  /** Not to be seen inside: the data of the gateway, and what `login` keeps. */
+  readonly hidden: readonly string[]
+  readonly node: string
+  /** Whether input could be typed into this terminal from inside (TIOCSTI); then the program gets no controlling terminal. */
+  readonly needsNewSession: boolean
+  readonly command: readonly string[]
+}
+
+/**
+ * What lies in `/run` and `/tmp` are the sockets of other programs: of Docker, of the desktop, of the agent with the SSH keys. Whoever reaches
+ * one of those is out. Later mounts lie over earlier ones, so what is hidden comes last.
+ */
+export function bubblewrapArguments(plan: SandboxPlan): string[] {
+  const { socket, runFolder, workingDirectory, hidden, node, needsNewSession, command } = plan
+  const tmpfs = (path: string) => ['--tmpfs', path]
+  const prepared = [
+    '--unshare-net --unshare-pid --unshare-ipc --die-with-parent'.split(' '),
+    needsNewSession ? ['--new-session'] : [],
+    '--bind / / --dev /dev --proc /proc'.split(' '),
+    ['/run', '/tmp', '/var/tmp'].flatMap(tmpfs),
+    isBelowTmp(workingDirectory) ? ['--bind', workingDirectory, workingDirectory] : [],
+    ['--ro-bind', runFolder, runFolder],
+    hidden.flatMap(tmpfs),
+    ['--chdir', workingDirectory],
+  ]
+  return [...prepared.flat(), '--', node, '-e', INNER, socket, String(INNER_PORT), ...command]
+}
+
+const isBelowTmp = (path: string) => /^\/(?:run|tmp|var\/tmp)\//.test(path)
+
+/** @throws {CommandFailure} where bubblewrap is missing or the machine allows no namespaces */
+export async function findBubblewrap(): Promise<string> {
+  if (process.platform !== 'linux')
+    throw new CommandFailure(
+      Exit.failed,
+      '--sandbox needs Linux with bubblewrap, or macOS with sandbox-exec.',
+    )
+  const problem = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    execFile('bwrap', ['--unshare-net', '--unshare-pid', '--bind', '/', '/', '--', 'true'], (error) =>
+      resolve(error as NodeJS.ErrnoException | null),
+    )
+  })
+  if (problem === null) return 'bwrap'
+  throw new CommandFailure(
+    Exit.failed,
+    problem.code === 'ENOENT'
+      ? '--sandbox needs bubblewrap (bwrap), which this machine does not have: install the package bubblewrap, or run without --sandbox. ' +
+          'Without it a program that wants to can go around the proxy.'
+      : '--sandbox needs user namespaces, which this machine does not allow (kernel.unprivileged_userns_clone, AppArmor, or a container ' +
+          'without them). Allow them for bwrap, or run without --sandbox: a program that wants to can then go around the proxy.',
+  )
+}
+
+/** Linux 6.2 and newer can refuse it; where nobody says so, it may be possible. */
+export const canTypeIntoTerminal = async (): Promise<boolean> =>
+  (await readFile('/proc/sys/dev/tty/legacy_tiocsti', 'utf8').catch(() => '1')).trim() !== '0'

@@ -1,0 +1,227 @@
+// One run: what it holds, its private door, its files, the program, and what is said of it at the end.
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { stat, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { egressAttemptsList } from '../../../tools/egress-attempts-list.ts'
+import { egressProviders } from '../../../tools/egress-providers.ts'
+import { createOutside } from '../../app/proxy-outside.ts'
+import type { Config } from '../../core/config.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { createProxyDoor } from '../../doors/proxy/index.ts'
+import type { ProxyAgent, UnknownHosts } from '../../doors/proxy/ports.ts'
+import { type AddressPolicy, createAddressPolicy } from '../../egress/address.ts'
+import { createResolver } from '../../egress/adapters/dns.ts'
+import { createRunAuthority } from '../../interception/authority.ts'
+import type { Client } from '../client.ts'
+import { loginFile } from '../login-file.ts'
+import { runChild } from './child.ts'
+import type { Holder } from './held.ts'
+import { createGatewayRelay } from './relay.ts'
+import { bubblewrapArguments, canTypeIntoTerminal, findBubblewrap, INNER_PORT } from './sandbox.ts'
+import { seatbeltProfile } from './seatbelt.ts'
+import { createRunRecord, describeRun, type RunAttempt } from './summary.ts'
+import { makeRunFolder, type RunFolder } from './trust.ts'
+import {
+  childEnvironment,
+  placeholderVariables,
+  proxyVariables,
+  type ProviderVariables,
+  trustVariables,
+} from './variables.ts'
+
+export interface RunParts {
+  readonly client: Client
+  readonly holder: Holder
+  readonly config: Config
+  readonly unknown: UnknownHosts
+  readonly isSandboxed: boolean
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** File for the summary as JSON. */
+  readonly summaryFile?: string | undefined
+  /** Addresses that hosts without a credential may have: the public internet, but in tests. */
+  readonly publicAddresses?: AddressPolicy | undefined
+}
+
+/** @returns the exit code of the program */
+export async function runProgram(parts: RunParts): Promise<number> {
+  const { client, holder, config, env } = parts
+  // Before anything is made: whoever asks for containment gets it, or nothing is started.
+  const wrapper = parts.isSandboxed ? await findWrapper() : undefined
+  const authority = createRunAuthority(Date.now)
+  const record = createRunRecord()
+  const relay = createGatewayRelay(client.url)
+  const password = randomBytes(18).toString('base64url')
+  // Nobody else reaches a socket in the folder of the run: there the caller is proven.
+  const isOpen = wrapper === 'bwrap'
+  const agent = createAgent(parts, relay)
+  const door = createProxyDoor({
+    identify(token) {
+      if (isOpen || (token !== undefined && isSame(token, password))) return agent
+      if (token !== undefined) throw new GatewayError('scope_denied', 'This proxy belongs to another run.')
+      throw new GatewayError(
+        'proxy_identity_required',
+        'This proxy belongs to one run, whose programs have its password.',
+      )
+    },
+    authority,
+    outside: createOutside({
+      resolver: createResolver(config.dnsServers),
+      policy: parts.publicAddresses ?? createAddressPolicy([]),
+      checkHost: async () => ({ ok: true }),
+      extraCa: undefined,
+    }),
+    targets: { ports: config.egressPorts, allowSandboxName: config.mode === 'sandbox' },
+    watch: record.watch,
+    baseUrl: client.url,
+    now: Date.now,
+  })
+  const folder = await makeRunFolder(authority.trusted(), env)
+  try {
+    const proxy = await listen(door, folder, { isOpen, password })
+    const variables = {
+      ...proxyVariables(proxy),
+      ...trustVariables(folder),
+      ...placeholderVariables(await listProviders(client), holder.providers),
+    }
+    const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
+    const exitCode = await runChild(await wrap(parts, wrapper, folder, new URL(proxy).port), childEnv)
+    // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
+    await door.close()
+    relay.close()
+    const summary = record.summarise(exitCode, await listAttempts(client, holder))
+    process.stderr.write(describeRun(summary))
+    if (parts.summaryFile !== undefined)
+      await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
+    return exitCode
+  } finally {
+    await door.close()
+    relay.close()
+    const left = await holder.end()
+    if (left > 0)
+      process.stderr.write(
+        `agent-gateway run: ${left} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.\n`,
+      )
+    await folder.remove()
+  }
+}
+
+function createAgent(
+  { holder, unknown }: RunParts,
+  relay: ReturnType<typeof createGatewayRelay>,
+): ProxyAgent {
+  return {
+    id: 'run',
+    unknown,
+    covers: (host, port) => holder.covers({ host, port }),
+    async relay(req, res, url) {
+      const { hostname: host, port } = new URL(url)
+      // The spelling of the program goes on, not that of the parser.
+      const path = url.slice(url.indexOf('/', 'https://'.length))
+      const called = { host, port: Number(port || 443), method: req.method ?? 'GET', path }
+      let held
+      try {
+        held = await holder.find(called)
+      } catch {
+        held = undefined
+      }
+      if (held) return void (await relay.send(req, res, path, held))
+      res
+        .writeHead(403, { 'content-type': 'text/plain' })
+        .end('The gateway gives this run nothing for this host.\n')
+    },
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** @returns the address of the door, as the program sees it */
+async function listen(
+  door: ReturnType<typeof createProxyDoor>,
+  folder: RunFolder,
+  { isOpen, password }: { readonly isOpen: boolean; readonly password: string },
+): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    door.server.once('error', reject)
+    if (isOpen) door.server.listen(socketIn(folder), resolve)
+    else door.server.listen(0, '127.0.0.1', resolve)
+  })
+  if (isOpen) return `http://127.0.0.1:${INNER_PORT}`
+  return `http://agent:${password}@127.0.0.1:${(door.server.address() as AddressInfo).port}`
+}
+
+const socketIn = ({ path }: RunFolder) => join(path, 'door.sock')
+
+const findWrapper = async (): Promise<'bwrap' | 'sandbox-exec'> =>
+  process.platform === 'darwin' ? 'sandbox-exec' : ((await findBubblewrap()) as 'bwrap')
+
+/** The command, within whatever contains it. */
+async function wrap(
+  { config, command }: RunParts,
+  wrapper: 'bwrap' | 'sandbox-exec' | undefined,
+  folder: RunFolder,
+  port: string,
+): Promise<readonly string[]> {
+  const hidden = [config.dataDir, dirname(loginFile())]
+  switch (wrapper) {
+    case undefined:
+      return command
+    case 'sandbox-exec':
+      return ['sandbox-exec', '-p', seatbeltProfile(Number(port), hidden), ...command]
+    case 'bwrap':
+      return [
+        wrapper,
+        ...bubblewrapArguments({
+          socket: socketIn(folder),
+          runFolder: folder.path,
+          workingDirectory: process.cwd(),
+          hidden: await existing(hidden),
+          node: process.execPath,
+          needsNewSession: await canTypeIntoTerminal(),
+          command,
+        }),
+      ]
+  }
+}
+
+/** bubblewrap makes what it mounts over; on the machine's own disk it is not to. */
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => ((await stat(path).catch(() => undefined)) ? [path] : [])),
+  )
+  return found.flat()
+}
+
+async function listProviders(client: Client): Promise<readonly ProviderVariables[]> {
+  const answer = (await client.call(egressProviders, {}, null)) as {
+    providers?: readonly ProviderVariables[]
+  }
+  return answer.providers ?? []
+}
+
+/** Asked with each capability itself, which works for operators and agents alike, before it is revoked. */
+async function listAttempts(client: Client, holder: Holder): Promise<readonly RunAttempt[]> {
+  const found: RunAttempt[] = []
+  for (const { token } of holder.made()) {
+    let before: string | undefined
+    try {
+      do {
+        const page = await client.call(
+          egressAttemptsList,
+          { limit: 100, ...(before === undefined ? {} : { before }) },
+          token,
+        )
+        for (const { attempt_id, host, state, credits_charged, receipt_id } of page.attempts)
+          found.push({ attempt_id, host, state, credits_charged, receipt_id })
+        before = page.next ?? undefined
+      } while (before !== undefined)
+    } catch {
+      // It has ended, or the gateway has: the records are there, and the summary is no place to fail.
+    }
+  }
+  return found
+}

@@ -1,0 +1,98 @@
+// What a program is told by its environment: the way out, whom to trust, and placeholders where it looks for keys. Pure.
+
+type Variables = Readonly<Record<string, string>>
+
+export interface TrustFiles {
+  /** The roots of the machine and ours: for variables that replace what a program trusts. */
+  readonly bundle: string
+  /** Ours alone: for variables that add to it. */
+  readonly own: string
+}
+
+const NO_PROXY = 'localhost,127.0.0.1,::1'
+/** Programs on Unix read one spelling or the other; curl reads `http_proxy` in lower case alone. */
+const bothSpellings = (name: string, value: string): Variables => ({
+  [name]: value,
+  [name.toLowerCase()]: value,
+})
+
+/** @param proxy address of the door, with user and password where it wants one */
+export const proxyVariables = (proxy: string): Variables => ({
+  ...bothSpellings('HTTPS_PROXY', proxy),
+  // Plain HTTP is refused there in words, instead of going out beside it.
+  ...bothSpellings('HTTP_PROXY', proxy),
+  ...bothSpellings('ALL_PROXY', proxy),
+  ...bothSpellings('NO_PROXY', NO_PROXY),
+  NODE_USE_ENV_PROXY: '1',
+})
+
+export const trustVariables = ({ bundle, own }: TrustFiles): Variables => ({
+  SSL_CERT_FILE: bundle,
+  CURL_CA_BUNDLE: bundle,
+  GIT_SSL_CAINFO: bundle,
+  REQUESTS_CA_BUNDLE: bundle,
+  PIP_CERT: bundle,
+  AWS_CA_BUNDLE: bundle,
+  CARGO_HTTP_CAINFO: bundle,
+  CODEX_CA_CERTIFICATE: bundle,
+  // These two add to what Node and Deno trust by themselves.
+  NODE_EXTRA_CA_CERTS: own,
+  DENO_CERT: own,
+})
+
+export interface KeyFormat {
+  readonly prefix: string
+  readonly length: number
+}
+
+/** A text that looks like a key of the provider to a program and like none to a person. */
+export const placeholderOf = ({ prefix, length }: KeyFormat): string =>
+  (prefix + 'AgentGatewayPlaceholder'.repeat(Math.ceil(length / 23))).slice(
+    0,
+    Math.max(length, prefix.length + 8),
+  )
+
+/** What a gateway's document says of a provider. */
+export interface ProviderVariables {
+  readonly id: string
+  readonly variables?: readonly string[]
+  readonly key_format?: KeyFormat
+}
+
+/** @param used ids of the providers that the run has credentials of */
+export function placeholderVariables(
+  providers: readonly ProviderVariables[],
+  used: ReadonlySet<string>,
+): Variables {
+  const found: Record<string, string> = {}
+  for (const { id, variables = [], key_format } of providers)
+    if (used.has(id) && key_format) for (const name of variables) found[name] = placeholderOf(key_format)
+  return found
+}
+
+/**
+ * The environment of the program. Everything of this gateway is taken out: what configures it, and every token of it, wherever it stands. In
+ * a sandbox the socket of the agent that holds SSH keys is out of reach, so nobody is told of it.
+ */
+export function childEnvironment(
+  inherited: Readonly<Record<string, string | undefined>>,
+  added: Variables,
+  options: { readonly isSandboxed: boolean },
+): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(inherited)) {
+    if (value === undefined || name.startsWith('GATEWAY_') || /agw_[a-z]{2,3}_/.test(value)) continue
+    if (options.isSandboxed && /^(?:SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|DOCKER_HOST)$/.test(name)) continue
+    kept[name] = value
+  }
+  return { ...kept, ...added }
+}
+
+/** POSIX: nothing in single quotes means anything, and a single quote is put between two of them. */
+export const shellQuote = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+export const toShell = (variables: Variables): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
+    .join('')

@@ -1,0 +1,176 @@
+// `agent-gateway run`: an unmodified program from its start to the summary, against a running gateway.
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli, startCli } from '../support/cli.ts'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { nodeClients, nodeProgram } from '../support/programs.ts'
+import { removeFolder } from '../support/remove-folder.ts'
+
+const SECRET = 'real-secret-0123456789abcdef'
+
+let gateway: TestGateway
+let folder: string
+let env: Record<string, string>
+let credentialId: string
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+  ;({ credentialId } = await gateway.grant({ secret: SECRET, credential: { label: 'upstream' } }))
+  env = {
+    GATEWAY_BASE_URL: gateway.baseUrl,
+    GATEWAY_OPERATOR_KEY: gateway.operatorKey,
+    GATEWAY_DATA_DIR: join(folder, 'data'),
+    GATEWAY_EGRESS_PORTS: gateway.env['GATEWAY_EGRESS_PORTS']!,
+    GATEWAY_DNS_SERVERS: gateway.env['GATEWAY_DNS_SERVERS']!,
+    TMPDIR: folder,
+    HOME: folder,
+  }
+})
+afterAll(async () => {
+  await gateway.close()
+  await removeFolder(folder)
+})
+
+const node = (program: string) => ['--', process.execPath, '--input-type=module', '-e', program]
+const summaryIn = async (file: string) => JSON.parse(await readFile(file, 'utf8'))
+const liveRuns = async () => {
+  const { body } = await gateway.rest('GET', '/v1/egress/capabilities?limit=100')
+  return body.capabilities.filter(
+    (one: { label: string; revoked_at: string | null }) =>
+      one.label.startsWith('run ') && one.revoked_at === null,
+  )
+}
+
+describe('agent-gateway run', () => {
+  it('serves programs with each of the clients of Node, and says what happened', async () => {
+    const summary = join(folder, 'summary.json')
+    const programs = nodeClients.map((client) =>
+      nodeProgram(client, gateway.url(`/${client}`), { authorization: 'Bearer placeholder' }),
+    )
+    const program = programs.map((text) => `{ ${text} }`).join('\n')
+    const ended = await runCli(
+      ['run', '--credential', 'upstream', '--summary', summary, ...node(program)],
+      env,
+    )
+    expect(ended.stdout).toBe('200 {"ok":true}\n'.repeat(programs.length))
+    expect(ended.code).toBe(0)
+    const received = gateway.upstream.requests
+    expect(received.map(({ target }) => target)).toEqual(nodeClients.map((client) => `/${client}`))
+    for (const { headers } of received) expect(headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
+    expect(ended.stderr).toContain(`${UPSTREAM_HOST}  3 attempts, 3 credits, 3 receipts`)
+    const { hosts, attempts, refused } = await summaryIn(summary)
+    expect(hosts).toEqual([{ host: UPSTREAM_HOST, attempts: 3, credits: 3, receipts: 3 }])
+    expect(refused).toEqual([])
+    for (const { receipt_id } of attempts)
+      expect((await gateway.rest('GET', `/v1/receipts/${receipt_id}`)).status).toBe(200)
+    expect(await liveRuns()).toEqual([])
+  })
+
+  it('gives the program nothing of the gateway: no key, no capability, no secret, in its environment or files', async () => {
+    const program = `
+      import { readFileSync, readdirSync } from 'node:fs'
+      import { dirname } from 'node:path'
+      const run = dirname(process.env.NODE_EXTRA_CA_CERTS)
+      console.log(JSON.stringify({ env: process.env, files: readdirSync(run).map((name) => readFileSync(run + '/' + name, 'utf8').slice(-2000)) }))`
+    const stored = await gateway.rest('POST', '/v1/egress/credentials', {
+      provider: 'anthropic',
+      label: 'claude',
+      secret: 'sk-ant-api03-real-secret-of-a-test',
+      path_prefixes: ['/v1'],
+      methods: ['POST'],
+    })
+    expect(stored.status).toBe(201)
+    const { stdout, code } = await runCli(['run', '--credential', 'claude', ...node(program)], {
+      ...env,
+      LEFT_BEHIND: gateway.operatorKey,
+      ANTHROPIC_API_KEY: 'sk-ant-api03-of-the-person',
+      KEPT: 'kept',
+    })
+    expect(code).toBe(0)
+    expect(stdout).not.toMatch(/agw_|GATEWAY_/)
+    expect(stdout).not.toMatch(/real-secret|of-the-person/)
+    const { env: seen } = JSON.parse(stdout)
+    expect(seen.KEPT).toBe('kept')
+    expect(seen.ANTHROPIC_API_KEY).toMatch(/^sk-ant-api03-AgentGatewayPlaceholder\w{72}$/)
+    expect(seen.OPENAI_API_KEY).toBeUndefined()
+    for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'http_proxy'])
+      expect(seen[name]).toMatch(/^http:\/\/agent:/)
+    expect(seen.NO_PROXY).toBe('localhost,127.0.0.1,::1')
+    expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
+  })
+
+  it('cuts the run from a capability that is given, without a service key', async () => {
+    const { capability, capabilityId } = await gateway.grant({
+      secret: SECRET,
+      credential: { label: 'given' },
+    })
+    const file = join(folder, 'agent.cap')
+    await writeFile(file, `${capability}\n`, { mode: 0o600 })
+    const { GATEWAY_OPERATOR_KEY: _key, ...keyless } = env
+    const program = ['https://other.example.com/', gateway.url('/narrowed')]
+      .map((url) => `{ ${nodeProgram('fetch', url)} }`)
+      .join('\n')
+    const ended = await runCli(['run', '--capability-file', file, ...node(program)], keyless)
+    expect(ended.stdout).toMatch(/^failed.*\n200 \{"ok":true\}\n$/)
+    expect(ended.stderr).toContain('1 attempt, 1 credit, 1 receipt')
+    expect(ended.stderr).toContain('Connections to other.example.com are not allowed here')
+    const { body } = await gateway.rest('GET', '/v1/egress/capabilities?limit=100')
+    const own = body.capabilities.find((one: { capability_id: string }) => one.capability_id === capabilityId)
+    expect(own.revoked_at).toBeNull()
+    expect(await liveRuns()).toEqual([])
+  })
+
+  it('denies a host without a credential, says so, and ends with 128 and the number of the signal', async () => {
+    const program = `${nodeProgram('fetch', 'https://other.example.com/')}\nprocess.kill(process.pid, 'SIGKILL')`
+    const denied = await runCli(['run', '--credential', credentialId, ...node(program)], env)
+    expect(denied.code).toBe(137)
+    expect(denied.stdout).toMatch(/^failed/)
+    expect(denied.stderr).toMatch(/other\.example\.com:443 {2}refused: Connections to other\.example\.com/)
+  })
+
+  it('forwards signals, and still revokes and cleans up', async () => {
+    const program = `
+      process.on('SIGTERM', () => { console.log('got SIGTERM'); process.exit(5) })
+      await fetch(${JSON.stringify(gateway.url('/signal'))})
+      console.log('ready')
+      setInterval(() => {}, 1000)`
+    const started = startCli(['run', ...node(program)], env)
+    await started.until('stdout', /ready/)
+    expect(await liveRuns()).toHaveLength(1)
+    started.kill('SIGTERM')
+    expect((await started.ended).code).toBe(5)
+    expect(started.stdout()).toContain('got SIGTERM')
+    expect(await liveRuns()).toEqual([])
+    expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
+  })
+
+  it('keeps two runs at once apart: each door takes its own password alone', async () => {
+    const wait = `console.log(process.env.HTTPS_PROXY); setInterval(() => {}, 1000)`
+    const first = startCli(['run', ...node(wait)], env)
+    const [address] = await first.until('stdout', /http:\S+/)
+    const foreign = `
+      const { host } = new URL(${JSON.stringify(address)})
+      const own = new URL(process.env.HTTPS_PROXY)
+      const { ProxyAgent, request } = await import('undici')
+      const dispatcher = new ProxyAgent({ uri: 'http://' + host, token: 'Basic ' + btoa('agent:' + own.password) })
+      await request(${JSON.stringify(gateway.url('/foreign'))}, { dispatcher }).then(
+        ({ statusCode }) => console.log(statusCode), (thrown) => console.log('refused', thrown.message))`
+    const before = gateway.upstream.requests.length
+    const second = await runCli(['run', ...node(foreign)], env)
+    expect(second.stdout).toMatch(/^refused/)
+    expect(gateway.upstream.requests.length).toBe(before)
+    first.kill('SIGTERM')
+    await first.ended
+    expect(first.stderr()).toContain('This proxy belongs to another run.')
+  })
+
+  it('says that there is no such program, and leaves nothing behind', async () => {
+    const ended = await runCli(['run', '--', 'no-such-program-of-a-test', '--token', 'x'], env)
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain('There is no program no-such-program-of-a-test')
+    expect(await liveRuns()).toEqual([])
+  })
+})
