@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../core/config.ts'
 
-const Running = z.object({ pid: z.int().min(1), url: z.url({ protocol: /^https?$/ }) })
+const Running = z.object({
+  pid: z.int().min(1),
+  url: z.url({ protocol: /^https?$/ }),
+  /** Of unmodified programs, where it has one. */
+  proxy_url: z.url({ protocol: /^http$/ }).optional(),
+})
 export type Running = z.infer<typeof Running>
 
 /** The note of a running gateway in its data directory. */

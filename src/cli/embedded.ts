@@ -32,7 +32,11 @@ export async function startEmbeddedSandbox(wanted: Config): Promise<EmbeddedSand
     throw new CommandFailure(isAboutFiles(thrown) ? Exit.config : Exit.failed, words)
   }
   const url = localUrl(config, gateway.port)
-  await noteRunning(dataDir, { pid: process.pid, url })
+  await noteRunning(dataDir, {
+    pid: process.pid,
+    url,
+    ...(gateway.proxyUrl !== undefined && { proxy_url: gateway.proxyUrl }),
+  })
   return {
     gateway,
     config,

@@ -24,6 +24,7 @@ import { addPeopleCommands } from './people.ts'
 import { addPermitCommands } from './permits.ts'
 import { addPolicyCommands } from './policies.ts'
 import { addReceiptCommands } from './receipts.ts'
+import { addEnvCommand } from './run/env.ts'
 import { addRunCommand } from './run/index.ts'
 import { addSellerCommands } from './sellers.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -45,6 +46,8 @@ Examples:
       What the agent gets instead: short-lived, and only for that path and method.
   agent-gateway permits list --pending
       Requests that wait for a person; \`permits approve\` shows exactly what would be sent, and asks.
+  agent-gateway run --credential openai -- python3 ask.py
+      A program that knows nothing of the gateway: it sees a placeholder, and the secret is put in on its way out.
   agent-gateway receipts verify receipt.json
       Check a receipt against the published keys.
   agent-gateway test payment.json
@@ -94,6 +97,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
     .action(() => serve(process.env))
   addStdioCommand(program)
   addRunCommand(program)
+  addEnvCommand(program)
   addDemoCommand(program)
   addDoctorCommand(program)
 

@@ -68,7 +68,11 @@ export async function serve(
       'a credential that an administrator grants them to may reach private ranges (GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)',
     )
   const url = localUrl(config, gateway.port)
-  await noteRunning(config.dataDir, { pid: process.pid, url })
+  await noteRunning(config.dataDir, {
+    pid: process.pid,
+    url,
+    ...(gateway.proxyUrl !== undefined && { proxy_url: gateway.proxyUrl }),
+  })
   announce(config, gateway, url)
 
   await stopping
@@ -121,6 +125,9 @@ function announce(config: Config, gateway: Gateway, url: string): void {
     `  MCP    ${mcpUrl}`,
     `  A2A    ${baseUrl}/a2a   card ${baseUrl}/.well-known/agent-card.json`,
     `  REST   ${baseUrl}/openapi.json   docs ${siteUrl}/docs`,
+    ...(gateway.proxyUrl === undefined
+      ? []
+      : [`  proxy  ${gateway.proxyUrl}   HTTPS proxy for unmodified programs`]),
     `  people ${baseUrl}/console   sign in, decide, watch`,
     `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
     ...(config.mode === 'sandbox' ? missingSandboxPackages(config.rpcUrls) : []).map((line) => `  ${line}`),

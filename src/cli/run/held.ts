@@ -59,7 +59,7 @@ export async function holdCredentials(
       Exit.failed,
       'This account has no credential yet. Store one with `agent-gateway credentials add`, then run again.',
     )
-  const issued = createIssued(client, async ({ credential_id }, entry) => ({
+  const issued = createIssued(client, async ({ credential_id }: CredentialMetadata, entry) => ({
     made: await client.call(egressCapabilitiesIssue, {
       credential_id,
       hosts: [entry],

@@ -1,0 +1,77 @@
+// `env`: the variables by which programs of a build find the proxy of a running gateway.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { loadConfig } from '../../app/config.ts'
+import { findRunning } from '../../app/running.ts'
+import { CA_PATH } from '../../doors/proxy/index.ts'
+import { builtIn } from '../../egress/providers/index.ts'
+import { CommandFailure, Exit } from '../exit.ts'
+import { collect } from '../options.ts'
+import { readSecret } from '../secrets.ts'
+import { writeTrustFiles } from './trust.ts'
+import { placeholderVariables, proxyVariables, toShell, trustVariables } from './variables.ts'
+
+interface EnvOptions {
+  readonly capabilityFile?: string
+  readonly proxy?: string
+  readonly provider?: readonly string[]
+  readonly folder?: string
+}
+
+/** `env`: prints `export` lines. */
+export function addEnvCommand(program: Command): void {
+  program
+    .command('env')
+    .description('print the variables with which programs use the proxy of a running gateway')
+    .option('--capability-file <file>', 'the capability that they get; default stdin')
+    .option('--proxy <url>', 'the proxy; default that of the gateway which owns the data directory')
+    .option('--provider <id>', 'put a placeholder where its programs look for their key; repeatable', collect)
+    .option(
+      '--folder <path>',
+      'where the certificates are written; default proxy-trust in the data directory',
+    )
+    .addHelpText(
+      'after',
+      `
+The gateway has to run with GATEWAY_PROXY_PORT. The lines hold the capability: they are for a shell that you trust with it, and \`run\` gives a
+program none at all.
+
+Example:
+  eval "$(agent-gateway env --capability-file agent.cap --provider openai)"`,
+    )
+    .action(async (options: EnvOptions) => {
+      const config = loadConfig(process.env)
+      const proxy = options.proxy ?? (await findRunning(config.dataDir))?.proxy_url
+      if (proxy === undefined || !URL.canParse(proxy))
+        throw new CommandFailure(
+          Exit.unreachable,
+          'No proxy runs here. Start the gateway with GATEWAY_PROXY_PORT, or name the proxy with --proxy http://127.0.0.1:PORT.',
+        )
+      const capability = await readSecret('capability', options.capabilityFile)
+      const folder = options.folder ?? join(config.dataDir, 'proxy-trust')
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const files = await writeTrustFiles(folder, await readAuthority(proxy), process.env)
+      const address = new URL(proxy)
+      address.username = 'agent'
+      capability.use((token) => (address.password = token))
+      process.stdout.write(
+        toShell({
+          ...proxyVariables(address.href.replace(/\/$/, '')),
+          ...trustVariables(files),
+          ...placeholderVariables(builtIn, new Set(options.provider)),
+        }),
+      )
+    })
+}
+
+async function readAuthority(proxy: string): Promise<string> {
+  try {
+    const answer = await fetch(new URL(CA_PATH, proxy), { signal: AbortSignal.timeout(5_000) })
+    const text = await answer.text()
+    if (answer.ok && text.startsWith('-----BEGIN CERTIFICATE-----')) return text
+  } catch {
+    // It is said below.
+  }
+  throw new CommandFailure(Exit.unreachable, `No proxy of a gateway answers at ${proxy}.`)
+}

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { bubblewrapArguments, INNER_PORT, type SandboxPlan } from '../../../../src/cli/run/sandbox.ts'
+import { seatbeltProfile } from '../../../../src/cli/run/seatbelt.ts'
+
+const plan: SandboxPlan = {
+  socket: '/tmp/run-1/door.sock',
+  runFolder: '/tmp/run-1',
+  workingDirectory: '/home/me/work',
+  hidden: ['/home/me/work/data', '/home/me/.config/agent-gateway'],
+  node: process.execPath,
+  needsNewSession: true,
+  command: ['claude', '-p', '--', 'hello'],
+}
+const argumentsOf = (change: Partial<SandboxPlan> = {}) => bubblewrapArguments({ ...plan, ...change })
+const at = (args: readonly string[], ...wanted: readonly string[]) =>
+  args.findIndex((_, i) => wanted.every((text, j) => args[i + j] === text))
+
+describe('the arguments of bubblewrap', () => {
+  it('take the network away, and end with the command behind the forwarder', () => {
+    const args = argumentsOf()
+    expect(args).toContain('--unshare-net')
+    expect(args).toContain('--die-with-parent')
+    expect(args.slice(-6)).toEqual([plan.socket, String(INNER_PORT), ...plan.command])
+    expect(args[at(args, '--', process.execPath) + 2]).toBe('-e')
+  })
+
+  it('hide what is hidden after everything that would show it again', () => {
+    const args = argumentsOf({ workingDirectory: '/tmp/work', hidden: ['/tmp/work/data'] })
+    const shown = at(args, '--bind', '/tmp/work', '/tmp/work')
+    expect(shown).toBeGreaterThan(at(args, '--tmpfs', '/tmp'))
+    expect(at(args, '--tmpfs', '/tmp/work/data')).toBeGreaterThan(shown)
+    expect(at(args, '--tmpfs', '/tmp')).toBeGreaterThan(at(args, '--bind', '/', '/'))
+    expect(at(args, '--ro-bind', '/tmp/run-1', '/tmp/run-1')).toBeGreaterThan(at(args, '--tmpfs', '/tmp'))
+  })
+
+  it('hide where the sockets of other programs are', () => {
+    const args = argumentsOf()
+    for (const folder of ['/run', '/tmp', '/var/tmp']) expect(at(args, '--tmpfs', folder)).toBeGreaterThan(0)
+    expect(at(args, '--bind', plan.workingDirectory)).toBe(-1)
+  })
+
+  it('take the terminal away only where it could be typed into', () => {
+    expect(argumentsOf()).toContain('--new-session')
+    expect(argumentsOf({ needsNewSession: false })).not.toContain('--new-session')
+  })
+
+  it('hold a forwarder that starts the command and ends as it does', () => {
+    const args = argumentsOf({ command: [process.execPath, '-e', 'console.log("inner"); process.exit(7)'] })
+    const inner = args.slice(at(args, '--', process.execPath) + 2)
+    // Without bubblewrap the forwarder takes a port of this machine: any free one.
+    inner[3] = '0'
+    const { status, stdout } = spawnSync(process.execPath, inner, { encoding: 'utf8' })
+    expect(stdout).toBe('inner\n')
+    expect(status).toBe(7)
+  })
+})
+
+describe('the profile of sandbox-exec', () => {
+  it('denies the network but for the door, and the folders of the gateway', () => {
+    expect(seatbeltProfile(4711, ['/Users/me/data', '/odd "name"\\'])).toMatchInlineSnapshot(`
+      "(version 1)
+      (allow default)
+      (deny network*)
+      (allow network-outbound (remote ip "localhost:4711"))
+      (deny file-read* file-write* (subpath "/Users/me/data"))
+      (deny file-read* file-write* (subpath "/odd \\"name\\"\\\\"))
+      "
+    `)
+  })
+})

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { createRunRecord, describeRun } from '../../../../src/cli/run/summary.ts'
+import { findProgram, judgeTrial, KNOWN_PROGRAMS } from '../../../../src/cli/run/programs.ts'
+import { refuseSecretArguments } from '../../../../src/cli/secrets.ts'
+
+const attempt = (host: string, receipt: string | null = 'rcpt_1') => ({
+  attempt_id: 'att_1',
+  host,
+  state: receipt === null ? 'refunded' : 'settled',
+  credits_charged: receipt === null ? 0 : 1,
+  receipt_id: receipt,
+})
+
+describe('the summary of a run', () => {
+  it('adds up attempts by host, connections by way, and refusals by reason', () => {
+    const { watch, summarise } = createRunRecord()
+    const passage = { agentId: 'run', port: 443, requests: 0, bytesUp: 10, bytesDown: 100 }
+    watch.passed({ ...passage, host: 'b.example.com', way: 'tunnel' })
+    watch.passed({ ...passage, host: 'b.example.com', way: 'tunnel' })
+    watch.passed({ ...passage, host: 'a.example.com', way: 'credential' })
+    const refusal = { agentId: 'run', host: 'c.example.com:443', code: 'scope_denied', reason: 'x' }
+    watch.refused({ ...refusal, detail: 'Not allowed.' })
+    watch.refused({ ...refusal, detail: 'Not allowed.' })
+    const summary = summarise(3, [attempt('a.example.com'), attempt('a.example.com', null)])
+    expect(describeRun(summary)).toMatchInlineSnapshot(`
+      "agent-gateway run: ended with 3
+        a.example.com  2 attempts, 1 credit, 1 receipt
+        b.example.com  not opened, 220 bytes, 2 connections
+        c.example.com:443  refused 2 times: Not allowed.
+      "
+    `)
+  })
+
+  it('says so where nothing was called, and shows no control characters of strangers', () => {
+    const { watch, summarise } = createRunRecord()
+    expect(describeRun(summarise(0, []))).toContain('nothing was called through the gateway')
+    watch.refused({
+      agentId: 'run',
+      host: 'x\u001b[31m',
+      code: 'target_invalid',
+      reason: undefined,
+      detail: 'No.',
+    })
+    expect(describeRun(summarise(0, []))).not.toContain('\u001b')
+  })
+})
+
+describe('known programs', () => {
+  it.each([
+    ['/usr/bin/python3.11', 'python'],
+    ['curl', 'curl'],
+    ['C:\\node\\node.exe', 'node'],
+    ['pip3', 'pip'],
+  ])('%s is found by the name of its file', (path, name) => {
+    expect(findProgram(path)?.name.source).toContain(name)
+  })
+
+  it.each(['curly', 'nodemon', 'pythonista', 'mygit'])('%s is another program', (path) => {
+    expect(findProgram(path)).toBeUndefined()
+  })
+
+  it('are tried or have a note', () => {
+    for (const { call, note } of KNOWN_PROGRAMS) expect(call ?? note).toBeDefined()
+  })
+
+  it.each([
+    [{ usedProxy: true, trusted: true }, ['ok']],
+    [{ usedProxy: true, trusted: false }, ['ok', 'fail']],
+    [{ usedProxy: false, trusted: false }, ['fail']],
+    [undefined, ['warn']],
+  ])('are judged by what they did: %j', (trial, levels) => {
+    expect(judgeTrial('x', undefined, trial).map(({ level }) => level)).toEqual(levels)
+  })
+})
+
+describe('arguments of another program', () => {
+  it('are its own, but for a token of the gateway', () => {
+    const token = `agw_cap_${'0'.repeat(40)}`
+    expect(() => refuseSecretArguments(['run', '--', 'x', '--token', 'abc'])).not.toThrow()
+    expect(() => refuseSecretArguments(['run', '--token', 'abc', '--', 'x'])).toThrow(
+      'may not be an argument',
+    )
+    expect(() => refuseSecretArguments(['run', '--', 'x', token])).toThrow('may not be an argument')
+  })
+})
