@@ -47,12 +47,15 @@ export function bubblewrapArguments(plan: SandboxPlan): string[] {
   const { socket, runFolder, workingDirectory, hidden, node, needsNewSession, command } = plan
   const tmpfs = (path: string) => ['--tmpfs', path]
   const prepared = [
-    '--unshare-net --unshare-pid --unshare-ipc --die-with-parent'.split(' '),
+    '--unshare-net --unshare-pid --unshare-ipc --cap-drop ALL --die-with-parent'.split(' '),
     needsNewSession ? ['--new-session'] : [],
     '--bind / / --dev /dev --proc /proc'.split(' '),
     ['/run', '/tmp', '/var/tmp'].flatMap(tmpfs),
     isBelowTmp(workingDirectory) ? ['--bind', workingDirectory, workingDirectory] : [],
     ['--ro-bind', runFolder, runFolder],
+    isBelowTmp(node) ? ['--ro-bind', node, node] : [],
+    // On NixOS the programs themselves are found there.
+    ['--ro-bind-try', '/run/current-system', '/run/current-system'],
     hidden.flatMap(tmpfs),
     ['--chdir', workingDirectory],
   ]

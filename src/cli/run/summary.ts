@@ -42,7 +42,9 @@ export function createRunRecord() {
   return {
     watch: {
       passed: (passage: Passage) => void passages.push(passage),
-      refused: (refusal: Refusal) => void refusals.push(refusal),
+      // Programs such as git say who they are once they are asked: that is no refusal.
+      refused: (refusal: Refusal) =>
+        void (refusal.code !== 'proxy_identity_required' && refusals.push(refusal)),
     },
     summarise(exitCode: number, attempts: readonly RunAttempt[]): RunSummary {
       const unopened = passages.filter(({ way }) => way !== 'credential')

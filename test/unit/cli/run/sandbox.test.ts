@@ -21,6 +21,7 @@ describe('the arguments of bubblewrap', () => {
     const args = argumentsOf()
     expect(args).toContain('--unshare-net')
     expect(args).toContain('--die-with-parent')
+    expect(at(args, '--cap-drop', 'ALL')).toBeGreaterThan(0)
     expect(args.slice(-6)).toEqual([plan.socket, String(INNER_PORT), ...plan.command])
     expect(args[at(args, '--', process.execPath) + 2]).toBe('-e')
   })

@@ -21,6 +21,7 @@ describe('the summary of a run', () => {
     const refusal = { agentId: 'run', host: 'c.example.com:443', code: 'scope_denied', reason: 'x' }
     watch.refused({ ...refusal, detail: 'Not allowed.' })
     watch.refused({ ...refusal, detail: 'Not allowed.' })
+    watch.refused({ ...refusal, code: 'proxy_identity_required', detail: 'Who are you?' })
     const summary = summarise(3, [attempt('a.example.com'), attempt('a.example.com', null)])
     expect(describeRun(summary)).toMatchInlineSnapshot(`
       "agent-gateway run: ended with 3
