@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
-import { nodeClients, nodeProgram } from '../support/programs.ts'
+import { nodeClients, nodeProgram, runNode } from '../support/programs.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 const SECRET = 'real-secret-0123456789abcdef'
@@ -44,7 +44,8 @@ const liveRuns = async () => {
   )
 }
 
-describe('agent-gateway run', () => {
+// Each starts the whole command line from source, which a busy machine takes its time for.
+describe('agent-gateway run', { timeout: 120_000 }, () => {
   it('serves programs with each of the clients of Node, and says what happened', async () => {
     const summary = join(folder, 'summary.json')
     const programs = nodeClients.map((client) =>
@@ -165,6 +166,41 @@ describe('agent-gateway run', () => {
     first.kill('SIGTERM')
     await first.ended
     expect(first.stderr()).toContain('This proxy belongs to another run.')
+  })
+
+  it('prints the variables of the proxy of a gateway, which a shell takes as they are', async () => {
+    const withProxy = await startTestGateway({ env: { GATEWAY_PROXY_PORT: '0' } })
+    try {
+      const { capability } = await withProxy.grant({ secret: SECRET })
+      const options = [
+        '--proxy',
+        withProxy.gateway.proxyUrl!,
+        '--provider',
+        'openai',
+        '--folder',
+        join(folder, 'trust'),
+      ]
+      const { stdout, code } = await runCli(['env', ...options], env, capability)
+      expect(code).toBe(0)
+      const variables = Object.fromEntries(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => /^export (\w+)=(.*)$/.exec(line)!.slice(1)),
+      )
+      expect(variables['OPENAI_API_KEY']).toMatch(/^sk-proj-AgentGatewayPlaceholder/)
+      const { output } = await runNode(nodeProgram('fetch', withProxy.url('/env')), variables)
+      expect(output).toBe('200 {"ok":true}\n')
+      expect(withProxy.upstream.requests[0]!.headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
+    } finally {
+      await withProxy.close()
+    }
+  })
+
+  it('has a doctor that tries a program, and says that it can be helped', async () => {
+    const tried = await runCli(['doctor', '--json', '--', process.execPath], env)
+    expect(JSON.parse(tried.stdout)).toMatchObject({ ok: true, findings: [{ level: 'ok' }] })
+    expect(tried.stdout).toContain('uses the proxy and trusts its certificates')
   })
 
   it('says that there is no such program, and leaves nothing behind', async () => {

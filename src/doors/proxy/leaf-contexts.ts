@@ -9,6 +9,7 @@ const MAX_HOSTS = 1_000
 export function createLeafContexts(
   authority: Pick<CertificateAuthority, 'issue'>,
   now: () => number,
+  maxHosts = MAX_HOSTS,
 ): (host: string) => SecureContext {
   const known = new Map<string, { readonly context: SecureContext; readonly renewAt: number }>()
   return (host) => {
@@ -24,7 +25,7 @@ export function createLeafContexts(
     known.delete(host)
     // A connection may live for long, and a clock may be behind: half of its life is left when it is followed by another.
     known.set(host, { context, renewAt: notAfter - LEAF_MS / 2 })
-    keepNewest(known, MAX_HOSTS)
+    keepNewest(known, maxHosts)
     return context
   }
 }
