@@ -1,6 +1,6 @@
 // Finds where enough numbers follow one another to be bytes that are written one by one. Ordinary texts are full of numbers, so that this
 // decides what they cost: it walks over four bytes at a time, looks at tokens with a digit alone, and counts for each way to write a byte
-// by itself. Three dates in a row are four bytes of hexadecimal each, and no run of anything else.
+// by itself. A date may be four bytes of hexadecimal, and three of them are no run of decimal bytes.
 import type { Region } from './squeeze.ts'
 
 /** A stretch of letters and digits. */
