@@ -12,9 +12,9 @@ export interface Token {
   index: number
 }
 
-export const DIGIT = 1
+const DIGIT = 1
 /** Digits of hexadecimal, and what stands before or behind some: `0x61`, `u0061`, `0o141`, `97u8`, `97L`. */
-export const LETTER = 2
+const LETTER = 2
 export const OTHER = 4
 /** What a byte is in a token; 0 where it is in none. */
 export const KIND = new Uint8Array(256)
@@ -34,7 +34,7 @@ export const MOST_BINARY_DIGITS = 4096
 /** Ways to write a byte whose runs are found together. */
 export type Notation = 'hexadecimal' | 'decimal' | 'binary'
 
-export interface NumberChains {
+interface NumberChains {
   /** In their order. Runs of numbers lie within them. */
   readonly regions: readonly Region[]
   readonly notations: ReadonlySet<Notation>
