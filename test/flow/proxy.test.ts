@@ -1,7 +1,8 @@
 // Unmodified programs behind the gateway's own proxy: they hold a placeholder, the upstream gets the secret, each request has a receipt.
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createWorld,
@@ -131,6 +132,25 @@ describe('the proxy of the gateway', () => {
     await expect(fetch(url)).rejects.toThrow()
     gateway = await startTestGateway({ world })
     expect(await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()).toBe(before)
+  })
+
+  it('listens on a socket for containers, which its owner alone may use, and takes the place of one that was left behind', async () => {
+    const path = join(folder, 'proxy.sock')
+    await writeFile(path, 'left behind by a process that was killed')
+    const other = await startTestGateway({ env: { GATEWAY_PROXY_SOCKET: path } })
+    expect(other.gateway.proxyUrl).toBeUndefined()
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    const { capability: held } = await other.grant({ secret: SECRET })
+    const dispatcher = new Agent({ connect: { socketPath: path } })
+    const connected = await dispatcher.connect({
+      origin: 'http://proxy',
+      path: `${UPSTREAM_HOST}:${other.upstream.port}`,
+      headers: { 'proxy-authorization': `Bearer ${held}` },
+    })
+    expect(connected.statusCode).toBe(200)
+    connected.socket.destroy()
+    await dispatcher.close()
+    await other.close()
   })
 
   it('is not there unless it is configured', async () => {
