@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -152,6 +153,29 @@ describe('a base URL behind the gateway', () => {
     expect(JSON.stringify(body)).not.toContain(SECRET)
   })
 
+  it.each([
+    ['at once', 0],
+    ['after its head', 120],
+  ])('finds the secret in a packed file of no known length that comes %s', async (_when, delay) => {
+    // What does not pack fills the windows before the secret.
+    const file = gzipSync(Buffer.concat([randomBytes(60_000), Buffer.from(`key=${SECRET}`)]))
+    gw.upstream.respond(async (_request, res) => {
+      res.writeHead(200, { 'content-type': 'application/octet-stream' }).flushHeaders()
+      await sleep(delay)
+      for (let at = 0; at < file.length; at += 10_000) {
+        res.write(file.subarray(at, at + 10_000))
+        await sleep(5)
+      }
+      res.end()
+    })
+    const answer = await via('/v1/archive')
+    const { received, isWhole } = answer.ok ? await drain(answer) : { received: '', isWhole: false }
+    expect([received.length, isWhole]).toEqual([0, false])
+    expect(
+      (await ended(answer.headers.get('x-gateway-attempt') ?? (await answer.json()).attempt_id)).outcome,
+    ).toBe('secret_reflected')
+  })
+
   it('decodes an answer that is compressed although identity was asked for', async () => {
     gw.upstream.respond((_request, res) =>
       res
@@ -282,11 +306,15 @@ describe('a base URL behind the gateway', () => {
     expect([answer, gw.upstream.requests.length]).toEqual([path.startsWith('@') ? 404 : status, seen])
   })
 
-  it('draws no page from an upstream in a browser', async () => {
+  it.each([
+    ['draws', 'sec-fetch-dest', 'document'],
+    ['fetches', 'sec-fetch-site', 'cross-site'],
+    ['fetches for its own pages', 'sec-fetch-site', 'same-origin'],
+  ])('%s nothing from an upstream for a browser', async (_does, name, value) => {
     const seen = gw.upstream.requests.length
     const answer = await raw(gw.baseUrl, '/via/my-api/v1/page', {
       authorization: `Bearer ${capability}`,
-      'sec-fetch-dest': 'document',
+      [name]: value,
     })
     expect([answer, gw.upstream.requests.length]).toEqual([403, seen])
   })
@@ -321,6 +349,19 @@ describe('a base URL behind the gateway', () => {
       attempt_id: expect.stringMatching(/^att_/),
     })
     expect(gw.upstream.requests.length).toBe(seen + 2)
+  })
+
+  it('takes no long body for the repeat of another under the same key', async () => {
+    const seen = gw.upstream.requests.length
+    const long = (filling: string) => ({
+      method: 'POST',
+      body: filling.repeat(300 * 1024),
+      headers: { 'idempotency-key': 'order-3' },
+    })
+    expect((await via('/v1/orders', long('a'))).status).toBe(200)
+    const other = await via('/v1/orders', long('b'))
+    expect([other.status, other.headers.get('x-should-retry')]).toEqual([422, 'false'])
+    expect(gw.upstream.requests.length).toBe(seen + 1)
   })
 
   it('refuses more than a capability may have under way at once, and says what to do', async () => {

@@ -1,5 +1,6 @@
 // The base URL of an SDK: `/via/{credential}/…` is the host of that credential, and the SDK's key is the capability. Needs no certificate
 // and no proxy, and serves whatever lets its base URL be set.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { HttpHandler } from '../http/request.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { LogField } from '../../lib/log.ts'
@@ -25,8 +26,7 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses' | 'lo
   const calls = createRelayedCalls(parts)
 
   return async (req, res, context) => {
-    const asked = req.headers['sec-fetch-dest']
-    if (asked !== undefined && asked !== 'empty') {
+    if (isOfPage(req.headers)) {
       const refusal = new GatewayError(
         'origin_denied',
         'This address is for programs, and no source of pages.',
@@ -57,6 +57,10 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses' | 'lo
     })
   }
 }
+
+/** Browsers say from which site a request comes; libraries of programs, even those that are called fetch, do not. */
+const isOfPage = ({ 'sec-fetch-site': site, 'sec-fetch-dest': dest = 'empty' }: IncomingHttpHeaders) =>
+  site !== undefined || dest !== 'empty'
 
 function decoded(segment: string): string {
   try {

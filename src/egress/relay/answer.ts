@@ -14,7 +14,7 @@ import type { Paid, StreamFacts } from '../paid.ts'
 import { StreamBroken, type StreamedAnswer } from '../ports.ts'
 import { charged } from '../refusals.ts'
 import type { Ready } from '../run.ts'
-import { codingOf, decode } from './decoding.ts'
+import { codingOf, decode, holdPacked } from './decoding.ts'
 import { createEventSplitter, type EventSplitter } from './events.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relayed, RelayEnd } from './ports.ts'
@@ -73,7 +73,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         received.cancel()
         return await endings.refuse(paid, received.status, verdict, facts.at('reflected'))
       }
-      const pieces = decode(received, received.declaredBytes === 0 ? undefined : coding)
+      const pieces = holdPacked(decode(received, received.declaredBytes === 0 ? undefined : coding))
       const headers = pickAnswerHeaders(received.headers, rules)
       const begun = isEvents
         ? { whole: undefined, pieces }

@@ -27,13 +27,21 @@ export async function addressOf(
   const { credentialId } = held
   const parts =
     credentialId === null ? (held.parts ?? (await store.findParts(held.id))) : [{ ...held, credentialId }]
-  for (const capability of parts) {
-    const [host] = capability.scope.hosts
-    const isNamed =
-      capability.credentialId === target.credential ||
-      isLabel((await store.getCredential(capability.credentialId, held.accountId))?.label, target.credential)
-    if (host !== undefined && isNamed) return { capability, url: `https://${host}${target.path}` }
-  }
+  const labelled = await Promise.all(
+    parts.map(async (capability) => ({
+      capability,
+      label: (await store.getCredential(capability.credentialId, held.accountId))?.label ?? '',
+    })),
+  )
+  const [found, another] = findNamed(labelled, target.credential)
+  if (found && another)
+    throw new GatewayError(
+      'target_invalid',
+      `This capability opens ${found.credentialId} and ${another.credentialId}, and both go by this name. Give the id of the one that is meant.`,
+      { reason: 'ambiguous_credential' },
+    )
+  const host = found?.scope.hosts[0]
+  if (found && host !== undefined) return { capability: found, url: `https://${host}${target.path}` }
   throw new GatewayError(
     'not_found',
     'This capability opens no credential of this name. Give the label or the id of the one that it was issued on.',
@@ -41,9 +49,19 @@ export async function addressOf(
   )
 }
 
-/** A label as it is written, or as it reads in an address: `OpenAI (prod)` is `openai-prod`. */
-const isLabel = (label: string | undefined, named: string) =>
-  label !== undefined && (label === named || toSlug(label) === named)
+/** By id, else by the label as it is written, else as it reads in an address: `OpenAI (prod)` is `openai-prod`. */
+function findNamed(
+  labelled: readonly { readonly capability: CredentialCapability; readonly label: string }[],
+  named: string,
+): readonly CredentialCapability[] {
+  const ways: readonly ((one: (typeof labelled)[number]) => boolean)[] = [
+    ({ capability }) => capability.credentialId === named,
+    ({ label }) => label === named,
+    ({ label }) => label !== '' && toSlug(label) === named,
+  ]
+  const found = ways.map((isNamed) => labelled.filter(isNamed)).find(({ length }) => length > 0)
+  return found?.map(({ capability }) => capability) ?? []
+}
 
 const toSlug = (label: string) =>
   label

@@ -32,6 +32,41 @@ export async function* decode(answer: StreamedAnswer, coding: Coding | undefined
   for await (const piece of decoder) yield piece as Buffer
 }
 
+/** As much of what is packed is held until it can be unpacked and searched as a whole. */
+const MOST_PACKED_BYTES = 1024 * 1024
+/** The first bytes of gzip, zlib and Zstandard. */
+const PACKED = [
+  [0x1f, 0x8b],
+  [0x78, 0x01],
+  [0x78, 0x5e],
+  [0x78, 0x9c],
+  [0x78, 0xda],
+  [0x28, 0xb5, 0x2f, 0xfd],
+].map((bytes) => Buffer.from(bytes))
+
+/** Whether a file is packed that begins so. */
+export const isPacked = (bytes: Buffer): boolean =>
+  PACKED.some((first) => bytes.subarray(0, first.length).equals(first))
+
+/** A packed file that says so with nothing but its first bytes comes as one piece, for as long as it is short; what is longer passes as it comes. */
+export async function* holdPacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { value: first } = (await pieces.next()) as IteratorResult<Buffer, undefined>
+  if (!first) return
+  if (!isPacked(first)) {
+    yield first
+    return yield* pieces
+  }
+  const held = [first]
+  let size = first.length
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+    held.push(next.value)
+    size += next.value.length
+    if (size > MOST_PACKED_BYTES) break
+  }
+  yield Buffer.concat(held, size)
+  yield* pieces
+}
+
 async function* piecesOf(answer: StreamedAnswer): AsyncGenerator<Buffer> {
   for (let piece = await answer.next(); piece; piece = await answer.next()) yield piece
 }

@@ -18,7 +18,9 @@ const OF_ROUTE = words(
 const OF_RANGES = words('range if-range')
 /** Where services take keys. A program's own key for the host is never sent beside ours. */
 const OF_CREDENTIALS = words(
-  'authorization x-api-key api-key apikey x-goog-api-key x-auth-token x-access-token private-token x-amz-security-token',
+  'authorization x-api-key api-key apikey x-goog-api-key x-auth-token x-access-token private-token x-amz-security-token ' +
+    'xi-api-key dd-api-key dd-application-key x-vault-token ocp-apim-subscription-key x-shopify-access-token x-functions-key ' +
+    'x-token x-auth-key x-auth-email x-subscription-token circle-token deploy-token job-token x-figma-token',
 )
 /** What a program signed with its placeholder. */
 const OF_SIGNATURES = words('x-amz-date x-amz-content-sha256')
@@ -73,6 +75,10 @@ function namedByConnection(given: HeaderPairs): ReadonlySet<string> {
 const OF_ANSWER_FRAME = words(
   'connection keep-alive trailer transfer-encoding upgrade content-length content-encoding proxy-authenticate alt-svc',
 )
+/** What a browser keeps for the origin, which is the gateway's own behind a base URL: its console stands there. */
+const OF_ORIGIN = words(
+  'clear-site-data strict-transport-security service-worker-allowed nel report-to reporting-endpoints',
+)
 const COOKIES = words('set-cookie set-cookie2')
 
 /** A parser takes more than a writer does. */
@@ -91,6 +97,7 @@ export function pickAnswerHeaders(
         !trailer &&
         isWritable(name, value) &&
         !OF_ANSWER_FRAME.has(name) &&
+        !OF_ORIGIN.has(name) &&
         !named.has(name) &&
         !name.startsWith('x-gateway-') &&
         (passesCookies || !COOKIES.has(name)),

@@ -22,7 +22,7 @@ import { createAnswers } from './answer.ts'
 import { addressOf } from './credential.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
-import { digestedPart, prepareExchange, rulesOf } from './prepare.ts'
+import { comparedPart, digestedPart, prepareExchange, rulesOf } from './prepare.ts'
 import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
 import { ATTEMPT_COST } from '../wire.ts'
@@ -51,7 +51,7 @@ export function createRelay(parts: RelayParts): Relay {
 
   return {
     async relay(exchange, held, charge) {
-      const leave = limits.enter(held.rootId)
+      const leave = limits.enter(held.accountId, held.rootId)
       try {
         return await pass(exchange, held, charge)
       } finally {
@@ -71,7 +71,7 @@ export function createRelay(parts: RelayParts): Relay {
       key: key === undefined ? undefined : { key, scope: `${capability.rootId}/relay` },
       // The program's own is among its headers.
       addsKey: () => false,
-      digested: digestedPart,
+      digested: comparedPart,
     })
     if (!reserved.ok) {
       const { attempt, answer, receipt } = await replay(parts, reserved.keyed, reserved.record)

@@ -1,5 +1,6 @@
 // What a program sent, as the one request that may go out: canonical target, its own headers without credentials, its body without
 // placeholders. The secret comes in later, by the same placement as for every other request.
+import { randomUUID } from 'node:crypto'
 import {
   type CredentialSettings,
   MAX_LIMITS,
@@ -69,6 +70,15 @@ export const digestedPart = (request: PreparedRequest): PreparedRequest => ({
   ...request,
   headers: request.headers.filter(([name]) => isCallersHeader(name) && !NEW_EACH_TIME.has(name)),
 })
+
+/**
+ * What two requests under one key are compared by. A body that streams is not known before it is sent, so that none is taken for the repeat
+ * of another: the second is refused, and the program never gets an answer to something else.
+ */
+export function comparedPart(request: PreparedRequest): PreparedRequest {
+  const part = digestedPart(request)
+  return part.contentDigest === STREAMED ? { ...part, contentDigest: `${STREAMED} ${randomUUID()}` } : part
+}
 const NEW_EACH_TIME = new Set(['traceparent', 'tracestate', 'user-agent'])
 
 const isInBody = (placement: Placement) => placement.in === 'json' || placement.in === 'form'

@@ -4,6 +4,7 @@ import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
 import { createHoldTail, type HoldTail } from '../leak/tail.ts'
 import type { Sought } from '../leak/search.ts'
 import type { OutboundResponse } from '../ports.ts'
+import { isPacked } from './decoding.ts'
 
 /** A search costs less than this thread has between two rounds; a gate searches so much here and not in a thread. */
 const WINDOW_BYTES = 16 * 1024
@@ -67,7 +68,8 @@ export function createScanner(gate: LeakGate, sought: Sought): Scanner {
   return {
     head: ({ statusText, headers }) => gate.inspect({ statusText, headers, body: Buffer.alloc(0) }),
     async push(bytes, isRounded) {
-      if (bytes.length <= WINDOW_BYTES) return await window(bytes, isRounded)
+      // What is packed says something only as a whole.
+      if (bytes.length <= WINDOW_BYTES || isPacked(bytes)) return await window(bytes, isRounded)
       const released: Buffer[] = []
       for (let at = 0; at < bytes.length; at += WINDOW_BYTES) {
         const isLast = at + WINDOW_BYTES >= bytes.length

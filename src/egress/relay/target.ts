@@ -56,17 +56,13 @@ function withoutParameters(query: string, placements: readonly Placement[]): str
   const pairs = query
     .slice(1)
     .split('&')
-    .filter((pair) => !names.has(nameOf(pair)) && !OWN_TOKEN.test(pair))
+    .filter((pair) => !names.has(nameOf(pair)) && !OWN_TOKEN.test(decoded(pair)))
   if (pairs.length === 0) return ''
   // As a URL parser writes it, which escapes what may not stand in a query.
   return URL.parse(`https://host.example/?${pairs.join('&')}`)?.search ?? query
 }
 
-function nameOf(pair: string): string {
-  const [raw = ''] = pair.split('=')
-  try {
-    return decodeURIComponent(raw.replaceAll('+', ' ')).toLowerCase()
-  } catch {
-    return raw.toLowerCase()
-  }
-}
+const nameOf = (pair: string) => decoded(pair.split('=')[0] ?? '').toLowerCase()
+
+/** As a form's parser reads it; what is no escape stays. */
+const decoded = (part: string) => new URLSearchParams(`_=${part.replaceAll('&', '%26')}`).get('_') ?? ''

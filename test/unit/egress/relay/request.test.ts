@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { addressOf } from '../../../../src/egress/relay/credential.ts'
 import { pickAnswerHeaders, pickProgramHeaders } from '../../../../src/egress/relay/headers.ts'
 import { createStreamLimits } from '../../../../src/egress/relay/streams.ts'
 import { programTarget } from '../../../../src/egress/relay/target.ts'
+import type { HeldCapability, SealedCredential } from '../../../../src/store/ports.ts'
 
 const RULES = { placements: [], isSigned: false, passesCookies: false }
 const names = (given: [string, string][], rules = {}) =>
@@ -31,6 +33,8 @@ describe('headers of a program', () => {
     'api-key',
     'x-goog-api-key',
     'private-token',
+    'xi-api-key',
+    'X-Auth-Key',
     'x-amz-security-token',
   ])('never bring a key of the program’s own: %s', (name) =>
     expect(names([[name, 'mine']])).toEqual(['accept-encoding']),
@@ -48,7 +52,7 @@ describe('headers of a program', () => {
     expect(names([['x-amz-date', 'then']])).toEqual(['accept-encoding', 'x-amz-date'])
   })
 
-  it('of an answer pass but for its frame, cookies and what claims to be the gateway’s', () => {
+  it('of an answer pass but for its frame, cookies, what a browser keeps for an origin, and what claims to be the gateway’s', () => {
     const received = [
       { name: 'content-type', value: 'a/b' },
       { name: 'content-encoding', value: 'gzip' },
@@ -56,6 +60,8 @@ describe('headers of a program', () => {
       { name: 'connection', value: 'x-hop' },
       { name: 'x-hop', value: '1' },
       { name: 'set-cookie', value: 'a=b' },
+      { name: 'clear-site-data', value: '"cookies"' },
+      { name: 'strict-transport-security', value: 'max-age=1' },
       { name: 'x-gateway-attempt', value: 'att_forged' },
       { name: 'x-late', value: '1', trailer: true },
       { name: 'x-odd', value: 'a\u0001b' },
@@ -95,21 +101,61 @@ describe('the address of a program', () => {
     expect(target('/getMe', [{ in: 'path', at: 0, prefix: 'bot' }])).toBe('/getMe')
     expect(target('/v1?Key=mine&a=1&k%65y=mine', [{ in: 'query', name: 'key' }])).toBe('/v1?a=1')
     expect(target('/v1?a=1&t=agw_cap_abc')).toBe('/v1?a=1')
+    expect(target('/v1?a=1&key=agw%5Fc%61p_abc')).toBe('/v1?a=1')
+    expect(target('/v1?a=1%26b&c=%zz')).toBe('/v1?a=1%26b&c=%zz')
     expect(() => target('/agw_cap_abc/v1')).toThrow('token of this gateway')
   })
 })
 
 describe('requests under way', () => {
-  it('are bounded for one lineage and in all, and counted once when they end', () => {
-    const limits = createStreamLimits(3, 2)
-    const leave = limits.enter('a')
-    limits.enter('a')
-    expect(() => limits.enter('a')).toThrow('This capability has 2 requests under way')
-    limits.enter('b')
-    expect(() => limits.enter('b')).toThrow('Too many requests')
+  it('are bounded for one lineage, for one account and in all, and counted once when they end', () => {
+    const limits = createStreamLimits({ inAll: 4, ofAccount: 3, ofCapability: 2 })
+    const leave = limits.enter('acct_1', 'a')
+    limits.enter('acct_1', 'a')
+    expect(() => limits.enter('acct_1', 'a')).toThrow('This capability has 2 requests under way')
+    limits.enter('acct_1', 'b')
+    expect(() => limits.enter('acct_1', 'c')).toThrow('This account has 3 requests under way')
+    limits.enter('acct_2', 'd')
+    expect(() => limits.enter('acct_2', 'd')).toThrow('Too many requests')
     leave()
     leave()
-    limits.enter('a')
-    expect(() => limits.enter('b')).toThrow('Too many requests')
+    limits.enter('acct_1', 'a')
+    expect(() => limits.enter('acct_2', 'd')).toThrow('Too many requests')
+  })
+})
+
+describe('the credential that a base URL names', () => {
+  const scope = { hosts: ['api.example.com'], path_prefixes: ['/'], methods: ['GET' as const] }
+  /** A connection over credentials of these labels, by id. */
+  async function find(named: string, labels: Readonly<Record<string, string>>) {
+    const parts = Object.keys(labels).map((credentialId) => ({ credentialId, scope }))
+    const { capability } = await addressOf(
+      {
+        store: {
+          getCredential: async (id: string) => ({ label: labels[id] }) as SealedCredential,
+          findParts: async () => [],
+        },
+        capabilityFor: () => Promise.reject(new Error('not asked')),
+      },
+      { target: { credential: named, path: '/' }, method: 'GET' },
+      { credentialId: null, accountId: 'acct_1', parts } as unknown as HeldCapability,
+    )
+    return capability.credentialId
+  }
+
+  it('is that of this id, else of this label, else of a label that reads so', async () => {
+    const labels = { crd_1: 'OpenAI (prod)', crd_2: 'openai-prod', crd_3: 'crd_1', crd_4: 'Other API' }
+    expect(await find('crd_1', labels)).toBe('crd_1')
+    expect(await find('openai-prod', labels)).toBe('crd_2')
+    expect(await find('other-api', labels)).toBe('crd_4')
+    await expect(find('none', labels)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('is asked for where two of them read so', async () => {
+    const labels = { crd_1: 'OpenAI (prod)', crd_2: 'openai/prod' }
+    await expect(find('openai-prod', labels)).rejects.toMatchObject({
+      code: 'target_invalid',
+      reason: 'ambiguous_credential',
+    })
   })
 })
