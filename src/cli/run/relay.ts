@@ -9,11 +9,15 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { HeldForHost } from './held.ts'
 
-/** RFC 9110, 7.6.1; what is said to the proxy alone; and what the gateway makes anew. */
+/**
+ * RFC 9110, 7.6.1; what is said to the proxy alone; what the gateway makes anew; and what a browser says of its page, which the gateway
+ * would take for one at its own address.
+ */
 const OF_THE_CONNECTION = new Set(
-  'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te upgrade host expect x-gateway-capability'.split(
-    ' ',
-  ),
+  (
+    'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te upgrade host expect x-gateway-capability ' +
+    'sec-fetch-site sec-fetch-dest'
+  ).split(' '),
 )
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 
