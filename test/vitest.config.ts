@@ -11,7 +11,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    provide: { fuzzInputs: 50 },
+    provide: { fuzzInputs: 20 },
     projects: [
       {
         extends: true,
