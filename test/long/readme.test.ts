@@ -127,6 +127,12 @@ describe('the first page', () => {
     for (const output of [stored, issued, answer, verified]) expect(output).not.toContain(SECRET)
   })
 
+  it('runs a program that knows nothing of the gateway, with the secret put in on its way out', async () => {
+    const answer = await run(shell('npx agent-gateway run -- curl'))
+    expect(JSON.parse(answer)).toMatchObject({ authenticated: true })
+    expect(answer).not.toContain(SECRET)
+  })
+
   it('says what happens to an answer that holds the secret', async () => {
     const answer = await run(
       shell(`curl -s ${ADDRESS}/v1/egress/fetch`).replace('/api/whoami', '/api/echo'),
@@ -427,6 +433,8 @@ describe('the commands of all pages', () => {
     /^npm ci && npm (?:start|test)$/,
     // A person decides in a browser meanwhile: test/long/cli-login.test.ts.
     /^npx agent-gateway log(?:in|out)$/,
+    // They ask a service on the internet, for a program of the reader's: test/flow/cli-run.test.ts.
+    /^(?:agent-gateway run --credential openai|eval "\$\(agent-gateway env) /,
     /^(?:claude mcp add --transport http agent-gateway|codex mcp add|gemini mcp add) /,
   ]
 
