@@ -6,8 +6,8 @@ import { seatbeltProfile } from '../../../../src/cli/run/seatbelt.ts'
 const plan: SandboxPlan = {
   socket: '/tmp/run-1/door.sock',
   runFolder: '/tmp/run-1',
-  workingDirectory: '/home/me/work',
-  hidden: ['/home/me/work/data', '/home/me/.config/agent-gateway'],
+  workingDirectory: '/srv/project',
+  hidden: ['/srv/project/data', '/srv/settings/agent-gateway'],
   node: process.execPath,
   needsNewSession: true,
   command: ['claude', '-p', '--', 'hello'],
@@ -27,10 +27,10 @@ describe('the arguments of bubblewrap', () => {
   })
 
   it('hide what is hidden after everything that would show it again', () => {
-    const args = argumentsOf({ workingDirectory: '/tmp/work', hidden: ['/tmp/work/data'] })
-    const shown = at(args, '--bind', '/tmp/work', '/tmp/work')
+    const args = argumentsOf({ workingDirectory: '/tmp/project', hidden: ['/tmp/project/data'] })
+    const shown = at(args, '--bind', '/tmp/project', '/tmp/project')
     expect(shown).toBeGreaterThan(at(args, '--tmpfs', '/tmp'))
-    expect(at(args, '--tmpfs', '/tmp/work/data')).toBeGreaterThan(shown)
+    expect(at(args, '--tmpfs', '/tmp/project/data')).toBeGreaterThan(shown)
     expect(at(args, '--tmpfs', '/tmp')).toBeGreaterThan(at(args, '--bind', '/', '/'))
     expect(at(args, '--ro-bind', '/tmp/run-1', '/tmp/run-1')).toBeGreaterThan(at(args, '--tmpfs', '/tmp'))
   })
@@ -59,12 +59,12 @@ describe('the arguments of bubblewrap', () => {
 
 describe('the profile of sandbox-exec', () => {
   it('denies the network but for the door, and the folders of the gateway', () => {
-    expect(seatbeltProfile(4711, ['/Users/me/data', '/odd "name"\\'])).toMatchInlineSnapshot(`
+    expect(seatbeltProfile(4711, ['/srv/project/data', '/odd "name"\\'])).toMatchInlineSnapshot(`
       "(version 1)
       (allow default)
       (deny network*)
       (allow network-outbound (remote ip "localhost:4711"))
-      (deny file-read* file-write* (subpath "/Users/me/data"))
+      (deny file-read* file-write* (subpath "/srv/project/data"))
       (deny file-read* file-write* (subpath "/odd \\"name\\"\\\\"))
       "
     `)
