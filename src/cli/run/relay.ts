@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
 import type { HeldForHost } from './held.ts'
 
 /**
@@ -101,13 +102,4 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
   }
 }
 
-function kept({ rawHeaders, headers }: IncomingMessage): string[] {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
-  const pairs: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    const lower = name.toLowerCase()
-    if (!OF_THE_CONNECTION.has(lower) && !named.includes(lower)) pairs.push(name, rawHeaders[at + 1] ?? '')
-  }
-  return pairs
-}
+const kept = (message: IncomingMessage) => endToEndHeaders(message, OF_THE_CONNECTION)

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GatewayError } from '../../core/errors.ts'
+import { endToEndHeaders } from '../http/end-to-end-headers.ts'
 import type { Destination, Outside } from './ports.ts'
 
 /** RFC 9110, 7.6.1, and what is between a program and a proxy alone. */
@@ -71,16 +72,8 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
   }
 }
 
-/** Names and values in their order, without what is of this connection. */
-function forwarded({ rawHeaders, headers }: IncomingMessage): string[] {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
-  const kept: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    const lower = name.toLowerCase()
-    if (!OF_THE_CONNECTION.has(lower) && !named.includes(lower)) kept.push(name, rawHeaders[at + 1] ?? '')
-  }
-  // Bodies in chunks are in chunks again.
-  if (headers['transfer-encoding'] !== undefined) kept.push('transfer-encoding', 'chunked')
-  return kept
+/** Bodies in chunks are in chunks again. */
+function forwarded(message: IncomingMessage): string[] {
+  const kept = endToEndHeaders(message, OF_THE_CONNECTION)
+  return message.headers['transfer-encoding'] === undefined ? kept : [...kept, 'transfer-encoding', 'chunked']
 }

@@ -42,7 +42,7 @@ describe('placeholders', () => {
 describe('the environment of the program', () => {
   const inherited = {
     PATH: '/bin',
-    HOME: '/home/me',
+    HOME: '/srv/me',
     GATEWAY_OPERATOR_KEY: 'x',
     GATEWAY_DATA_DIR: '/data',
     OTHER: 'key=agw_sk_123',
@@ -55,7 +55,7 @@ describe('the environment of the program', () => {
   it('has nothing of the gateway in it, and what was added stands over what was there', () => {
     expect(childEnvironment(inherited, { HTTPS_PROXY: 'http://door' }, { isSandboxed: false })).toEqual({
       PATH: '/bin',
-      HOME: '/home/me',
+      HOME: '/srv/me',
       HARMLESS: 'agw_ and nothing',
       HTTPS_PROXY: 'http://door',
       SSH_AUTH_SOCK: '/tmp/agent',
