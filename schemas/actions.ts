@@ -144,7 +144,7 @@ export type PermitSummary = z.infer<typeof PermitSummary>
 
 /** Whoever prepared a permit. */
 export const PermitPreparer = z.strictObject({
-  kind: z.enum(['service_key', 'person', 'connection']),
+  kind: z.enum(['service_key', 'person', 'connection', 'capability']),
   id: z.string(),
   person_id: z
     .string()

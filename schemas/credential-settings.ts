@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ApprovalRule } from './approval.ts'
 import { CredentialKind } from './credential-kinds.ts'
+import { EgressRules } from './egress-rule.ts'
 
 // What a stored credential is beyond one secret in one header. Nothing in here is secret: it is shown in lists, stored in the
 // clear and bound to the sealed secret, so that a changed row does not open.
@@ -94,6 +95,9 @@ export const MAX_RELAY_LIMITS = {
   idle_ms: 10 * 60 * 1000,
   total_ms: 60 * 60 * 1000,
 } as const
+
+/** Whoever waits for a person keeps a connection silent: no longer than its bound. */
+export const MAX_ASK_MS = 10 * 60 * 1000
 
 /** How requests of unmodified programs pass, whose bodies stream. */
 const relay = z.strictObject({
@@ -194,6 +198,15 @@ export const CredentialSettings = z.strictObject({
   request_headers: headerNames.optional().describe('Further headers that callers may send'),
   response_headers: headerNames.optional().describe('Further headers of answers that callers get'),
   encoded_slash: z.literal(true).optional().describe('Paths may contain %2F, as GitLab and npm want'),
+  rules: EgressRules.optional().describe(
+    'What of its scope may be called, line by line: the first that fits decides, and what none fits is denied',
+  ),
+  ask_ms: z
+    .int()
+    .min(1000)
+    .max(MAX_ASK_MS)
+    .optional()
+    .describe('Longest wait of a request of an unmodified program for a person; 5 minutes by default'),
   limits: limits.optional().describe('Instead of 128 KiB, 1 MiB and 30 s'),
   relay: relay.optional().describe('Bounds of requests of unmodified programs, which stream'),
   tls: tls

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PartName, PartText } from './credential-settings.ts'
 import { AllowedHost, HttpMethod, PathPrefix, Timestamp, UpstreamResponse } from './http.ts'
 import { BudgetState } from './budget.ts'
+import { EgressRules } from './egress-rule.ts'
 import { CreditsCharged } from './money.ts'
 import { Receipt } from './receipt.ts'
 
@@ -60,6 +61,10 @@ export const wantedScopeFields = {
     .describe('HTTP methods')
     .meta({ listedAs: { type: 'array', items: { type: 'string' } } }),
 }
+/** Rules for what is within the scope: beside those that hold already, never instead of them. */
+export const wantedRules = EgressRules.optional()
+  .describe('Rules of this capability, such as `ask POST api.github.com/repos/**`; what none fits is denied')
+  .meta({ listed: false })
 export const capabilityTtl = z.int().min(60).max(86_400)
 export const capabilityMaxUses = z
   .int()
@@ -127,6 +132,10 @@ export const CapabilityRecord = z.strictObject({
   provider: ProviderId.optional(),
   label: z.string(),
   ...coveredFields,
+  rules: z
+    .array(EgressRules)
+    .optional()
+    .describe('Its own rules, and those of what it was narrowed from: each list has to allow a request'),
   max_uses: z.int().min(1).nullable(),
   uses: z.int().min(0),
   budgets: z.array(BudgetState).describe('Its own; it counts on those of its parents and its credential too'),

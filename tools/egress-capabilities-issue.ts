@@ -5,6 +5,7 @@ import {
   Label,
   capabilityTtl,
   capabilityMaxUses,
+  wantedRules,
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { budgetWishes } from '../schemas/budget.ts'
@@ -23,6 +24,7 @@ export const egressCapabilitiesIssue = defineTool({
   input: z.strictObject({
     credential_id: credentialId,
     ...wantedScopeFields,
+    rules: wantedRules,
     ttl_seconds: capabilityTtl.default(900).describe('Life in seconds'),
     max_uses: capabilityMaxUses,
     budgets: budgetWishes.optional().meta({ listed: false }),

@@ -5,6 +5,7 @@ import {
   Label,
   capabilityTtl,
   capabilityMaxUses,
+  wantedRules,
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { budgetWishes } from '../schemas/budget.ts'
@@ -23,6 +24,7 @@ export const egressCapabilitiesNarrow = defineTool({
   input: z.strictObject({
     capability: capabilityArgument,
     ...wantedScopeFields,
+    rules: wantedRules,
     ttl_seconds: capabilityTtl.optional().describe('At most what is left of yours'),
     max_uses: capabilityMaxUses,
     budgets: budgetWishes.optional().meta({ listed: false }),

@@ -9,12 +9,16 @@ import type { Credential, Decider, Mandate, Permit } from '../store/ports.ts'
 export const saidRule = (rule: ApprovalRule | null | undefined): ApprovalRule | null =>
   rule && needsPeople(rule) ? rule : null
 
-/** The rule of a permit: what its mandate and its credential say, the stricter of both. Undefined where nobody is asked. */
+/**
+ * The rule of a permit: what its mandate and its credential say, the stricter of both. Undefined where nobody is asked.
+ * @param decision of the credential's rules about this request
+ */
 export function ruleFor(
   mandate: Pick<Mandate, 'requiresApproval' | 'approval'>,
   { settings }: Pick<Credential, 'settings'>,
+  decision: 'allow' | 'ask',
 ): ApprovalRule | undefined {
-  if (!mandate.requiresApproval && !settings.approval) return undefined
+  if (!mandate.requiresApproval && decision === 'allow') return undefined
   return strictest(mandate.approval ?? PLAIN_RULE, settings.approval ?? PLAIN_RULE)
 }
 

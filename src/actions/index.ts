@@ -8,6 +8,7 @@ import type { PermitState } from '../../schemas/actions.ts'
 import type { Permit } from '../store/ports.ts'
 import { deciderOf, findApproverRefusal, readRule } from './approval.ts'
 import { digestFacts, openEvidence, sealEvidence } from './evidence.ts'
+import { createAsk } from './ask.ts'
 import { createExecute } from './execute.ts'
 import { createFindShown } from './find-shown.ts'
 import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
@@ -222,6 +223,8 @@ export function createActions(parts: ActionParts): OpenActions {
       const request = readSummary(json, 'whole')
       return { permit_id: permitId, request_digest: digest, request, prepared_by, decisions }
     },
+
+    ask: createAsk({ ...parts, waits }),
 
     execute: createExecute({ ...parts, preparedPermits, waits, findShown }),
 

@@ -2,6 +2,7 @@
 // executed: that is one attempt of the egress engine, whose grant is the permit instead of a capability.
 import type { KeyObject } from 'node:crypto'
 import type { Forward } from '../egress/forward.ts'
+import type { AskPeople } from '../egress/relay/ask.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
@@ -33,6 +34,8 @@ export interface ActionParts {
     | 'listMandates'
     | 'revokeMandate'
     | 'preparePermit'
+    | 'usePermit'
+    | 'withdrawPermit'
     | 'getPermit'
     | 'listPermits'
     | 'decidePermit'
@@ -40,6 +43,7 @@ export interface ActionParts {
     | 'lookAtPermits'
     | 'getEvidence'
     | 'findPersonBehind'
+    | 'findConnectionOfCapability'
     | 'reserveAction'
     | 'countActions'
   >
@@ -82,6 +86,8 @@ export interface FollowedPermit {
 }
 
 export interface OpenActions extends Actions {
+  /** A request of an unmodified program waits for people: a permit that nobody holds, used up by that very request. */
+  readonly ask: AskPeople
   /** Lets go whoever waits for people: a gateway that stops waits for its answers. */
   endWaits(): void
 }

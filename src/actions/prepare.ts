@@ -1,31 +1,27 @@
 // Preparing a permit: the request is judged as a fetch judges it, a mandate has to cover it and pays its share, and what
 // comes out is signed. Nothing is sent and nothing debited.
 import type { MandateTerms } from '../../schemas/actions.ts'
-import { type ApprovalRule, needsPeople } from '../../schemas/approval.ts'
 import { credentialNotFound } from '../egress/refusals.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { CheckedRequest } from '../egress/grant.ts'
+import { judgeRequest } from '../egress/rules/judge.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
-import { JWS_TYPES } from '../receipts/types.ts'
 import type { Actions } from './ports.ts'
-import type { Mandate, NewPermit } from '../store/ports.ts'
+import type { Mandate } from '../store/ports.ts'
 import { partyOf, ruleFor } from './approval.ts'
-import { bindRequest } from './binding.ts'
 import { checkMandate } from './mandate-scope.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
-import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
+import { newPermit, type Preparer } from './new-permit.ts'
+import { lifetimeOf } from './permits.ts'
 import { type ActionParts, MAX_PENDING_PERMITS } from './ports.ts'
 import type { PreparedPermits } from './prepared-permit-cache.ts'
 import { credentialBusy, credentialRevoked, mandateRequired, tooManyPending } from './refusals.ts'
-import { writeSummary } from './summary.ts'
 import { EXECUTION_COST } from './permit-grant.ts'
 
 type PrepareInput = Parameters<Actions['prepare']>[1]
 type By = Parameters<Actions['prepare']>[0]
-
-type Preparer = Pick<NewPermit, 'preparedKind' | 'preparedBy' | 'preparedPerson' | 'preparedAddress'>
 
 const MAX_TRIES = 4
 
@@ -33,7 +29,7 @@ const MAX_TRIES = 4
 export function createPrepare(
   parts: ActionParts & { readonly preparedPermits: Pick<PreparedPermits, 'keep'> },
 ): Actions['prepare'] {
-  const { store, forward, signer, baseUrl, now, preparedPermits } = parts
+  const { store, forward, now, preparedPermits } = parts
 
   return async (by, input) => {
     if (input.mandate !== undefined && input.mandate_id !== undefined)
@@ -67,10 +63,18 @@ export function createPrepare(
     checkScopes(checked.request, checked)
     const mandate = await findMandate(accountId, checked, terms, input.mandate_id)
 
-    const rule = ruleFor(mandate, checked.credential)
+    const rule = ruleFor(mandate, checked.credential, judgeRequest(checked.request, checked).decision)
     const preparer = await preparerOf(by, rule !== undefined)
     const at = now()
-    const { jws, permit } = makePermit({ accountId, checked, mandate, rule, preparer, at })
+    const { jws, permit } = newPermit(parts, {
+      accountId,
+      checked,
+      mandate,
+      rule,
+      preparer,
+      at,
+      lifetime: lifetimeOf(mandate, rule !== undefined, at),
+    })
     const result = await store.preparePermit({
       permit,
       needsBalance: EXECUTION_COST,
@@ -146,55 +150,6 @@ export function createPrepare(
     const person = by.session?.personId ?? by.connection?.personId
     const preparedPerson = person ?? ((isDecided && (await store.findPersonBehind(id))) || null)
     return { preparedKind: kind, preparedBy: id, preparedPerson, preparedAddress: by.address }
-  }
-
-  function makePermit(making: {
-    accountId: string
-    checked: CheckedRequest
-    mandate: Mandate
-    rule: ApprovalRule | undefined
-    preparer: Preparer
-    at: number
-  }) {
-    const { accountId, checked, mandate, rule, preparer, at } = making
-    const { request, credential, digest } = checked
-    const { expiresAt, latest } = lifetimeOf(mandate, rule !== undefined, at)
-    const id = newId('pmt', at)
-    const claims: PermitClaims = {
-      iss: baseUrl,
-      aud: baseUrl,
-      jti: id,
-      iat: toSeconds(at),
-      exp: toSeconds(latest),
-      mandate_id: mandate.id,
-      mandate_digest: mandate.digest,
-      request: bindRequest(request, digest),
-      credential_id: credential.id,
-      credential_version: credential.version,
-      max_cost: EXECUTION_COST,
-      single_use: true,
-      ...(rule && { approval: 'required' }),
-    }
-    const jws = signer.sign(JWS_TYPES.permit, { ...claims })
-    const permit: NewPermit = {
-      id,
-      accountId,
-      mandateId: mandate.id,
-      credentialId: credential.id,
-      credentialVersion: credential.version,
-      state: rule ? 'pending_approval' : 'ready',
-      tokenSha256: hashPermit(jws),
-      requestDigest: digest,
-      method: request.method,
-      host: request.target.host,
-      cost: EXECUTION_COST,
-      summary: rule ? writeSummary(checked, mandate) : null,
-      createdAt: at,
-      expiresAt,
-      approval: rule && needsPeople(rule) ? JSON.stringify(rule) : null,
-      ...preparer,
-    }
-    return { jws, permit }
   }
 }
 

@@ -48,6 +48,7 @@ export function createBroker(
     callerKeys: hasSharedKey ? deriveKey('idempotency-answers') : undefined,
     creditsRequired,
     alerts,
+    askPeople: (held) => actions.ask(held),
     ...(createLeakGate && { createLeakGate }),
   })
   const actions = createActions({

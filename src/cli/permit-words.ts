@@ -4,7 +4,12 @@ import type { ApprovalRule } from '../../schemas/approval.ts'
 import type { Row } from './output.ts'
 
 const SAID = { approve: 'approved', refuse: 'refused' } as const
-const KINDS = { service_key: 'service key', person: 'person', connection: 'assistant' } as const
+const KINDS = {
+  service_key: 'service key',
+  person: 'person',
+  connection: 'assistant',
+  capability: 'program',
+} as const
 const WAYS = { passkey: 'a passkey', recovery: 'a recovery code', oidc: 'single sign-on' } as const
 
 type Preparer = PermitRecord['prepared_by']

@@ -1,14 +1,17 @@
 // Capabilities: what an agent holds instead of a credential. Always a subset, always shorter-lived, revocable.
 import type { BudgetWish } from '../../schemas/budget.ts'
+import type { CredentialSettings } from '../../schemas/credential-settings.ts'
+import type { RuledScope } from '../../schemas/egress-rule.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { Egress, WantedScope } from './ports.ts'
+import type { Egress, WantedCapability, WantedScope } from './ports.ts'
 import type { Budget, Capability, NewCapability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
 import { groupByHolder, startedBudget, toHeldBudget, toLimits } from './limits/budgets.ts'
 import { choosePart } from './choose-capability.ts'
 import { credentialNotFound } from './refusals.ts'
+import { refuseDeadRule } from './rules/judge.ts'
 import { checkSubset } from './scope.ts'
 import { toCapabilityRecord, toIssuedCapability } from './wire.ts'
 
@@ -68,7 +71,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
           credentialId,
           parentId: null,
           label,
-          scope: narrowScope(credential.scope, scope, 'credential'),
+          scope: ruledScope(credential.scope, scope, credential.settings),
           maxUses,
           showsBalance: showsBalance ?? false,
           expiresAt: createdAt + ttlSeconds * 1000,
@@ -88,7 +91,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
           credentialId: outer.credentialId,
           parentId: outer.id,
           label,
-          scope: narrowScope(outer.scope, scope, 'capability'),
+          scope: ruledScope(outer.scope, scope, { encoded_slash: true }, 'capability'),
           maxUses,
           showsBalance: from.showsBalance && (showsBalance ?? true),
           expiresAt: Math.min(wanted, from.expiresAt),
@@ -125,6 +128,19 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
       return { revoked }
     },
   }
+}
+
+/** Rules of its own come beside those that the outer one has: each list has to allow a request. */
+function ruledScope(
+  outer: RuledScope,
+  wanted: WantedCapability,
+  settings: Pick<CredentialSettings, 'encoded_slash'>,
+  of: 'credential' | 'capability' = 'credential',
+): RuledScope {
+  const scope = narrowScope(outer, wanted, of)
+  if (wanted.rules) refuseDeadRule(wanted.rules, '/rules', settings)
+  const rules = [...(outer.rules ?? []), ...(wanted.rules ? [wanted.rules] : [])]
+  return rules.length === 0 ? scope : { ...scope, rules }
 }
 
 /** Fields that were not asked for stay as the outer scope has them; those that were must lie within it. */

@@ -2,8 +2,9 @@
 import type { CredentialCapability, Store } from '../store/ports.ts'
 import type { Grant } from './grant.ts'
 import { budgetSpent } from './limits/budgets.ts'
-import { capabilityGone, credentialGone, refuseUnapproved } from './refusals.ts'
+import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
+import { judgeRequest, personRequired } from './rules/judge.ts'
 
 /** The word of a capability: its own uses are counted in the transaction that reserves the attempt. */
 export const capabilityGrant = (
@@ -19,7 +20,8 @@ export const capabilityGrant = (
   keyScope: capability.rootId,
   check({ request, credential, provider }) {
     checkScopes(request, { capability, credential, provider })
-    refuseUnapproved(credential)
+    const { decision, rule } = judgeRequest(request, { capability, credential })
+    if (decision === 'ask') throw personRequired(rule)
   },
   credentialGone,
   async reserve(reservation) {

@@ -25,6 +25,7 @@ import { credentialNotFound } from './refusals.ts'
 import { checkPrivateTargets, showTarget } from './reach/private-targets.ts'
 import { checkTlsIdentity, withoutTlsParts, withoutTlsSettings } from './reach/tls-identity.ts'
 import type { SealGate } from './sealing.ts'
+import { refuseDeadRule } from './rules/judge.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
 
@@ -427,6 +428,7 @@ function allowListOf(
     allowEncodedSlash: settings.encoded_slash,
   })
   if (!verdict.ok) throw refused('input_invalid', verdict.pointer, `${verdict.value} ${verdict.message}`)
+  if (settings.rules) refuseDeadRule(settings.rules, '/settings/rules', settings)
   return scope
 }
 

@@ -28,6 +28,7 @@ import { createRotations } from './rotation/job.ts'
 import { publishAuthority } from './rotation/keys.ts'
 import { createSealGate } from './sealing.ts'
 import { MAX_REQUEST_BYTES, type PreparedRequest } from './request.ts'
+import type { AskPeople } from './relay/ask.ts'
 import { createRelay } from './relay/index.ts'
 import { createReach } from './reach/private-targets.ts'
 import { applyPolicy } from './reserve.ts'
@@ -67,6 +68,8 @@ export interface EgressParts {
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
+  /** Shows a request of an unmodified program to people, and waits for them. */
+  readonly askPeople: AskPeople
   /** Replaces the leak gate; only the test that proves the gate necessary does. */
   readonly createLeakGate?: CreateLeakGate
 }

@@ -15,6 +15,7 @@ import type {
 import type { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { BudgetState, BudgetWish } from '../../schemas/budget.ts'
 import type { AuthorityRotation } from '../../schemas/authority.ts'
+import type { EgressRules } from '../../schemas/egress-rule.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller, Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
@@ -255,6 +256,9 @@ export type SecretParts = ReadonlyMap<string, Secret<string>>
 /** The fields of a scope that were asked for; the rest stays as the outer scope has it. */
 export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }
 
+/** What a capability may be asked to cover: a scope, and rules for what lies within it. */
+export type WantedCapability = WantedScope & { readonly rules?: EgressRules | undefined }
+
 export interface EgressRequest {
   readonly url: string
   readonly method: string
@@ -350,7 +354,7 @@ export interface Egress extends Relay {
     accountId: string,
     input: {
       credentialId: string
-      scope: WantedScope
+      scope: WantedCapability
       ttlSeconds: number
       maxUses: number | null
       budgets?: readonly BudgetWish[] | undefined
@@ -362,7 +366,7 @@ export interface Egress extends Relay {
   narrowCapability(
     from: HeldCapability,
     input: {
-      scope: WantedScope
+      scope: WantedCapability
       ttlSeconds?: number | undefined
       maxUses: number | null
       budgets?: readonly BudgetWish[] | undefined

@@ -1,7 +1,6 @@
 // Refusals of an attempt in words for its caller: what happened, what it cost, what to do next.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
 import { KeyServiceError, type KeyServiceFailure } from './authority/key-service.ts'
-import type { Credential } from '../store/ports.ts'
 import type { Attempt } from '../store/model.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
@@ -23,19 +22,6 @@ export const targetBlocked = (reason: string) =>
     'This host may not be reached: it is denied by the operator, or its name leads to an address that is not public.',
     { reason },
   )
-
-/**
- * What people approve goes out on permits alone: nobody has read a request that only a capability allows.
- * @throws {GatewayError} scope_denied where the credential says that people approve every request with it
- */
-export function refuseUnapproved({ settings }: Pick<Credential, 'settings'>): void {
-  if (!settings.approval) return
-  throw new GatewayError(
-    'scope_denied',
-    'Every request with this credential is approved by a person first. Ask the operator to prepare a permit for it: gateway.actions.prepare.',
-    { reason: 'approval_required', extras: { refused_by: 'credential' } },
-  )
-}
 
 /** Where this replica cannot know what was sent under a caller's key: sending again is what the key is there to prevent. */
 export const keysNotShared = () =>

@@ -15,14 +15,8 @@ import type { EgressPolicy } from './policy.ts'
 import { ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import type { Providers } from './providers/index.ts'
 import type { Reach } from './reach/private-targets.ts'
-import {
-  credentialUnavailable,
-  DNS_WORDS,
-  providerGone,
-  refuseUnapproved,
-  targetBlocked,
-  unreachable,
-} from './refusals.ts'
+import { credentialUnavailable, DNS_WORDS, providerGone, targetBlocked, unreachable } from './refusals.ts'
+import { judgeRequest, personRequired } from './rules/judge.ts'
 import { checkScopes, type PreparedRequest } from './request.ts'
 import { parseTarget, SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
@@ -126,10 +120,7 @@ async function findCredential(
   { id, accountId }: { readonly id: string; readonly accountId: string },
 ): Promise<SealedCredential> {
   const credential = await store.getCredential(id, accountId)
-  if (credential && credential.revokedAt === null) {
-    refuseUnapproved(credential)
-    return credential
-  }
+  if (credential && credential.revokedAt === null) return credential
   log.warn({ credential: id, [LogField.account]: accountId }, 'a listing names a credential that is gone')
   throw new GatewayError('credential_unavailable', 'The credential was revoked. Nothing was sent.', {
     reason: 'credential_gone',
@@ -160,6 +151,8 @@ function prepare(
   if (credential && provider) {
     checkRoom(request, placementsOf(credential))
     checkScopes(request, { credential, provider })
+    const { decision, rule } = judgeRequest(request, { credential })
+    if (decision === 'ask') throw personRequired(rule)
     refuseTokenEndpoint(credential.settings, request.target.url)
   }
   return request

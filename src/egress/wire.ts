@@ -44,6 +44,7 @@ export function toCapabilityRecord(
     parent_id: capability.parentId,
     label: capability.label,
     ...scopeOf(capability),
+    ...(capability.scope.rules && { rules: capability.scope.rules.map((list) => [...list]) }),
     max_uses: capability.maxUses,
     uses: capability.uses,
     budgets: budgets.map(toBudgetState),

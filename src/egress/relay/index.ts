@@ -18,7 +18,9 @@ import type { Providers } from '../providers/index.ts'
 import { credentialGone, providerGone } from '../refusals.ts'
 import { createReserve, type ReserveParts } from '../reserve.ts'
 import type { Runner } from '../run.ts'
+import { hasRules } from '../rules/judge.ts'
 import { createAnswers } from './answer.ts'
+import { approvedGrant, type AskPeople, askIfRuled } from './ask.ts'
 import { addressOf } from './credential.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
@@ -36,6 +38,8 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly capabilityFor: Egress['capabilityFor']
   readonly runner: Pick<Runner, 'recall' | 'ready'>
   readonly sender: StreamSender
+  /** Shows a request to people and waits for them. */
+  readonly askPeople: AskPeople
   readonly signer: Signer
   readonly egressPorts: readonly number[]
   readonly allowSandboxName: boolean
@@ -62,12 +66,23 @@ export function createRelay(parts: RelayParts): Relay {
 
   async function pass(exchange: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed> {
     const { capability, url } = await addressOf(parts, exchange, held)
-    const body = await readBody(exchange, await bodyRules(capability))
+    const { credential, ...rules } = await bodyRules(capability)
+    const body = await readBody(exchange, rules)
+    const current = () => prepare(url, exchange, body, capability)
+    const approved = hasRules({ capability, credential })
+      ? await askIfRuled(parts.askPeople, {
+          prepare: current,
+          capability,
+          isWhole: !body.streamed,
+          signal: exchange.signal,
+        })
+      : undefined
     await parts.fault.at('before_reserve')
     const key = keyOf(exchange)
+    const grant = capabilityGrant(store, capability)
     const reserved = await reserve({
-      grant: capabilityGrant(store, capability),
-      prepare: () => prepare(url, exchange, body, capability),
+      grant: approved ? approvedGrant(grant, capability, approved) : grant,
+      prepare: current,
       key: key === undefined ? undefined : { key, scope: `${capability.rootId}/relay` },
       // The program's own is among its headers.
       addsKey: () => false,
@@ -87,7 +102,7 @@ export function createRelay(parts: RelayParts): Relay {
     const credential = await store.getCredential(capability.credentialId, capability.accountId)
     if (!credential || credential.revokedAt !== null) throw credentialGone()
     const { maxRequestBytes: maxBytes, readsWhole: isWhole } = rulesOf(credential)
-    return { maxBytes, isWhole }
+    return { maxBytes, isWhole, credential }
   }
 
   async function prepare(

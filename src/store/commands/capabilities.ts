@@ -1,6 +1,6 @@
 // Capabilities and their lineages: each is cut from a credential, or narrowed from another capability of it.
 // Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, account.
-import type { Scope } from '../../../schemas/http.ts'
+import type { RuledScope } from '../../../schemas/egress-rule.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import { setBudgets } from './budgets.ts'
@@ -32,7 +32,7 @@ export type CapabilityRow = Omit<Capability, 'scope' | 'isBudgeted' | 'showsBala
 export function toHeld<R extends Flags & { scope: string }>({ budgeted, showsBalance, scope, ...row }: R) {
   return {
     ...row,
-    scope: JSON.parse(scope) as Scope,
+    scope: JSON.parse(scope) as RuledScope,
     isBudgeted: budgeted === 1,
     showsBalance: showsBalance === 1,
   }

@@ -141,6 +141,31 @@ export const listPermits = command({ kind: 'read' })(function* (
   )
 })
 
+// a request that somebody holds -----------------------------------------------------------------------------------
+
+const USE = `UPDATE permits SET state = 'executed', attempt_id = $1, summary = NULL
+  WHERE id = $2 AND state = 'ready' AND expires_at > $3 RETURNING account_id AS "accountId"`
+/**
+ * `ready -> executed` by an attempt that was reserved on another word than the permit's: a request that was held until people had
+ * decided. False when the permit does not stand any more.
+ */
+export const usePermit = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  attemptId: string
+  now: Millis
+}): Command<boolean> {
+  return (yield* first(USE, input.attemptId, input.id, input.now)) !== undefined
+})
+
+const WITHDRAW = `UPDATE permits SET expires_at = $1 WHERE id = $2 AND state = 'pending_approval' AND expires_at > $1`
+/** Nobody waits for the decision any more: the permit ends now. What is decided already stays so. */
+export const withdrawPermit = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  now: Millis
+}): Command<void> {
+  yield* all(WITHDRAW, input.now, input.id)
+})
+
 // retention --------------------------------------------------------------------------------------------------------
 
 const DAY_MS = 24 * 3600 * 1000

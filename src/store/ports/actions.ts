@@ -45,6 +45,9 @@ export type PermitState = 'pending_approval' | 'ready' | 'refused' | 'executed' 
 /** The kinds of those who act for an account. */
 export type PartyKind = 'service_key' | 'person' | 'connection'
 
+/** A capability on which a request was made that waits for people. */
+export type PreparerKind = PartyKind | 'capability'
+
 /** Whoever decides about a permit. */
 export interface Decider {
   readonly kind: PartyKind
@@ -91,7 +94,7 @@ export interface Permit {
   /** The rule as JSON that approvals are held to; null where nobody, or anybody may approve. */
   readonly approval: string | null
   /** Who prepared it: all three are null for what an earlier release prepared. */
-  readonly preparedKind: PartyKind | null
+  readonly preparedKind: PreparerKind | null
   readonly preparedBy: string | null
   /** The person behind that, where one is known. */
   readonly preparedPerson: string | null

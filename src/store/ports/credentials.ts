@@ -1,5 +1,6 @@
 // Sealed secrets, and the capabilities that are cut from them.
 import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
+import type { RuledScope } from '../../../schemas/egress-rule.ts'
 import type { Scope } from '../../../schemas/http.ts'
 import type { Millis } from '../model.ts'
 
@@ -54,7 +55,7 @@ export interface Capability {
   /** The capability at the beginning of the lineage, its own id where it was narrowed from none: limits count there. */
   readonly rootId: string
   readonly label: string
-  readonly scope: Scope
+  readonly scope: RuledScope
   readonly maxUses: number | null
   readonly uses: number
   /** Whether it, or one that it was narrowed from, has a budget; for ever as it was issued. */

@@ -7,7 +7,7 @@ import type { ConsoleParts, SignedInRequest } from '../ports.ts'
 
 /** Somebody who asked or decided, by a name that people know them by. */
 export interface Party {
-  readonly kind: 'service_key' | 'person' | 'connection'
+  readonly kind: 'service_key' | 'person' | 'connection' | 'capability'
   readonly id: string
   readonly name: string
 }
@@ -51,6 +51,7 @@ export function namesFor(
   const find = async (kind: Party['kind'], id: string): Promise<string | undefined> => {
     if (kind === 'person') return (await store.getMember(accountId, id))?.person.name
     if (kind === 'connection') return (await identity.connections.get(accountId, id))?.clientName
+    if (kind === 'capability') return (await store.findCapabilityById(id, accountId))?.label
     const { items } = await store.listKeys(accountId, { limit: 100 })
     return items.find((key) => key.id === id)?.label
   }

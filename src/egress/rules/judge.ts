@@ -1,0 +1,91 @@
+// What the rules of a capability and of its credential say of one request: the strictest word of all of them.
+import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
+import type { RuledScope } from '../../../schemas/egress-rule.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Credential } from '../../store/ports.ts'
+import type { PreparedRequest } from '../request.ts'
+import { findDeadRule, judgeRules, parseRule } from './rules.ts'
+
+export interface RuleHolders {
+  readonly capability?: { readonly scope: RuledScope } | undefined
+  readonly credential: Pick<Credential, 'settings'>
+}
+
+export interface Judgement {
+  readonly decision: 'allow' | 'ask'
+  /** The rule that wants a person asked; undefined where the credential does for every request. */
+  readonly rule: string | undefined
+}
+
+/** Whether there is anything to judge by. */
+export const hasRules = ({ capability, credential: { settings } }: RuleHolders): boolean =>
+  settings.rules !== undefined || settings.approval !== undefined || capability?.scope.rules !== undefined
+
+/**
+ * @returns `ask` where any of them asks a person
+ * @throws {GatewayError} scope_denied where any of them denies
+ */
+export function judgeRequest(
+  { target, method }: Pick<PreparedRequest, 'target' | 'method'>,
+  { capability, credential: { settings } }: RuleHolders,
+): Judgement {
+  const { host, port, path } = target
+  let asking: Judgement | undefined = settings.approval && { decision: 'ask', rule: undefined }
+  const lists = [
+    ...(capability?.scope.rules ?? []).map((rules) => ['capability', rules] as const),
+    ...(settings.rules ? [['credential', settings.rules] as const] : []),
+  ]
+  for (const [holder, rules] of lists) {
+    const { decision, rule } = judgeRules(rules.map(parseRule), { host, port, path, method })
+    if (decision === 'deny') throw ruledOut(holder, rule, rules)
+    if (decision === 'ask') asking ??= { decision, rule }
+  }
+  return asking ?? { decision: 'allow', rule: undefined }
+}
+
+function ruledOut(
+  holder: 'capability' | 'credential',
+  rule: string | undefined,
+  rules: readonly string[],
+): GatewayError {
+  return new GatewayError(
+    'scope_denied',
+    rule === undefined
+      ? `No rule of this ${holder} allows this request. Its rules are in \`rules\`; ask the operator for one that does.`
+      : `A rule of this ${holder} denies this request. Ask the operator if that should not be so.`,
+    {
+      reason: `${holder}_rule`,
+      extras: { refused_by: holder, rules: [...rules], ...(rule !== undefined && { rule }) },
+    },
+  )
+}
+
+/** @returns 403; a person has to see the request first, and this way in holds none until they did */
+export const personRequired = (rule: string | undefined): GatewayError =>
+  new GatewayError(
+    'scope_denied',
+    rule === undefined
+      ? 'Every request with this credential is approved by a person first. Ask the operator to prepare a permit for it: gateway.actions.prepare.'
+      : 'A person has to approve this request first. Ask the operator to prepare a permit for it: gateway.actions.prepare.',
+    {
+      reason: 'approval_required',
+      extras: { refused_by: 'credential', ...(rule !== undefined && { rule }) },
+    },
+  )
+
+/**
+ * @param pointer JSON Pointer of the list
+ * @throws {GatewayError} input_invalid for a rule that no request could fit: whoever wrote it means something else
+ */
+export function refuseDeadRule(
+  rules: readonly string[],
+  pointer: string,
+  { encoded_slash }: Pick<CredentialSettings, 'encoded_slash'>,
+): void {
+  const dead = findDeadRule(rules, { allowEncodedSlash: encoded_slash })
+  if (!dead) return
+  const field = { pointer: `${pointer}/${dead.at}`, message: dead.message }
+  throw new GatewayError('input_invalid', `${field.pointer}: ${field.message}.`, {
+    extras: { fields: [field] },
+  })
+}

@@ -1,0 +1,240 @@
+// Rules of a credential and of a capability, and the people whom they ask: a request of an unmodified program waits for their word.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+
+const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
+
+describe('rules for unmodified programs', () => {
+  let gw: TestGateway
+  let credentialId: string
+  let capability: string
+  /** Requests of the tests before. */
+  let seen = 0
+  const arrived = () => gw.upstream.requests.slice(seen)
+  beforeAll(async () => {
+    gw = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+    ;({ capability, credentialId } = await grant({
+      label: 'ruled',
+      rules: [`ask POST */v1/pulls`, 'deny * */v1/admin/**', `allow * ${UPSTREAM_HOST}/v1/**`],
+    }))
+  })
+  afterAll(() => gw.close())
+  beforeEach(() => {
+    seen = gw.upstream.requests.length
+    gw.upstream.respond((_request, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'),
+    )
+  })
+
+  const grant = ({
+    label,
+    ...settings
+  }: {
+    label: string
+    rules?: string[]
+    ask_ms?: number
+    approval?: object
+  }) =>
+    gw.grant({
+      secret: SECRET,
+      credential: {
+        label,
+        hosts: [`${UPSTREAM_HOST}:${gw.upstream.port}`],
+        path_prefixes: ['/v1'],
+        settings,
+      },
+    })
+  const via = (path: string, init: RequestInit = {}, token = capability, name = 'ruled') =>
+    fetch(`${gw.baseUrl}/via/${name}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
+    })
+  const post = (token = capability, name = 'ruled', init: RequestInit = {}) =>
+    via(
+      '/v1/pulls',
+      { method: 'POST', body: '{"title":"x"}', headers: { 'content-type': 'application/json' }, ...init },
+      token,
+      name,
+    )
+  async function pending(): Promise<Record<string, any>> {
+    for (;;) {
+      const { body } = await gw.rest('GET', '/v1/actions/permits?state=pending_approval')
+      if (body.permits.length > 0) return body.permits[0]
+      await sleep(20)
+    }
+  }
+  const decide = (id: string, word: 'approve' | 'refuse') =>
+    gw.rest('POST', `/v1/actions/permits/${id}/${word}`, {})
+  const permit = async (id: string) => (await gw.rest('GET', `/v1/actions/permits/${id}`)).body
+
+  it('lets through what is allowed, and refuses what is denied in any spelling, or fits no rule', async () => {
+    expect((await via('/v1/things')).status).toBe(200)
+    const before = await gw.balance()
+    for (const path of ['/v1/admin', '/v1/admin/keys', '/v1/ADMIN/keys', '/v1/admin/']) {
+      const refused = await via(path)
+      expect(refused.status).toBe(403)
+      expect(await refused.json()).toMatchObject({
+        code: 'scope_denied',
+        refused_by: 'credential',
+        rule: 'deny * */v1/admin/**',
+      })
+    }
+    expect(arrived()).toHaveLength(1)
+    expect(await gw.balance()).toBe(before)
+  })
+
+  it('holds a request until a person approves it, sends it once, and says so in its receipt', async () => {
+    const before = await gw.balance()
+    const asking = post()
+    const waiting = await pending()
+    expect(waiting).toMatchObject({
+      method: 'POST',
+      host: UPSTREAM_HOST,
+      prepared_by: { kind: 'capability' },
+    })
+    expect(waiting['summary']).toMatchObject({ body: '{"title":"x"}', method: 'POST' })
+    expect(waiting['summary'].text).toContain('Rule: ask POST */v1/pulls')
+    expect(JSON.stringify(waiting)).not.toMatch(/agw_|sk-proj/)
+    expect(arrived()).toHaveLength(0)
+    expect(await gw.balance()).toBe(before)
+
+    expect((await decide(waiting['permit_id'], 'approve')).status).toBe(200)
+    const answer = await asking
+    expect(answer.status).toBe(200)
+    expect(arrived()).toHaveLength(1)
+    expect(arrived()[0]?.headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
+    expect(await gw.balance()).toBe(before - 1)
+    const attemptId = answer.headers.get('x-gateway-attempt')
+    expect(await permit(waiting['permit_id'])).toMatchObject({ state: 'executed', attempt_id: attemptId })
+    const { receipt_id } = (await gw.rest('GET', `/v1/egress/attempts/${attemptId}`)).body
+    const { jws } = (await gw.rest('GET', `/v1/receipts/${receipt_id}`, undefined, '')).body
+    const payload = JSON.parse(Buffer.from(jws.split('.')[1], 'base64url').toString())
+    expect(payload.approvals).toHaveLength(1)
+    const evidence = await gw.rest('GET', `/v1/actions/permits/${waiting['permit_id']}/evidence`)
+    expect(evidence.body.request).toMatchObject({ body: '{"title":"x"}' })
+  })
+
+  it('refuses what a person refuses, and tells the libraries not to ask again', async () => {
+    const before = await gw.balance()
+    const asking = post()
+    const { permit_id } = await pending()
+    await decide(permit_id, 'refuse')
+    const answer = await asking
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+    expect(await answer.json()).toMatchObject({ code: 'scope_denied', refused_by: 'person', permit_id })
+    expect(arrived()).toHaveLength(0)
+    expect(await gw.balance()).toBe(before)
+  })
+
+  it('takes the question back when the time is over, and when the program goes away', async () => {
+    const short = await grant({ label: 'short', rules: ['ask * *'], ask_ms: 1000 })
+    const answer = await post(short.capability, 'short')
+    expect(answer.status).toBe(403)
+    const { detail, permit_id } = (await answer.json()) as { detail: string; permit_id: string }
+    expect(detail).toContain('nobody did within 1 seconds')
+    expect((await decide(permit_id, 'approve')).body).toMatchObject({ code: 'permit_expired' })
+
+    const gone = new AbortController()
+    const asking = post(capability, 'ruled', { signal: gone.signal }).catch(() => 'gone')
+    const waiting = await pending()
+    gone.abort()
+    expect(await asking).toBe('gone')
+    await expect.poll(async () => (await permit(waiting['permit_id'])).state).toBe('expired')
+    expect(arrived()).toHaveLength(0)
+  })
+
+  it('shows what people could read alone: a longer body, and one of unknown length, is refused', async () => {
+    const long = await post(capability, 'ruled', { body: 'x'.repeat(128 * 1024 + 1) })
+    expect(await long.json()).toMatchObject({ code: 'body_too_large' })
+    const streamed = await post(capability, 'ruled', { body: 'x'.repeat(300 * 1024) })
+    expect(await streamed.json()).toMatchObject({ code: 'body_too_large' })
+    expect((await gw.rest('GET', '/v1/actions/permits?state=pending_approval')).body.permits).toEqual([])
+  })
+
+  it('sends nothing where the credential is changed, or the capability revoked, while people decide', async () => {
+    const other = await grant({ label: 'other', rules: ['ask * *'] })
+    const asking = post(other.capability, 'other')
+    const { permit_id } = await pending()
+    await gw.rest('POST', `/v1/egress/credentials/${other.credentialId}/edit`, { label: 'renamed' })
+    expect((await decide(permit_id, 'approve')).body).toMatchObject({ code: 'permit_revoked' })
+    expect((await asking).status).toBe(403)
+
+    const revoked = await grant({ label: 'revoked', rules: ['ask * *'] })
+    const second = post(revoked.capability, 'revoked')
+    const { permit_id: next } = await pending()
+    await gw.rest('POST', `/v1/egress/capabilities/${revoked.capabilityId}/revoke`)
+    await decide(next, 'approve')
+    expect(await (await second).json()).toMatchObject({ code: 'capability_invalid' })
+    expect(arrived()).toHaveLength(0)
+  })
+
+  it('asks about every request where the credential wants each approved', async () => {
+    const strict = await grant({ label: 'strict', approval: {} })
+    const asking = post(strict.capability, 'strict')
+    const { permit_id } = await pending()
+    await decide(permit_id, 'approve')
+    expect((await asking).status).toBe(200)
+  })
+
+  it('adds the rules of a capability to those of its credential, and a narrower one adds its own', async () => {
+    const issue = await gw.rest('POST', '/v1/egress/capabilities', {
+      credential_id: credentialId,
+      rules: ['allow GET *', 'ask DELETE *'],
+    })
+    expect(issue.status).toBe(201)
+    expect(issue.body.rules).toEqual([['allow GET *', 'ask DELETE *']])
+    const { capability: ruled } = issue.body
+    expect((await via('/v1/things', {}, ruled)).status).toBe(200)
+    expect(await (await via('/v1/things', { method: 'PUT' }, ruled)).json()).toMatchObject({
+      refused_by: 'capability',
+      code: 'scope_denied',
+    })
+    // The credential still denies.
+    expect((await via('/v1/admin/x', {}, ruled)).status).toBe(403)
+
+    const narrow = await gw.rest('POST', '/v1/egress/capabilities/narrow', { rules: ['allow * *'] }, ruled)
+    expect(narrow.status).toBe(201)
+    const { capability: narrower } = narrow.body
+    expect((await via('/v1/things', { method: 'PUT' }, narrower)).status).toBe(403)
+    expect((await via('/v1/things', {}, narrower)).status).toBe(200)
+  })
+
+  it('leaves a fetch to permits where a person is to be asked, and the permit waits for them', async () => {
+    const url = gw.url('/v1/pulls')
+    const fetched = await gw.rest('POST', '/v1/egress/fetch', { url, method: 'POST', body: 'x' }, capability)
+    expect(fetched.status).toBe(403)
+    expect(fetched.body).toMatchObject({ code: 'scope_denied', rule: 'ask POST */v1/pulls' })
+    const mandate = {
+      purpose: 'test',
+      credential_id: credentialId,
+      host: `${UPSTREAM_HOST}:${gw.upstream.port}`,
+      path_prefix: '/v1',
+      methods: ['POST', 'GET'],
+      max_calls: 5,
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    }
+    const prepare = (method: string, path: string) =>
+      gw.rest('POST', '/v1/actions/permits', {
+        credential_id: credentialId,
+        request: { url: gw.url(path), method },
+        mandate,
+      })
+    expect((await prepare('POST', '/v1/pulls')).body).toMatchObject({ state: 'pending_approval' })
+    expect((await prepare('GET', '/v1/things')).body).toMatchObject({ state: 'ready' })
+    expect((await prepare('GET', '/v1/admin/x')).body).toMatchObject({ code: 'scope_denied' })
+  })
+
+  it('says of a rule what is wrong with it', async () => {
+    const wrong = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, {
+      settings: { rules: ['allow GET everything'] },
+    })
+    expect(wrong.status).toBe(400)
+    expect(JSON.stringify(wrong.body)).toContain('is no rule')
+    const dead = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, {
+      settings: { rules: ['allow GET */a/../b'] },
+    })
+    expect(dead.body).toMatchObject({ code: 'input_invalid', fields: [{ pointer: '/settings/rules/0' }] })
+  })
+})

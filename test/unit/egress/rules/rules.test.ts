@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { EgressRule } from '../../../../schemas/egress-rule.ts'
+import { findDeadRule, judgeRules, parseRule } from '../../../../src/egress/rules/rules.ts'
+
+const request = { host: 'api.github.com', port: 443, path: '/repos/acme/site', method: 'GET' }
+const judge = (rules: readonly string[], changes: Partial<typeof request> = {}) =>
+  judgeRules(rules.map(parseRule), { ...request, ...changes })
+
+test.each([
+  ['allow GET api.github.com/repos/acme/site', {}, 'allow'],
+  ['allow * *', {}, 'allow'],
+  ['allow GET api.github.com', {}, 'allow'],
+  ['allow GET,POST *', { method: 'POST' }, 'allow'],
+  ['allow GET,POST *', { method: 'PUT' }, 'deny'],
+  ['allow GET api.github.com', { host: 'evil.api.github.com' }, 'deny'],
+  ['allow GET api.github.com', { port: 8443 }, 'allow'],
+  ['allow GET api.github.com:8443', {}, 'deny'],
+  ['allow GET api.github.com/repos/*/site', {}, 'allow'],
+  ['allow GET api.github.com/repos/*', {}, 'deny'],
+  ['allow GET api.github.com/repos/*/*', {}, 'allow'],
+  ['allow GET api.github.com/repos/*', { path: '/repos/' }, 'deny'],
+  ['allow GET api.github.com/repos/**', {}, 'allow'],
+  ['allow GET api.github.com/repos/**', { path: '/repos' }, 'allow'],
+  ['allow GET api.github.com/repos/**', { path: '/repository' }, 'deny'],
+  ['allow GET api.github.com/**', { path: '/' }, 'allow'],
+  ['allow GET api.github.com/', { path: '/' }, 'allow'],
+  // An allow is meant letter by letter,
+  ['allow GET api.github.com/repos/acme/site', { path: '/repos/acme/site/' }, 'deny'],
+  ['allow GET api.github.com/repos/acme/site', { path: '/repos/Acme/site' }, 'deny'],
+])('%s, asked with %j: %s', (rule, changes, decision) => {
+  expect(EgressRule.safeParse(rule).success).toBe(true)
+  expect(judge([rule], changes).decision).toBe(decision)
+})
+
+describe('what is denied or asked about', () => {
+  // and these are not: a server may take the spelling for the same.
+  it.each(['/admin', '/admin/', '/ADMIN', '/Admin/'])('is so as %s, too', (path) => {
+    for (const decision of ['deny', 'ask'])
+      expect(judge([`${decision} * */admin`, 'allow * *'], { path })).toEqual({
+        decision,
+        rule: `${decision} * */admin`,
+      })
+  })
+
+  it('is so for a segment that is escaped, and for one that is a slash in an escape', () => {
+    expect(judge(['deny * */caf%C3%A9/**', 'allow * *'], { path: '/caf%C3%A9' }).decision).toBe('deny')
+    expect(judge(['deny * */caf%C3%A9/**', 'allow * *'], { path: '/CAF%C3%89/x' }).decision).toBe('deny')
+    expect(judge(['deny * */a/b', 'allow * *'], { path: '/a%2Fb' }).decision).toBe('deny')
+  })
+})
+
+it('lets the first that fits decide, and denies what none fits', () => {
+  const rules = ['deny DELETE *', 'ask * api.github.com/repos/*/pulls', 'allow GET api.github.com/**']
+  expect(judge(rules)).toEqual({ decision: 'allow', rule: rules[2] })
+  expect(judge(rules, { method: 'DELETE' })).toEqual({ decision: 'deny', rule: rules[0] })
+  expect(judge(rules, { path: '/repos/acme/pulls' })).toEqual({ decision: 'ask', rule: rules[1] })
+  expect(judge(rules, { method: 'POST' })).toEqual({ decision: 'deny', rule: undefined })
+})
+
+test.each([
+  ['allow get *', 'a method in lower case'],
+  ['allow GET', 'no host'],
+  ['permit GET *', 'another word'],
+  ['allow GET https://api.github.com/', 'a URL'],
+  ['allow GET API.github.com', 'a host in upper case'],
+  ['allow  GET *', 'two spaces'],
+  ['allow GET *.github.com', 'a part of a host'],
+  ['allow GET api.github.com/repos/a*', 'a part of a segment'],
+  ['allow GET api.github.com/**/pulls', 'two stars in the middle'],
+  ['allow GET 127.0.0.1/', 'an address'],
+  ['allow GET, *', 'half a list'],
+])('%s is no rule: %s', (rule) => {
+  expect(EgressRule.safeParse(rule).success).toBe(false)
+})
+
+it('tells of a path that no request has', () => {
+  expect(findDeadRule(['allow * *', 'deny * */a/../b'], {})).toMatchObject({ at: 1 })
+  expect(findDeadRule(['allow * */a%2Fb'], {})).toMatchObject({ at: 0 })
+  expect(findDeadRule(['allow * */a%2Fb'], { allowEncodedSlash: true })).toBeUndefined()
+  expect(findDeadRule(['allow * */repos/*/pulls/**'], {})).toBeUndefined()
+})
+
+it('allows nothing that a deny in front of it covers in any spelling', () => {
+  const segment = fc.stringMatching(/^[a-zA-Z0-9_.~-]{1,6}$/).filter((text) => !/^\.+$/.test(text))
+  fc.assert(
+    fc.property(
+      fc.array(segment, { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }),
+      (segments, hasSlash, ups) => {
+        const path = `/${segments.join('/')}`
+        const other = [...path]
+          .map((char, at) => (ups[at] ? char.toUpperCase() : char.toLowerCase()))
+          .join('')
+        const asked = hasSlash ? `${other}/` : other
+        expect(judge([`deny * *${path}`, 'allow * *'], { path: asked }).decision).toBe('deny')
+      },
+    ),
+  )
+})
