@@ -21,6 +21,7 @@ import {
   type ScopeOptions,
 } from './options.ts'
 import { printPage, printRecord } from './output.ts'
+import { readPolicy } from './run/policy.ts'
 import { readSecret } from './secrets.ts'
 import { addOutOption, deliverToken } from './token-file.ts'
 
@@ -38,7 +39,14 @@ const COLUMNS = [
 
 type MakeOptions = ConnectionOptions &
   ScopeOptions &
-  BudgetOptions & { showBalance?: true; ttl?: number; maxUses?: number; label?: string; out?: string }
+  BudgetOptions & {
+    showBalance?: true
+    ttl?: number
+    maxUses?: number
+    label?: string
+    out?: string
+    policy?: string
+  }
 
 /** `capabilities issue|list|narrow|revoke`; a token is printed once, or put into a new file with `--out`. */
 export function addCapabilityCommands(program: Command): void {
@@ -58,9 +66,14 @@ Example:
   agent-gateway capabilities issue --credential cred_… --path /repos/acme/site --method GET --ttl 1h --max-uses 20 --out agent.cap`,
     )
     .action(async (options: MakeOptions & { credential: string }) => {
+      const rules = await rulesIn(options)
       const client = await connect(options)
       await deliverToken(options, 'capability', () =>
-        client.call(egressCapabilitiesIssue, { credential_id: options.credential, ...wishesOf(options) }),
+        client.call(egressCapabilitiesIssue, {
+          credential_id: options.credential,
+          ...wishesOf(options),
+          ...rules,
+        }),
       )
     })
 
@@ -97,16 +110,18 @@ Example:
   agent-gateway capabilities narrow --method GET --max-uses 1 --out helper.cap < agent.cap`,
     )
     .action(async (options: MakeOptions & { capabilityFile?: string }) => {
+      const rules = await rulesIn(options)
       const client = await connect(options)
       const own = await readSecret('capability', options.capabilityFile)
       await deliverToken(options, 'capability', () =>
-        client.call(egressCapabilitiesNarrow, wishesOf(options), own),
+        client.call(egressCapabilitiesNarrow, { ...wishesOf(options), ...rules }, own),
       )
     })
 }
 
 const addMakeOptions = (command: Command): Command =>
   addOutOption(addBudgetOption(addScopeOptions(addConnectionOptions(command))))
+    .option('--policy <file>', 'rules for what it may call, one a line: `ask POST api.github.com/repos/**`')
     .option('--ttl <time>', 'life: 900, 90s, 15m, 24h; a day at most', parseDuration)
     .option('--max-uses <n>', 'attempts it allows; default no limit', parseInteger(1, 1_000_000))
     .option('--show-balance', 'let its holder see the balance of the account')
@@ -120,3 +135,8 @@ const wishesOf = (options: MakeOptions) => ({
   ...(options.maxUses === undefined ? {} : { max_uses: options.maxUses }),
   ...(options.label === undefined ? {} : { label: options.label }),
 })
+
+/** A tunnel is no matter of a capability. */
+async function rulesIn({ policy }: MakeOptions): Promise<{ readonly rules?: string[] }> {
+  return policy === undefined ? {} : { rules: [...(await readPolicy(policy)).rules] }
+}

@@ -8,18 +8,19 @@ const MAX_INPUT_BYTES = 512 * 1024
 
 /**
  * @param what it is, for the refusals: `body`, `mandate`
+ * @param maxBytes of it
  * @throws {CommandFailure} when it cannot be read or is too long
  */
-export async function readInput(what: string, file: string): Promise<Buffer> {
-  const bytes = file === '-' ? await readStandardInput(what) : await readOne(what, file)
-  if (bytes.length > MAX_INPUT_BYTES) throw tooLong(what)
+export async function readInput(what: string, file: string, maxBytes = MAX_INPUT_BYTES): Promise<Buffer> {
+  const bytes = file === '-' ? await readStandardInput(what, maxBytes) : await readOne(what, file, maxBytes)
+  if (bytes.length > maxBytes) throw tooLong(what, maxBytes)
   return bytes
 }
 
-const tooLong = (what: string) =>
-  new CommandFailure(Exit.usage, `The ${what} is longer than ${MAX_INPUT_BYTES} bytes: is it the right file?`)
+const tooLong = (what: string, maxBytes: number) =>
+  new CommandFailure(Exit.usage, `The ${what} is longer than ${maxBytes} bytes: is it the right file?`)
 
-async function readOne(what: string, file: string): Promise<Buffer> {
+async function readOne(what: string, file: string, maxBytes: number): Promise<Buffer> {
   const unreadable = () =>
     new CommandFailure(
       Exit.usage,
@@ -32,16 +33,16 @@ async function readOne(what: string, file: string): Promise<Buffer> {
       Exit.usage,
       `The ${what} ${file} is a pipe or a device, not a file: pipe what it holds into this command, and name - as the file.`,
     )
-  if (about.size > MAX_INPUT_BYTES) throw tooLong(what)
+  if (about.size > maxBytes) throw tooLong(what, maxBytes)
   return readFile(file).catch(() => Promise.reject(unreadable()))
 }
 
-async function readStandardInput(what: string): Promise<Buffer> {
+async function readStandardInput(what: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_INPUT_BYTES) throw tooLong(what)
+    if (size > maxBytes) throw tooLong(what, maxBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

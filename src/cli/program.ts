@@ -23,6 +23,7 @@ import { addNotificationCommands } from './notifications.ts'
 import { addPeopleCommands } from './people.ts'
 import { addPermitCommands } from './permits.ts'
 import { addPolicyCommands } from './policies.ts'
+import { addRunPolicyCommands } from './policy.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { addEnvCommand } from './run/env.ts'
 import { addRunCommand } from './run/index.ts'
@@ -119,6 +120,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addCapabilityCommands(program)
   addMandateCommands(program)
   addPolicyCommands(program)
+  addRunPolicyCommands(program)
   addPermitCommands(program)
   addEdgeCommands(program)
   addEmailCommands(program)

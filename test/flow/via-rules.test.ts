@@ -57,7 +57,7 @@ describe('rules for unmodified programs', () => {
       token,
       name,
     )
-  async function pending(): Promise<Record<string, any>> {
+  async function pending(): Promise<{ permit_id: string; summary: { text: string } }> {
     for (;;) {
       const { body } = await gw.rest('GET', '/v1/actions/permits?state=pending_approval')
       if (body.permits.length > 0) return body.permits[0]
@@ -93,25 +93,25 @@ describe('rules for unmodified programs', () => {
       host: UPSTREAM_HOST,
       prepared_by: { kind: 'capability' },
     })
-    expect(waiting['summary']).toMatchObject({ body: '{"title":"x"}', method: 'POST' })
-    expect(waiting['summary'].text).toContain('Rule: ask POST */v1/pulls')
+    expect(waiting.summary).toMatchObject({ body: '{"title":"x"}', method: 'POST' })
+    expect(waiting.summary.text).toContain('Rule: ask POST */v1/pulls')
     expect(JSON.stringify(waiting)).not.toMatch(/agw_|sk-proj/)
     expect(arrived()).toHaveLength(0)
     expect(await gw.balance()).toBe(before)
 
-    expect((await decide(waiting['permit_id'], 'approve')).status).toBe(200)
+    expect((await decide(waiting.permit_id, 'approve')).status).toBe(200)
     const answer = await asking
     expect(answer.status).toBe(200)
     expect(arrived()).toHaveLength(1)
     expect(arrived()[0]?.headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
     expect(await gw.balance()).toBe(before - 1)
     const attemptId = answer.headers.get('x-gateway-attempt')
-    expect(await permit(waiting['permit_id'])).toMatchObject({ state: 'executed', attempt_id: attemptId })
+    expect(await permit(waiting.permit_id)).toMatchObject({ state: 'executed', attempt_id: attemptId })
     const { receipt_id } = (await gw.rest('GET', `/v1/egress/attempts/${attemptId}`)).body
     const { jws } = (await gw.rest('GET', `/v1/receipts/${receipt_id}`, undefined, '')).body
     const payload = JSON.parse(Buffer.from(jws.split('.')[1], 'base64url').toString())
     expect(payload.approvals).toHaveLength(1)
-    const evidence = await gw.rest('GET', `/v1/actions/permits/${waiting['permit_id']}/evidence`)
+    const evidence = await gw.rest('GET', `/v1/actions/permits/${waiting.permit_id}/evidence`)
     expect(evidence.body.request).toMatchObject({ body: '{"title":"x"}' })
   })
 
@@ -141,7 +141,7 @@ describe('rules for unmodified programs', () => {
     const waiting = await pending()
     gone.abort()
     expect(await asking).toBe('gone')
-    await expect.poll(async () => (await permit(waiting['permit_id'])).state).toBe('expired')
+    await expect.poll(async () => (await permit(waiting.permit_id)).state).toBe('expired')
     expect(arrived()).toHaveLength(0)
   })
 

@@ -9,6 +9,7 @@ import { checkScope, coversHost } from '../../egress/scope.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Client } from '../client.ts'
 import { CommandFailure, Exit } from '../exit.ts'
+import type { RunPolicy } from './policy.ts'
 
 const DAY_SECONDS = 86_400
 /** A capability that ends sooner is followed by another. */
@@ -45,11 +46,22 @@ export interface Holder {
 /** `host` is any port to the gateway, so what is not 443 is said. */
 const entryOf = ({ host, port }: CalledHost) => (port === 443 ? host : `${host}:${port}`)
 
+export interface HoldOptions {
+  /** Of the capabilities that are made. */
+  readonly label: string
+  /** Rules that each of them gets; undefined where the run has none. */
+  readonly policy?: RunPolicy | undefined
+}
+
+/** A host that no rule is for is one that the run has nothing for. */
+const isRuled = (policy: RunPolicy | undefined, called: CalledHost): boolean =>
+  policy === undefined || policy.rulesFor(called).length > 0
+
 /** An operator's run: on stored credentials, all of the account's where none are named. */
 export async function holdCredentials(
   client: Client,
   ids: readonly string[] | undefined,
-  label: string,
+  { label, policy }: HoldOptions,
 ): Promise<Holder> {
   const all = await listCredentials(client)
   const live = all.filter(({ revoked_at }) => revoked_at === null)
@@ -59,12 +71,13 @@ export async function holdCredentials(
       Exit.failed,
       'This account has no credential yet. Store one with `agent-gateway credentials add`, then run again.',
     )
-  const issued = createIssued(client, async ({ credential_id }: CredentialMetadata, entry) => ({
+  const issued = createIssued(client, async ({ credential_id }: CredentialMetadata, entry, called) => ({
     made: await client.call(egressCapabilitiesIssue, {
       credential_id,
       hosts: [entry],
       ttl_seconds: DAY_SECONDS,
       label,
+      ...(policy && { rules: policy.rulesFor(called) }),
     }),
     token: undefined,
   }))
@@ -74,7 +87,7 @@ export async function holdCredentials(
   return {
     ...issued,
     providers: new Set(chosen.map(({ provider }) => provider)),
-    covers: async (called) => forHost(called).length > 0,
+    covers: async (called) => isRuled(policy, called) && forHost(called).length > 0,
     async find(called) {
       const candidates = forHost(called)
       const { host, port, method } = called
@@ -84,7 +97,7 @@ export async function holdCredentials(
         .filter((one) => checkScope(one, { host, port, path, method }).ok)
         .toSorted((a, b) => longest(b, path) - longest(a, path))
       const best = covering[0] ?? candidates[0]
-      return best && issued.for(best, entryOf(called))
+      return best && issued.for(best, called)
     },
   }
 }
@@ -119,14 +132,19 @@ async function listCredentials(client: Client): Promise<readonly CredentialMetad
 }
 
 /** An agent's run: everything is cut from the capability that it holds. */
-export function holdCapability(client: Client, own: Secret<string>, label: string): Holder {
-  const issued = createIssued(client, async (_nothing: 'own', entry) => ({
-    made: await client.call(egressCapabilitiesNarrow, { hosts: [entry], label }, own),
+export function holdCapability(client: Client, own: Secret<string>, { label, policy }: HoldOptions): Holder {
+  const issued = createIssued(client, async (_nothing: 'own', entry, called) => ({
+    made: await client.call(
+      egressCapabilitiesNarrow,
+      { hosts: [entry], label, ...(policy && { rules: policy.rulesFor(called) }) },
+      own,
+    ),
     token: own,
   }))
   const find = async (called: CalledHost) => {
+    if (!isRuled(policy, called)) return undefined
     try {
-      return await issued.for('own', entryOf(called))
+      return await issued.for('own', called)
     } catch (thrown) {
       if (thrown instanceof CommandFailure && thrown.problem?.['code'] === 'scope_denied') return undefined
       throw thrown
@@ -154,14 +172,15 @@ function createIssued<Source>(
   make: (
     source: Source,
     entry: string,
+    called: CalledHost,
   ) => Promise<{ readonly made: Made; readonly token: Secret<string> | undefined }>,
 ) {
   const byHost = new Map<Source, Map<string, Promise<HeldForHost>>>()
   const all: HeldForHost[] = []
   let endsBy: Secret<string> | undefined
 
-  async function issue(source: Source, entry: string): Promise<HeldForHost> {
-    const { made, token } = await make(source, entry)
+  async function issue(source: Source, called: CalledHost): Promise<HeldForHost> {
+    const { made, token } = await make(source, entryOf(called), called)
     endsBy = token
     const held = {
       id: made.capability_id,
@@ -175,7 +194,8 @@ function createIssued<Source>(
 
   return {
     made: () => all,
-    async for(source: Source, entry: string): Promise<HeldForHost> {
+    async for(source: Source, called: CalledHost): Promise<HeldForHost> {
+      const entry = entryOf(called)
       const hosts = byHost.get(source) ?? new Map<string, Promise<HeldForHost>>()
       byHost.set(source, hosts)
       const known = hosts.get(entry)
@@ -185,7 +205,7 @@ function createIssued<Source>(
         // One that was cut from a capability that ends soon cannot live longer by being made anew.
         if (isFresh || endsBy !== undefined) return held
       }
-      const making = issue(source, entry)
+      const making = issue(source, called)
       hosts.set(entry, making)
       making.catch(() => hosts.delete(entry))
       return making

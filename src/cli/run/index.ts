@@ -10,12 +10,16 @@ import { CommandFailure, Exit } from '../exit.ts'
 import { addConnectionOptions, collect, type ConnectionOptions } from '../options.ts'
 import { readSecret } from '../secrets.ts'
 import { holdCapability, holdCredentials } from './held.ts'
+import { createDryRun } from './dry-run.ts'
+import { readPolicy } from './policy.ts'
 import { runProgram } from './session.ts'
 
 interface RunOptions extends ConnectionOptions {
   readonly credential?: readonly string[]
   readonly capabilityFile?: string
   readonly unknown: UnknownHosts
+  readonly policy?: string
+  readonly dryRun?: true
   readonly sandbox?: true
   readonly summary?: string
 }
@@ -34,6 +38,8 @@ export function addRunCommand(program: Command): void {
     .addOption(
       new Option('--unknown <policy>', 'hosts without a credential').choices(UNKNOWN_HOSTS).default('deny'),
     )
+    .option('--policy <file>', 'rules for what it may call, one a line; see `policy suggest`')
+    .option('--dry-run', 'refuse nothing by the policy; write down what is called, and what the policy says')
     .option('--sandbox', 'no network but the proxy (Linux: bubblewrap; macOS: sandbox-exec)')
     .option('--summary <file>', 'write what happened to this file, as JSON')
     .addHelpText(
@@ -60,6 +66,8 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
       Exit.usage,
       'Give --credential or --capability-file, not both: a capability is for its credential.',
     )
+  const policy = options.policy === undefined ? undefined : await readPolicy(options.policy)
+  const held = options.dryRun ? undefined : policy
   const config = loadConfig(process.env)
   const sandbox = await findGateway(options, config)
   try {
@@ -67,13 +75,18 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
     const label = `run ${command[0] ?? ''}`.slice(0, 100)
     const holder =
       options.capabilityFile === undefined
-        ? await holdCredentials(client, options.credential, label)
-        : holdCapability(client, await readSecret('capability', options.capabilityFile), label)
+        ? await holdCredentials(client, options.credential, { label, policy: held })
+        : holdCapability(client, await readSecret('capability', options.capabilityFile), {
+            label,
+            policy: held,
+          })
     return await runProgram({
       client,
       holder,
       config: sandbox?.config ?? config,
       unknown: options.unknown,
+      policy,
+      dryRun: options.dryRun && createDryRun(policy),
       isSandboxed: options.sandbox === true,
       command,
       env: process.env,

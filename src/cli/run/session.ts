@@ -16,7 +16,9 @@ import { createRunAuthority } from '../../interception/authority.ts'
 import type { Client } from '../client.ts'
 import { loginFile } from '../login-file.ts'
 import { runChild } from './child.ts'
+import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
+import type { RunPolicy } from './policy.ts'
 import { createGatewayRelay } from './relay.ts'
 import { bubblewrapArguments, canTypeIntoTerminal, findBubblewrap, INNER_PORT } from './sandbox.ts'
 import { seatbeltProfile } from './seatbelt.ts'
@@ -35,6 +37,10 @@ export interface RunParts {
   readonly holder: Holder
   readonly config: Config
   readonly unknown: UnknownHosts
+  /** What the run may call; hosts without a credential are asked about here. */
+  readonly policy?: RunPolicy | undefined
+  /** Writes down what is called, where the run is one that is only looked at. */
+  readonly dryRun?: DryRun | undefined
   readonly isSandboxed: boolean
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
@@ -90,7 +96,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
-    const summary = record.summarise(exitCode, await listAttempts(client, holder))
+    const attempts = await listAttempts(client, holder)
+    const summary = record.summarise(exitCode, attempts, parts.dryRun?.seen())
     process.stderr.write(describeRun(summary))
     if (parts.summaryFile !== undefined)
       await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
@@ -108,18 +115,20 @@ export async function runProgram(parts: RunParts): Promise<number> {
 }
 
 function createAgent(
-  { holder, unknown }: RunParts,
+  { holder, unknown, policy, dryRun }: RunParts,
   relay: ReturnType<typeof createGatewayRelay>,
 ): ProxyAgent {
   return {
     id: 'run',
     unknown,
     covers: (host, port) => holder.covers({ host, port }),
+    tunnels: (host, port) => policy?.tunnels({ host, port }) === true,
     async relay(req, res, url) {
       const { hostname: host, port } = new URL(url)
       // The spelling of the program goes on, not that of the parser.
       const path = url.slice(url.indexOf('/', 'https://'.length))
       const called = { host, port: Number(port || 443), method: req.method ?? 'GET', path }
+      dryRun?.note(called)
       let held
       try {
         held = await holder.find(called)

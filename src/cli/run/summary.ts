@@ -1,6 +1,7 @@
 // What a run did, in a few lines for people and as a document for programs. Pure.
 import type { Passage, Refusal } from '../../doors/proxy/ports.ts'
 import { formatValue } from '../output.ts'
+import type { SeenInRun } from './dry-run.ts'
 
 /** An attempt of the run, as the gateway has it. */
 export interface RunAttempt {
@@ -33,6 +34,8 @@ export interface RunSummary {
     readonly times: number
   }[]
   readonly attempts: readonly RunAttempt[]
+  /** Of a dry run: what was called, whether or not it was covered. */
+  readonly requests?: readonly SeenInRun[]
 }
 
 /** Collects what the door tells, and adds it up. */
@@ -46,7 +49,11 @@ export function createRunRecord() {
       refused: (refusal: Refusal) =>
         void (refusal.code !== 'proxy_identity_required' && refusals.push(refusal)),
     },
-    summarise(exitCode: number, attempts: readonly RunAttempt[]): RunSummary {
+    summarise(
+      exitCode: number,
+      attempts: readonly RunAttempt[],
+      requests?: readonly SeenInRun[],
+    ): RunSummary {
       const unopened = passages.filter(({ way }) => way !== 'credential')
       return {
         exit_code: exitCode,
@@ -69,6 +76,7 @@ export function createRunRecord() {
           times: of.length,
         })),
         attempts,
+        ...(requests && { requests }),
       }
     },
   }
@@ -80,7 +88,7 @@ const groups = <T>(
 ): readonly (readonly [string, readonly T[]])[] => [...Map.groupBy(items, by)]
 
 /** One line a host, for stderr. */
-export function describeRun({ exit_code, hosts, passed, refused }: RunSummary): string {
+export function describeRun({ exit_code, hosts, passed, refused, requests = [] }: RunSummary): string {
   const lines = [`agent-gateway run: ended with ${exit_code}`]
   for (const { host, attempts, credits, receipts } of hosts)
     lines.push(
@@ -92,6 +100,11 @@ export function describeRun({ exit_code, hosts, passed, refused }: RunSummary): 
     )
   for (const { host, detail, times } of refused)
     lines.push(`  ${formatValue(host)}  refused${times > 1 ? ` ${times} times` : ''}: ${formatValue(detail)}`)
+  for (const { decision, method, host, path, times } of requests)
+    if (decision === 'deny' || decision === 'ask')
+      lines.push(
+        `  dry run: the policy ${decision === 'ask' ? 'asks a person about' : 'denies'} ${method} ${formatValue(host + path)}${times > 1 ? `, ${times} times` : ''}`,
+      )
   if (lines.length === 1) lines.push('  nothing was called through the gateway')
   return `${lines.join('\n')}\n`
 }

@@ -65,6 +65,7 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
 
   async function wayTo(agent: ProxyAgent, { host, port }: Destination): Promise<Way> {
     if (await agent.covers(host, port)) return 'credential'
+    if (agent.tunnels?.(host, port)) return 'tunnel'
     if (agent.unknown !== 'deny') return agent.unknown
     throw new GatewayError(
       'scope_denied',

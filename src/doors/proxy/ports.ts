@@ -15,6 +15,8 @@ export interface ProxyAgent {
   readonly unknown: UnknownHosts
   /** Whether it holds anything for this host, as of now. */
   covers(host: string, port: number): boolean | Promise<boolean>
+  /** Whether connections to a host that it holds nothing for pass unopened, whatever `unknown` says. */
+  tunnels?(host: string, port: number): boolean
   /**
    * Answers one decrypted request, whatever happens. Never rejects.
    * @param url absolute, its path and query in the program's own spelling

@@ -42,7 +42,7 @@ function joined(patterns: readonly Pattern[]): Pattern[] {
   for (const pattern of patterns) {
     const key = pattern.segments.join('/')
     const known = found.get(key)
-    found.set(key, known ? { ...known, methods: known.methods.union(pattern.methods) } : pattern)
+    found.set(key, known ? { ...known, methods: new Set([...known.methods, ...pattern.methods]) } : pattern)
   }
   return [...found.values()]
 }

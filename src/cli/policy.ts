@@ -1,0 +1,82 @@
+// `policy`: what one run may call, made from what a run was seen to call.
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { suggestRules } from '../egress/rules/suggest.ts'
+import { parseTarget } from '../egress/target.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { parseInput, readInput } from './input.ts'
+import { readPolicy } from './run/policy.ts'
+
+/** A line for each attempt of a long run. */
+const MAX_SUMMARY_BYTES = 64 * 1024 * 1024
+
+/** As much of a summary of `run` as rules are made of. */
+const Summary = z.object({
+  requests: z.array(
+    z.object({ method: z.string(), host: z.string(), path: z.string(), times: z.int() }),
+    'was not made by a dry run: give `run --dry-run --summary FILE`',
+  ),
+  passed: z.array(z.object({ host: z.string(), way: z.enum(['tunnel', 'inspect']) })).default([]),
+})
+
+/** `policy suggest|check`. */
+export function addRunPolicyCommands(program: Command): void {
+  const policy = program.command('policy').description('what a run may call, as rules that people can read')
+
+  policy
+    .command('suggest <summary...>')
+    .description('print the narrowest policy that allows what dry runs called')
+    .addHelpText(
+      'after',
+      `
+Reads what \`run --dry-run --summary FILE\` wrote. Numbers, UUIDs and ids in a path, and names of which there are many in one place, become a star.
+Read the policy before you use it: it allows what the program did, whether or not that was right.
+
+Example:
+  agent-gateway run --dry-run --summary seen.json -- ./nightly.sh
+  agent-gateway policy suggest seen.json > nightly.policy
+  agent-gateway run --policy nightly.policy -- ./nightly.sh`,
+    )
+    .action(async (files: string[]) => {
+      const summaries = await Promise.all(files.map(readSummary))
+      const requests = summaries.flatMap((summary) => summary.requests)
+      const tunnels = summaries.flatMap(({ passed }) => passed.map(({ host }) => host))
+      if (requests.length + tunnels.length === 0)
+        throw new CommandFailure(Exit.failed, 'Nothing was called in these runs: there is nothing to allow.')
+      const times = requests.reduce((sum, one) => sum + one.times, 0)
+      const hosts = new Set(requests.map(({ host }) => host)).size
+      const lines = [
+        `# From ${count(times, 'request')} to ${count(hosts, 'host')}. The first rule that fits decides, and what none fits is refused. \`ask\` instead of \`allow\` asks a person first.`,
+        ...suggestRules(requests),
+        ...[...new Set(tunnels)].toSorted().map((host) => `tunnel ${host}`),
+      ]
+      process.stdout.write(`${lines.join('\n')}\n`)
+    })
+
+  policy
+    .command('check <file> <method> <url>')
+    .description('say what a policy says of one request, and which rule does')
+    .action(async (file: string, method: string, url: string) => {
+      const read = await readPolicy(file)
+      const target = parseTarget(url, { ports: [Number(URL.parse(url)?.port || 443)] })
+      if (!target.ok) throw new CommandFailure(Exit.usage, target.detail)
+      const { decision, rule } = read.judge({ ...target, method: method.toUpperCase() })
+      process.stdout.write(`${decision}: ${rule ?? 'no rule fits'}\n`)
+      if (decision === 'deny') process.exitCode = Exit.failed
+    })
+}
+
+async function readSummary(file: string): Promise<z.infer<typeof Summary>> {
+  const name = `The summary ${file}`
+  const read = Summary.safeParse(
+    parseInput(name, (await readInput('summary', file, MAX_SUMMARY_BYTES)).toString('utf8')),
+  )
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new CommandFailure(
+    Exit.usage,
+    `${name} is none of a dry run: /${issue?.path.join('/') ?? ''} ${issue?.message ?? ''}.`,
+  )
+}
+
+const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`

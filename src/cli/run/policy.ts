@@ -1,0 +1,71 @@
+// What a run may call, as a text that people write and read: one rule a line. The gateway holds a run to it, by the capabilities that the run gets;
+// hosts without a credential are named here, too.
+import { EgressRule, type EgressRules, MAX_RULES } from '../../../schemas/egress-rule.ts'
+import { judgeRules, parseRule, type Rule, type RuleVerdict } from '../../egress/rules/rules.ts'
+import { coversHost, type ScopedRequest } from '../../egress/scope.ts'
+import { CommandFailure, Exit } from '../exit.ts'
+import { readInput } from '../input.ts'
+import type { CalledHost } from './held.ts'
+
+export interface RunPolicy {
+  /** All of them, as they were written. */
+  readonly rules: EgressRules
+  /** For a capability of this host; empty where no rule is for it, so that the run has nothing for it. */
+  rulesFor(called: CalledHost): EgressRules
+  /** Whether connections to this host pass unopened, without a credential. */
+  tunnels(called: CalledHost): boolean
+  judge(request: ScopedRequest): RuleVerdict
+}
+
+const TUNNEL = /^tunnel (\S+)$/
+
+/** @throws {CommandFailure} for a line that is no rule, with its number */
+export function parsePolicy(text: string, name: string): RunPolicy {
+  const rules: Rule[] = []
+  const tunnels: string[] = []
+  for (const [at, line] of text.split(/\r?\n/).entries()) {
+    const rule = line
+      .replace(/(?:^|\s)#.*$/, '')
+      .trim()
+      .replaceAll(/\s+/g, ' ')
+    if (rule === '') continue
+    const host = TUNNEL.exec(rule)?.[1]
+    // A tunnel is for a host that a rule could name.
+    const read = EgressRule.safeParse(host === undefined ? rule : `allow * ${host}`)
+    if (!read.success || host === '*')
+      throw new CommandFailure(
+        Exit.usage,
+        `${name}, line ${at + 1}: ${read.error?.issues[0]?.message ?? 'a tunnel is for one host'}. A line is such a rule, or \`tunnel HOST\` for a host without a credential.`,
+      )
+    if (host === undefined) rules.push(parseRule(read.data))
+    else tunnels.push(host)
+  }
+  if (rules.length + tunnels.length === 0)
+    throw new CommandFailure(Exit.usage, `${name} holds no rule: everything would be refused.`)
+  const isFor =
+    ({ host, port }: CalledHost) =>
+    (rule: Rule) =>
+      rule.host === undefined || coversHost(rule.host, host, port)
+
+  const rulesFor = (called: CalledHost) => rules.filter(isFor(called)).map((rule) => rule.text)
+  for (const entry of new Set(rules.map(({ host = '*' }) => host))) {
+    const [host = '', port = '443'] = entry.split(':')
+    const { length } = rulesFor({ host, port: Number(port) })
+    if (length > MAX_RULES)
+      throw new CommandFailure(
+        Exit.usage,
+        `${name} has ${length} rules for ${entry}, and a capability takes ${MAX_RULES}: join some with a star.`,
+      )
+  }
+
+  return {
+    rules: rules.map((rule) => rule.text),
+    rulesFor,
+    tunnels: ({ host, port }) => tunnels.some((entry) => coversHost(entry, host, port)),
+    judge: (request) => judgeRules(rules, request),
+  }
+}
+
+/** @throws {CommandFailure} where the file cannot be read, or holds a line that is no rule */
+export const readPolicy = async (file: string): Promise<RunPolicy> =>
+  parsePolicy((await readInput('policy', file)).toString('utf8'), file === '-' ? 'The policy' : file)

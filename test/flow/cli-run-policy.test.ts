@@ -1,0 +1,142 @@
+// `agent-gateway run` under a policy, and the policy that a dry run suggests.
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { nodeProgram } from '../support/programs.ts'
+import { removeFolder } from '../support/remove-folder.ts'
+
+const SECRET = 'real-secret-0123456789abcdef'
+
+// Each starts the whole command line from source, which a busy machine takes its time for.
+describe('a policy of a run', { timeout: 120_000 }, () => {
+  let gateway: TestGateway
+  let folder: string
+  let env: Record<string, string>
+  let host: string
+  beforeAll(async () => {
+    gateway = await startTestGateway()
+    folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+    host = `${UPSTREAM_HOST}:${gateway.upstream.port}`
+    await gateway.grant({ secret: SECRET, credential: { label: 'upstream' } })
+    env = {
+      GATEWAY_BASE_URL: gateway.baseUrl,
+      GATEWAY_OPERATOR_KEY: gateway.operatorKey,
+      GATEWAY_DATA_DIR: join(folder, 'data'),
+      GATEWAY_EGRESS_PORTS: gateway.env['GATEWAY_EGRESS_PORTS']!,
+      GATEWAY_DNS_SERVERS: gateway.env['GATEWAY_DNS_SERVERS']!,
+      TMPDIR: folder,
+      HOME: folder,
+    }
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await removeFolder(folder)
+  })
+
+  const node = (...paths: string[]) => [
+    '--',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    paths.map((path) => `{ ${nodeProgram('fetch', gateway.url(path))} }`).join('\n'),
+  ]
+  const file = async (name: string, text: string) => {
+    const path = join(folder, name)
+    await writeFile(path, text)
+    return path
+  }
+  const targets = () => gateway.upstream.requests.map(({ target }) => target)
+
+  it('is suggested by a dry run, allows what that did, and nothing else', async () => {
+    const summary = join(folder, 'seen.json')
+    const seen = await runCli(
+      ['run', '--dry-run', '--summary', summary, ...node('/v1/things/1?secret=q', '/v1/things/2', '/v1/me')],
+      env,
+    )
+    expect(seen.code).toBe(0)
+    expect(await readFile(summary, 'utf8')).not.toMatch(/secret=q|real-secret|agw_/)
+    const suggested = await runCli(['policy', 'suggest', summary], env)
+    expect(suggested.stdout).toBe(
+      '# From 3 requests to 1 host. The first rule that fits decides, and what none fits is refused. `ask` instead of `allow` asks a person first.\n' +
+        `allow GET ${host}/v1/me\nallow GET ${host}/v1/things/*\n`,
+    )
+    const policy = await file('suggested.policy', suggested.stdout)
+    const before = targets().length
+    const held = await runCli(
+      ['run', '--policy', policy, ...node('/v1/things/3', '/v1/things/3/delete', '/v1/others')],
+      env,
+    )
+    expect(held.stdout).toMatch(/^200 .*\n403 .*scope_denied.*\n403 .*\n$/)
+    expect(held.stdout).toContain('No rule of this capability allows this request')
+    expect(targets().slice(before)).toEqual(['/v1/things/3'])
+    expect(held.stderr).toContain('1 attempt, 1 credit, 1 receipt')
+  })
+
+  it('refuses nothing in a dry run, and says what it would have', async () => {
+    const policy = await file('narrow.policy', `deny GET ${host}/v1/secret/**\nallow GET ${host}/v1/**\n`)
+    const before = targets().length
+    const ended = await runCli(['run', '--dry-run', '--policy', policy, ...node('/v1/secret', '/v1/ok')], env)
+    expect(targets().slice(before)).toEqual(['/v1/secret', '/v1/ok'])
+    expect(ended.stderr).toContain(`dry run: the policy denies GET ${host}/v1/secret`)
+    expect(ended.stderr).not.toContain(`${host}/v1/ok`)
+  })
+
+  it('has a person asked, and the program waits for their word', async () => {
+    const policy = await file('ask.policy', `ask GET ${host}/v1/**\n`)
+    const running = runCli(['run', '--policy', policy, ...node('/v1/asked')], env)
+    let permit: { permit_id: string } | undefined
+    while (!permit) {
+      await sleep(50)
+      ;[permit] = (await gateway.rest('GET', '/v1/actions/permits?state=pending_approval')).body.permits
+    }
+    expect(targets()).not.toContain('/v1/asked')
+    await gateway.rest('POST', `/v1/actions/permits/${permit.permit_id}/approve`, {})
+    expect((await running).stdout).toBe('200 {"ok":true}\n')
+    expect(targets()).toContain('/v1/asked')
+  })
+
+  it('gives a run nothing for a host that no rule names', async () => {
+    const policy = await file('other.policy', 'allow * api.other.example.com\n')
+    const ended = await runCli(['run', '--policy', policy, ...node('/v1/me')], env)
+    expect(ended.stdout).toMatch(/^failed/)
+    expect(ended.stderr).toContain(`Connections to ${UPSTREAM_HOST} are not allowed here`)
+  })
+
+  it('is checked by hand, and refused where it is none', async () => {
+    const policy = await file('check.policy', 'ask POST api.github.com/**\nallow GET api.github.com/user\n')
+    const check = (...request: string[]) => runCli(['policy', 'check', policy, ...request], env)
+    expect(await check('GET', 'https://api.github.com/user')).toMatchObject({
+      code: 0,
+      stdout: 'allow: allow GET api.github.com/user\n',
+    })
+    expect((await check('post', 'https://api.github.com/graphql')).stdout).toBe(
+      'ask: ask POST api.github.com/**\n',
+    )
+    expect(await check('GET', 'https://api.github.com/users')).toMatchObject({
+      code: 1,
+      stdout: 'deny: no rule fits\n',
+    })
+    const wrong = await file('wrong.policy', 'allow everything\n')
+    const refused = await runCli(['run', '--policy', wrong, ...node('/v1/me')], env)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('wrong.policy, line 1: is no rule')
+    const none = await runCli(['policy', 'suggest', await file('none.json', '{"hosts":[]}')], env)
+    expect(none.code).toBe(2)
+    expect(none.stderr).toContain('--dry-run')
+  })
+
+  it('holds a capability that is issued with it', async () => {
+    const policy = await file('issued.policy', `allow GET ${host}/v1/me\n`)
+    const { body } = await gateway.rest('GET', '/v1/egress/credentials')
+    const [{ credential_id }] = body.credentials
+    const issued = await runCli(
+      ['capabilities', 'issue', '--credential', credential_id, '--policy', policy, '--json'],
+      env,
+    )
+    expect(JSON.parse(issued.stdout)).toMatchObject({ rules: [[`allow GET ${host}/v1/me`]] })
+  })
+})

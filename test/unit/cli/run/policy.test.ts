@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { createDryRun } from '../../../../src/cli/run/dry-run.ts'
+import { parsePolicy } from '../../../../src/cli/run/policy.ts'
+
+const policy = parsePolicy(
+  `# what the nightly build may do
+allow  GET api.github.com/repos/acme/**   # reads
+
+ask POST api.github.com/repos/acme/site/pulls
+deny DELETE *
+tunnel pypi.org
+`,
+  'nightly.policy',
+)
+const called = (host: string, port = 443) => ({ host, port })
+
+describe('a policy of a run', () => {
+  it('has a line for each rule, and the rules of a host are those that name it and those that name every one', () => {
+    expect(policy.rulesFor(called('api.github.com'))).toEqual([
+      'allow GET api.github.com/repos/acme/**',
+      'ask POST api.github.com/repos/acme/site/pulls',
+      'deny DELETE *',
+    ])
+    expect(policy.rulesFor(called('other.example.com'))).toEqual(['deny DELETE *'])
+    expect(policy.tunnels(called('pypi.org'))).toBe(true)
+    expect(policy.tunnels(called('files.pypi.org'))).toBe(false)
+    expect(policy.judge({ ...called('api.github.com'), method: 'GET', path: '/repos/acme/site' })).toEqual({
+      decision: 'allow',
+      rule: 'allow GET api.github.com/repos/acme/**',
+    })
+  })
+
+  it.each([
+    ['allow GET', /nightly\.policy, line 2: is no rule/],
+    ['tunnel *', /line 2: a tunnel is for one host/],
+    ['tunnel pypi.org/simple/x y', /line 2/],
+    ['allow get *', /line 2/],
+  ])('refuses `%s`, and says where it stands', (line, words) => {
+    expect(() => parsePolicy(`# first\n${line}\n`, 'nightly.policy')).toThrow(words)
+  })
+
+  it('refuses a text that would refuse everything, and more rules than a capability takes', () => {
+    expect(() => parsePolicy('# nothing\n\n', 'empty')).toThrow('empty holds no rule')
+    const lines = Array.from({ length: 65 }, (_, at) => `allow GET api.example.com/${at}`)
+    expect(() => parsePolicy(lines.join('\n'), 'long')).toThrow('long has 65 rules for api.example.com')
+  })
+})
+
+it('a dry run counts what is asked for, without queries, and says what the policy would', () => {
+  const dryRun = createDryRun(policy)
+  const note = (method: string, path: string) => dryRun.note({ ...called('api.github.com'), method, path })
+  note('GET', '/repos/acme/site?token=secret')
+  note('GET', '/repos/acme/site?page=2')
+  note('POST', '/graphql')
+  expect(dryRun.seen()).toEqual([
+    { method: 'GET', host: 'api.github.com', path: '/repos/acme/site', times: 2, decision: 'allow' },
+    { method: 'POST', host: 'api.github.com', path: '/graphql', times: 1, decision: 'deny' },
+  ])
+  expect(JSON.stringify(dryRun.seen())).not.toContain('secret')
+})
