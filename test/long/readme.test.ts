@@ -433,8 +433,8 @@ describe('the commands of all pages', () => {
     /^npm ci && npm (?:start|test)$/,
     // A person decides in a browser meanwhile: test/long/cli-login.test.ts.
     /^npx agent-gateway log(?:in|out)$/,
-    // They ask a service on the internet, for a program of the reader's: test/flow/cli-run.test.ts.
-    /^(?:agent-gateway run --credential openai|eval "\$\(agent-gateway env) /,
+    // They ask a service on the internet, for a program of the reader's: test/flow/cli-run.test.ts, cli-run-policy.test.ts.
+    /^(?:agent-gateway run --(?:credential openai|dry-run --summary)|eval "\$\(agent-gateway env) /,
     /^(?:claude mcp add --transport http agent-gateway|codex mcp add|gemini mcp add) /,
   ]
 
