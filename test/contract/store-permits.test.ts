@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import type { NewPermit, PermitState, PrepareResult, Store } from '../../src/store/ports.ts'
-import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
+import { addCapability, createPlace, ENGINES, NOW, type Place, reservation, times } from '../support/store.ts'
 import {
   addGrant,
   addMany,
@@ -16,6 +16,7 @@ import {
   newPermit,
   preparation,
   prepared,
+  refundOf,
   SUMMARY,
 } from '../support/store-actions.ts'
 
@@ -59,6 +60,47 @@ describe.each(ENGINES)('permits in %s', (engine) => {
     expect((await store.ledger(grant.accountId, { limit: 9 })).items).toHaveLength(1)
     expect(await store.countActions(grant.accountId)).toMatchObject({ permitsPrepared: 1, executions: 0 })
     expect(await store.getPermit('pmt_none')).toBeUndefined()
+  })
+
+  it('are used up by the attempt of a request that was held, once they are approved and while they hold', async () => {
+    const grant = await addGrant(store, 5)
+    const { accountId, credentialId } = grant
+    const { id } = await addPermit(store, grant, { state: 'pending_approval', summary: SUMMARY })
+    const capability = await addCapability(store, { id: credentialId, accountId })
+    const held = reservation({ accountId, credential: { id: credentialId }, capability }, 'boot-1')
+    expect(await store.reserveAttempt(held)).toMatchObject({ ok: true })
+    const attemptId = held.attempt.id
+    const use = (now: number) => store.usePermit({ id, attemptId, now })
+    expect(await use(NOW + 1)).toBe(false)
+    await store.decidePermit(decisionOn({ id, accountId }, 'approve'))
+    expect(await use(NOW + 400_000)).toBe(false)
+    expect(await store.getAttempt(attemptId, accountId)).toMatchObject({ permitId: null })
+    expect(await use(NOW + 200_000)).toBe(true)
+    expect(await store.getPermit(id)).toMatchObject({ state: 'executed', attemptId, summary: null })
+    expect(await store.getAttempt(attemptId, accountId)).toMatchObject({ permitId: id })
+    expect(await use(NOW + 200_000)).toBe(false)
+    // What was never sent gives its share of the mandate back.
+    expect(await heldOf(store, grant)).toEqual([1, 1])
+    expect(await store.refundAttempt(refundOf(attemptId))).toMatchObject({ ok: true })
+    expect(await heldOf(store, grant)).toEqual([0, 0])
+  })
+
+  it('end when nobody waits for them any more, unless they are decided', async () => {
+    const grant = await addGrant(store, 5)
+    const add = () => addPermit(store, grant, { state: 'pending_approval', summary: SUMMARY })
+    const [left, decided] = [await add(), await add()]
+    await store.decidePermit(decisionOn({ id: decided.id, accountId: grant.accountId }, 'approve'))
+    for (const { id } of [left, decided]) await store.withdrawPermit({ id, now: NOW + 150_000 })
+    const at = NOW + 150_000
+    const list = (state: PermitState) =>
+      store.listPermits({ accountId: grant.accountId, state, now: at }, { limit: 9 })
+    expect((await list('expired')).items.map(({ id }) => id)).toEqual([left.id])
+    expect((await list('ready')).items.map(({ id }) => id)).toEqual([decided.id])
+    expect(
+      await store.decidePermit(
+        decisionOn({ id: left.id, accountId: grant.accountId }, 'approve', { now: at }),
+      ),
+    ).toMatchObject({ changed: false })
   })
 
   it('end with their mandate at the latest', async () => {

@@ -107,7 +107,8 @@ describe('rules for unmodified programs', () => {
     expect(await gw.balance()).toBe(before - 1)
     const attemptId = answer.headers.get('x-gateway-attempt')
     expect(await permit(waiting.permit_id)).toMatchObject({ state: 'executed', attempt_id: attemptId })
-    const { receipt_id } = (await gw.rest('GET', `/v1/egress/attempts/${attemptId}`)).body
+    const { receipt_id, permit_id } = (await gw.rest('GET', `/v1/egress/attempts/${attemptId}`)).body
+    expect(permit_id).toBe(waiting.permit_id)
     const { jws } = (await gw.rest('GET', `/v1/receipts/${receipt_id}`, undefined, '')).body
     const payload = JSON.parse(Buffer.from(jws.split('.')[1], 'base64url').toString())
     expect(payload.approvals).toHaveLength(1)

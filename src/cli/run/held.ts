@@ -9,7 +9,7 @@ import { checkScope, coversHost } from '../../egress/scope.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Client } from '../client.ts'
 import { CommandFailure, Exit } from '../exit.ts'
-import type { RunPolicy } from './policy.ts'
+import type { CalledHost, RunPolicy } from './policy.ts'
 
 const DAY_SECONDS = 86_400
 /** A capability that ends sooner is followed by another. */
@@ -22,11 +22,6 @@ export interface HeldForHost {
   readonly token: Secret<string>
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
-}
-
-export interface CalledHost {
-  readonly host: string
-  readonly port: number
 }
 
 export interface Holder {

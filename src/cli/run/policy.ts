@@ -5,7 +5,12 @@ import { judgeRules, parseRule, type Rule, type RuleVerdict } from '../../egress
 import { coversHost, type ScopedRequest } from '../../egress/scope.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { readInput } from '../input.ts'
-import type { CalledHost } from './held.ts'
+
+/** A host that a program calls. */
+export interface CalledHost {
+  readonly host: string
+  readonly port: number
+}
 
 export interface RunPolicy {
   /** All of them, as they were written. */

@@ -144,17 +144,20 @@ export const listPermits = command({ kind: 'read' })(function* (
 // a request that somebody holds -----------------------------------------------------------------------------------
 
 const USE = `UPDATE permits SET state = 'executed', attempt_id = $1, summary = NULL
-  WHERE id = $2 AND state = 'ready' AND expires_at > $3 RETURNING account_id AS "accountId"`
+  WHERE id = $2 AND state = 'ready' AND expires_at > $3 RETURNING id`
 /**
  * `ready -> executed` by an attempt that was reserved on another word than the permit's: a request that was held until people had
- * decided. False when the permit does not stand any more.
+ * decided. False when the permit does not stand any more; the attempt is its own then.
  */
-export const usePermit = command({ kind: 'statement', touches: 'records' })(function* (input: {
+export const usePermit = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
   attemptId: string
   now: Millis
 }): Command<boolean> {
-  return (yield* first(USE, input.attemptId, input.id, input.now)) !== undefined
+  const { id, attemptId, now } = input
+  if (!(yield* first(USE, attemptId, id, now))) return false
+  yield* all('UPDATE attempts SET permit_id = $1 WHERE id = $2', id, attemptId)
+  return true
 })
 
 const WITHDRAW = `UPDATE permits SET expires_at = $1 WHERE id = $2 AND state = 'pending_approval' AND expires_at > $1`
