@@ -29,8 +29,19 @@ export const EgressRule = z
   .describe('`allow|ask|deny`, methods, host and path: `ask POST api.github.com/repos/*/pulls`')
 
 export const MAX_RULES = 64
+/** Of all lists of a capability, its parents' included: it is read with every request. */
+export const MAX_RULE_CHARACTERS = 16_384
+export const charactersOf = (lists: readonly (readonly string[])[]): number =>
+  lists.flat().reduce((sum, rule) => sum + rule.length, 0)
 /** Read from the first to the last: the first that fits decides, and what none fits is denied. */
-export const EgressRules = z.array(EgressRule).min(1).max(MAX_RULES)
+export const EgressRules = z
+  .array(EgressRule)
+  .min(1)
+  .max(MAX_RULES)
+  .refine(
+    (rules) => charactersOf([rules]) <= MAX_RULE_CHARACTERS,
+    'are longer than 16384 characters together',
+  )
 export type EgressRules = z.infer<typeof EgressRules>
 
 /** What a capability covers: each of the lists, its own and those that it was narrowed from, has to allow a request. */

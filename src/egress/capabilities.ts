@@ -1,7 +1,7 @@
 // Capabilities: what an agent holds instead of a credential. Always a subset, always shorter-lived, revocable.
 import type { BudgetWish } from '../../schemas/budget.ts'
 import type { CredentialSettings } from '../../schemas/credential-settings.ts'
-import type { RuledScope } from '../../schemas/egress-rule.ts'
+import { charactersOf, MAX_RULE_CHARACTERS, type RuledScope } from '../../schemas/egress-rule.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -140,6 +140,11 @@ function ruledScope(
   const scope = narrowScope(outer, wanted, of)
   if (wanted.rules) refuseDeadRule(wanted.rules, '/rules', settings)
   const rules = [...(outer.rules ?? []), ...(wanted.rules ? [wanted.rules] : [])]
+  if (charactersOf(rules) > MAX_RULE_CHARACTERS)
+    throw new GatewayError(
+      'input_invalid',
+      `/rules: with those of the capability that this one is made from they have more than ${MAX_RULE_CHARACTERS} characters. Leave out what those say already.`,
+    )
   return rules.length === 0 ? scope : { ...scope, rules }
 }
 

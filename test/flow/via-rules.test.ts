@@ -199,6 +199,10 @@ describe('rules for unmodified programs', () => {
     expect(narrow.status).toBe(201)
     const { capability: narrower } = narrow.body
     expect((await via('/v1/things', { method: 'PUT' }, narrower)).status).toBe(403)
+    const long = Array.from({ length: 16 }, (_, at) => `allow GET */${at}${'x'.repeat(1010)}`)
+    const first = await gw.rest('POST', '/v1/egress/capabilities/narrow', { rules: long }, narrower)
+    expect(first.body).toMatchObject({ code: 'input_invalid' })
+    expect(first.body.detail).toContain('more than 16384 characters')
     expect((await via('/v1/things', {}, narrower)).status).toBe(200)
   })
 

@@ -1,6 +1,7 @@
 // The narrowest rules that people would still want to read, for requests that were seen. Pure. Every request that was seen is allowed by them; of
 // what was not seen they allow only what differs in a segment that names one thing among many.
 import { MAX_RULES } from '../../../schemas/egress-rule.ts'
+import { checkPath } from '../target.ts'
 
 /** A request as it was made, once or often. */
 export interface SeenRequest {
@@ -25,7 +26,7 @@ interface Pattern {
 export function suggestRules(seen: readonly SeenRequest[]): string[] {
   const hosts = Map.groupBy(seen, ({ host }) => host)
   return [...hosts.keys()].toSorted().flatMap((host) => {
-    let patterns = joined((hosts.get(host) ?? []).map(patternOf))
+    let patterns = joined((hosts.get(host) ?? []).filter(isSendable).map(patternOf))
     for (let before = 0; before !== patterns.length;) {
       before = patterns.length
       patterns = joined(generalised(patterns))
@@ -35,6 +36,13 @@ export function suggestRules(seen: readonly SeenRequest[]): string[] {
     return patterns.map(toRule).toSorted()
   })
 }
+
+/** What steps through directories, or leaves a segment empty, goes out under no rule. */
+const isSendable = ({ path }: SeenRequest): boolean =>
+  path
+    .split('/')
+    .every((segment, at, all) => !isDots(segment) && (segment !== '' || at === 0 || at === all.length - 1))
+const isDots = (segment: string) => /^(?:\.|%2e){1,2}$/i.test(segment)
 
 /** The same path with other methods is one rule. */
 function joined(patterns: readonly Pattern[]): Pattern[] {
@@ -58,8 +66,11 @@ const ID =
   /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-f]{12,}|[\w.~-]*(?=[\w.~-]{12})(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w~-]{12,})$/i
 const VERSION = /^v\d+(?:\.\d+)*(?:alpha|beta)?\d*$|^\d{4}-\d\d-\d\d$/
 
+/** What is written in an unusual way is sent in the usual one, so that nothing but a star fits both. */
 const named = (segment: string): string =>
-  segment.includes('*') || (ID.test(segment) && !VERSION.test(segment)) ? '*' : segment
+  segment.includes('*') || !checkPath(`/${segment}`).ok || (ID.test(segment) && !VERSION.test(segment))
+    ? '*'
+    : segment
 
 /** Paths that differ in one place alone, and in many ways there, are one. */
 function generalised(patterns: readonly Pattern[]): readonly Pattern[] {
