@@ -86,7 +86,12 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     expect(repeated).toHaveLength(199)
     expect(new Set(repeated.map(({ attempt }) => attempt.id)).size).toBe(1)
     expect(repeated[0]).toMatchObject({ attempt: { state: 'reserved' }, answer: null, balance: 99 })
-    expect(await store.balance(setting.accountId)).toBe(99)
+    const { keyHash } = once
+    expect(await store.findKeyRecord({ keyHash, now: NOW })).toEqual(repeated[0])
+    expect(await store.findKeyRecord({ ...claimOf(), now: NOW })).toBeUndefined()
+    await refund(repeated[0]!.attempt.id)
+    expect(await store.findKeyRecord({ keyHash, now: NOW })).toBeUndefined()
+    expect(await store.balance(setting.accountId)).toBe(100)
     expect(await usesOf(store, setting.capability)).toBe(1)
   })
 

@@ -39,6 +39,14 @@ function* findRecord(
   return { held: { maxBytes, answer, replayReceiptId, balance, attempt: toAttempt(attempt) } }
 }
 
+/** The record of a key that is taken, for whoever would do something dear or final before they claim it. */
+export const findKeyRecord = command({ kind: 'read' })(function* (input: {
+  keyHash: string
+  now: Millis
+}): Command<KeyRecord | undefined> {
+  return (yield* findRecord(input.keyHash, input.now)).held
+})
+
 /** Takes a key from an attempt that does not need it any more, unless the key was claimed anew since. */
 const freeKey = (keyHash: string, attemptId: string): Statement =>
   statement('UPDATE attempts SET key_hash = NULL WHERE id = $1 AND key_hash = $2', attemptId, keyHash)
