@@ -304,6 +304,37 @@ describe.each(ENGINES)('connections in %s', (engine) => {
     ])
   })
 
+  it('tells which capabilities nobody has revoked, nor what they stand on', async () => {
+    const setting = await connect()
+    const { accountId, connection, credentials, personId } = setting
+    const [first, second] = await partsOf(connection)
+    const own = await addCapability(store, credentials[0])
+    const narrowed = await addCapability(store, credentials[0], { parentId: own.id })
+    const ids = [connection.capabilityId, first!.id, second!.id, own.id, narrowed.id]
+    const standing = async () => {
+      const found = await store.listStanding([...ids, 'cap_unknown'])
+      return ids.map((id) => Number(found.includes(id))).join('')
+    }
+    const seen = [await standing()]
+    await store.revokeCapability({ id: own.id, accountId, now: NOW })
+    seen.push(await standing())
+    await store.revokeCredential({ id: second!.credentialId, accountId, now: NOW })
+    seen.push(await standing())
+    await addMember(store, accountId)
+    await store.removeMember({ accountId, personId, keepsKeys: false, now: NOW })
+    seen.push(await standing())
+    expect(seen).toEqual(['11111', '11100', '11000', '00000'])
+
+    const other = await connect()
+    const [part] = await partsOf(other.connection)
+    expect(await store.listStanding([part!.id])).toEqual([part!.id])
+    await revoke(other.accountId, 'connection', other.connection.id)
+    expect(await store.listStanding([part!.id])).toEqual([])
+    await store.deleteCredential({ id: credentials[0].id, accountId, now: NOW })
+    expect(await store.listStanding([own.id])).toEqual([])
+    expect(await store.listStanding([])).toEqual([])
+  })
+
   it('lists those of an account, of a person or of a client, newest first', async () => {
     const { accountId, personId, connection } = await connect()
     const other = newConnection(accountId, await addMember(store, accountId), {

@@ -1,6 +1,6 @@
 // Assistants that people allowed to connect, and the access tokens that lead to them.
 import type { Scope } from '../../../schemas/http.ts'
-import { all, type Command, command, first, insertInto, snakeCase } from '../command.ts'
+import { all, type Command, command, first, insertInto, placeholders, snakeCase } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { Connection, FoundAccess, HeldConnection } from '../ports/identity.ts'
@@ -208,6 +208,31 @@ export const findParts = command({ kind: 'lookup', cached: true })(function* (
   rootId: string,
 ): Command<readonly CredentialCapability[]> {
   return (yield* all<PartRow>(PARTS, rootId)).map(toHeld)
+})
+
+const STANDING = `SELECT k.id FROM capabilities k
+  LEFT JOIN credentials s ON s.id = k.credential_id
+  LEFT JOIN connections c ON c.capability_id = k.root_id
+  LEFT JOIN people p ON p.id = c.person_id
+  LEFT JOIN memberships m ON m.account_id = c.account_id AND m.person_id = c.person_id
+  WHERE k.revoked_at IS NULL AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND p.disabled_at IS NULL
+    AND (k.credential_id IS NULL OR s.id IS NOT NULL) AND (c.id IS NULL OR m.role IN (${MAY_CONNECT.map((role) => `'${role}'`).join(', ')})) AND k.id IN`
+/** Lengths of a list of ids: few, since each is a statement that is prepared by its text. */
+const LENGTHS = [1, 8, 64, 512] as const
+
+/**
+ * Those of these capabilities that nobody has revoked: neither the capability, nor one above it, nor its credential, nor the connection or the
+ * person that it stands on. One that is gone is left out, one that has expired is not. At most 512 of them, in no order.
+ */
+export const listStanding = command({ kind: 'read' })(function* (
+  capabilityIds: readonly string[],
+): Command<readonly string[]> {
+  if (capabilityIds.length === 0) return []
+  const length = LENGTHS.find((each) => each >= capabilityIds.length)
+  if (length === undefined) throw new Error('more capabilities than one look takes')
+  const asked = Array.from({ length }, (_, at) => capabilityIds[at] ?? '')
+  const rows = yield* all<{ id: string }>(`${STANDING} (${placeholders(asked)})`, ...asked)
+  return rows.map(({ id }) => id)
 })
 
 /** Whether the capability is the other one, or was cut from it. */
