@@ -5,8 +5,12 @@ import { listNeedles } from './needles.ts'
 import type { Sought } from './search.ts'
 import { listValues } from './values.ts'
 
-/** @returns how many of the last bytes are held back, at most `most` */
-export type HoldTail = (bytes: Buffer, most: number) => number
+/**
+ * @param least letters or escapes that make it wait: where what waits is a whole message, two letters that stand in the secret are not to;
+ * of a number, which may be two digits to the letter, twice as many
+ * @returns how many of the last bytes are held back, at most `most`
+ */
+export type HoldTail = (bytes: Buffer, most: number, least?: number) => number
 
 /** Of a form that has gone so far a part was found that gives the secret away; as much again stands between its letters. */
 const LONGEST_END = 256
@@ -22,21 +26,68 @@ export function createHoldTail({ secrets, scheme }: Sought): HoldTail {
   const squeezed = needles.squeezed.map(({ text }) => Buffer.from(text))
   const reach = Math.min(LONGEST_END, 2 * Math.max(...[...plain, ...squeezed].map(({ length }) => length)))
 
-  return (bytes, most) => {
+  const gramsOf = { plain: once(() => createGrams(plain)), squeezed: once(() => createGrams(squeezed)) }
+
+  return (bytes, most, least = 1) => {
     if (bytes.length === 0 || bytes.at(-1) === NEWLINE) return 0
     const end = bytes.subarray(-most)
     const near = end.subarray(-reach)
     const folded = Buffer.allocUnsafe(near.length)
     for (let at = 0; at < near.length; at++) folded[at] = FOLD[near[at] ?? 0] ?? 0
     const letters = squeezeTail(folded)
-    const inLetters = longestEnd(squeezed, letters.bytes)
+    const isGram = least >= GRAM_BYTES
+    const inLetters =
+      isGram && !gramsOf.squeezed().has(letters.bytes) ? 0 : longestEnd(squeezed, letters.bytes)
+    const inBytes = isGram && !gramsOf.plain().has(folded) ? 0 : longestEnd(plain, folded)
     return Math.max(
-      longestEnd(plain, folded),
-      inLetters === 0 ? 0 : folded.length - (letters.places[letters.places.length - inLetters] ?? 0),
-      escapedRun(end),
+      inBytes < needed(folded, inBytes, least) ? 0 : inBytes,
+      inLetters < needed(letters.bytes, inLetters, least)
+        ? 0
+        : folded.length - (letters.places[letters.places.length - inLetters] ?? 0),
+      escapedRun(end, least),
     )
   }
 }
+
+const GRAM_BYTES = 4
+/** Some thousand of them leave most of it empty. */
+const GRAM_BITS = 18
+
+interface Grams {
+  /** Whether the last four bytes may stand in one of the forms: where not, no longer end does, and nobody has to look. */
+  has(bytes: Buffer): boolean
+}
+
+function createGrams(forms: readonly Buffer[]): Grams {
+  const bits = new Uint8Array(1 << (GRAM_BITS - 3))
+  const placeOf = (bytes: Buffer, at: number) =>
+    Math.imul(bytes.readUInt32LE(at), 0x9e3779b1) >>> (32 - GRAM_BITS)
+  for (const form of forms)
+    for (let at = 0; at + GRAM_BYTES <= form.length; at++) {
+      const place = placeOf(form, at)
+      bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
+    }
+  return {
+    has(bytes) {
+      if (bytes.length < GRAM_BYTES) return false
+      const place = placeOf(bytes, bytes.length - GRAM_BYTES)
+      return ((bits[place >> 3] ?? 0) & (1 << (place & 7))) !== 0
+    },
+  }
+}
+
+/** Made when it is first asked for: what streams bytes never does. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly it: T } | undefined
+  return () => (made ??= { it: make() }).it
+}
+
+/** Whatever is no more than one letter of the secret waits where one is enough. */
+const needed = (bytes: Buffer, length: number, least: number): number =>
+  least > 1 && isHexadecimal(bytes.subarray(bytes.length - length)) ? 2 * least : least
+
+const isHexadecimal = (bytes: Buffer): boolean =>
+  bytes.every((byte) => (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66))
 
 /** @returns the length of the longest end of `bytes` that stands in one of the forms; the end of an end stands there, too */
 function longestEnd(forms: readonly Buffer[], bytes: Buffer): number {
@@ -72,13 +123,13 @@ const ENDS_RUN = new Set(Buffer.from(' \t\r\n"\'<>(){},'))
 const BACKSLASH = 0x5c
 
 /** Escapes have too many mixtures to be listed: a run that has one waits to its end. */
-function escapedRun(bytes: Buffer): number {
-  let hasEscape = false
+function escapedRun(bytes: Buffer, least: number): number {
+  let escapes = 0
   let at = bytes.length
   for (; at > 0; at--) {
     const byte = bytes[at - 1] ?? 0
     if (ENDS_RUN.has(byte) && bytes[at - 2] !== BACKSLASH) break
-    hasEscape ||= INTRODUCES.has(byte)
+    if (INTRODUCES.has(byte)) escapes++
   }
-  return hasEscape ? bytes.length - at : 0
+  return escapes >= least ? bytes.length - at : 0
 }
