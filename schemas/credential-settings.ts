@@ -128,7 +128,7 @@ const relay = z.strictObject({
     .min(100)
     .max(MAX_RELAY_LIMITS.idle_ms)
     .optional()
-    .describe('Longest silence within an answer; 5 minutes by default'),
+    .describe('Longest silence within an answer, 5 minutes by default; of a WebSocket, 10'),
   total_ms: z
     .int()
     .min(100)

@@ -1,5 +1,6 @@
 // The doors on one listener: which one answers a path, and what happens when a door itself fails.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { A2aExtension } from '../doors/a2a/extension.ts'
 import { createA2aDoor } from '../doors/a2a/index.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
@@ -7,6 +8,8 @@ import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/r
 import { sendOptions } from '../doors/http/cors.ts'
 import { createGuard } from '../doors/http/guard.ts'
 import { sendProblem } from '../doors/http/reply.ts'
+import { receiveUpgrade, type UpgradeRequest } from '../doors/http/upgrade.ts'
+import { asksForWebSocket } from '../lib/websocket.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
 import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
 import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
@@ -21,8 +24,15 @@ import { createViaDoor, VIA_PREFIX } from '../doors/via/index.ts'
 export interface Doors {
   readonly mcp: McpDoor
   handle(req: IncomingMessage, res: ServerResponse): void
+  readonly upgrades: Upgrades
   /** Ends streams and sessions; calls that run are the call path's to wait for. */
   close(): Promise<void>
+}
+
+/** Requests for another protocol. Those that no door takes are answered in HTTP/1.1, as RFC 9110, 7.8 has it. */
+export interface Upgrades {
+  takes(req: IncomingMessage): boolean
+  handle(req: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
@@ -62,16 +72,22 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
     return rest.http
   }
 
-  async function answer(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
+  async function answer(
+    req: IncomingMessage,
+    res: ServerResponse,
+    context: HttpContext,
+    upgrade?: UpgradeRequest,
+  ): Promise<void> {
     try {
       // MCP refuses in JSON-RPC, by a guard like this one.
       if (!isMcp(context.path)) guard.check(req, context.path.startsWith(EDGE_PREFIX) ? 'edge' : 'other')
       // RFC 9110, section 9.3.7: the question about the server as a whole.
       if (req.method === 'OPTIONS' && req.url === '*') return sendOptions(res, context.requestId, ALL_METHODS)
-      await doorFor(context.path)(req, res, context)
+      if (upgrade) await via(req, res, context, upgrade)
+      else await doorFor(context.path)(req, res, context)
     } catch (thrown) {
       log.error({ request_id: context.requestId, err: thrown }, 'door failed')
-      sendProblem(res, thrown, context, addresses)
+      if (upgrade?.isTaken() !== true) sendProblem(res, thrown, context, addresses)
     }
   }
 
@@ -79,6 +95,15 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
     mcp,
     handle(req, res) {
       void answer(req, res, httpContext(req, config.trustProxy))
+    },
+    upgrades: {
+      takes: (req) =>
+        asksForWebSocket(req) && httpContext(req, config.trustProxy).path.startsWith(VIA_PREFIX),
+      handle(req, socket, head) {
+        const upgrade = receiveUpgrade(req, socket, head)
+        if (!upgrade) return
+        void answer(req, upgrade.res, httpContext(req, config.trustProxy), upgrade)
+      },
     },
     async close() {
       console.close()

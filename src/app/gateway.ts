@@ -122,7 +122,7 @@ async function open(
   }
   options.onOpen?.(parts)
   const doors = await openDoors(parts, options.extend)
-  listener.serve(doors.handle)
+  listener.serve(doors.handle, doors.upgrades)
   const proxyUrl = await openProxy(platform, { calls, addresses, ...forProxy }, lifetime)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
 

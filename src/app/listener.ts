@@ -1,8 +1,11 @@
 // The HTTP listener: bound before anything else, so that generated documents know its port, and closed with patience.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Addresses, Config } from '../core/config.ts'
 import { refuseMalformed } from '../doors/http/malformed.ts'
+import { receiveUpgrade } from '../doors/http/upgrade.ts'
+import type { Upgrades } from './doors.ts'
 import type { Lifetime } from './lifetime.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -22,7 +25,7 @@ export interface Listener {
   readonly addresses: Addresses
   readonly port: number
   /** Requests are handled from here on; before, each is answered 503 with `Retry-After`. */
-  serve(handle: (req: IncomingMessage, res: ServerResponse) => void): void
+  serve(handle: (req: IncomingMessage, res: ServerResponse) => void, upgrades?: Upgrades): void
   /** Accepts nothing more and resolves when the last connection is gone, after `deadlineMs` by force. */
   drain(deadlineMs: number): Promise<void>
 }
@@ -38,17 +41,36 @@ export async function openListener(
 ): Promise<Listener> {
   const { silence = SILENCE_MS, ...arrival } = timeouts
   let handle = refuseUntilReady
+  let takeUpgrades: Upgrades | undefined
+  /** A connection that was taken over is none of the server's any more, which waits for its end all the same. */
+  const upgraded = new Set<Duplex>()
   function openServer(): Server {
     const server = createServer(
-      { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000, ...TIMEOUTS, ...arrival },
+      {
+        maxHeaderSize: MAX_HEADER_BYTES,
+        keepAliveTimeout: 65_000,
+        ...TIMEOUTS,
+        ...arrival,
+        shouldUpgradeCallback: (req: IncomingMessage) => takeUpgrades?.takes(req) === true,
+      },
       (req, res) => handle(req, res),
     )
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+      upgraded.add(socket)
+      socket.once('close', () => upgraded.delete(socket))
+      if (takeUpgrades?.takes(req) === true) takeUpgrades.handle(req, socket, head)
+      // Node before 22.21 and 24.9 asks nobody, and hands over whatever offers another protocol.
+      else {
+        const asked = receiveUpgrade(req, socket, head)
+        if (asked) handle(req, asked.res)
+      }
+    })
     server.timeout = silence
     return server
   }
   const servers = await listenAt(addressesAt(config.host), config.port, openServer)
   const drainAll = async (deadlineMs: number) => {
-    await Promise.all(servers.map((server) => drain(server, deadlineMs)))
+    await Promise.all(servers.map((server) => drain(server, deadlineMs, upgraded)))
   }
   lifetime.onClose(() => drainAll(0))
   const port = portOf(servers[0])
@@ -57,8 +79,9 @@ export async function openListener(
   return {
     addresses,
     port,
-    serve(ready) {
+    serve(ready, upgrades) {
       handle = ready
+      takeUpgrades = upgrades
     },
     drain: drainAll,
   }
@@ -133,10 +156,17 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-async function drain(server: Server, deadlineMs: number): Promise<void> {
+async function drain(
+  server: Server,
+  deadlineMs: number,
+  upgraded: ReadonlySet<Duplex> = new Set(),
+): Promise<void> {
   if (!server.listening) return
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  const deadline = setTimeout(() => {
+    server.closeAllConnections()
+    for (const socket of upgraded) socket.destroy()
+  }, deadlineMs)
   // A connection that delivers its last answer now would stay open for the next request: it is closed as it falls idle.
   const reaper = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
   await closed

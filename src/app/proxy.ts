@@ -26,6 +26,7 @@ const RENEW_MS = 6 * 3_600_000
 export interface ProxyRules {
   readonly checkHost: OpenEgress['checkHost']
   readonly callsPerMinute: () => number | undefined
+  readonly watchRevocation: OpenEgress['watchRevocation']
 }
 
 /** @returns where it listens on loopback; undefined where no port is configured */
@@ -66,8 +67,9 @@ export async function openProxy(
           capability.parts ?? (capability.credentialId === null ? await store.findParts(id) : [capability])
         return parted.some(({ scope }) => scope.hosts.some((entry) => coversHost(entry, host, at)))
       },
-      relay: (req, res, url) =>
-        relayed.relay({ req, res, context: httpContext(req, 0), target: { url }, token }),
+      relay: (req, res, url, upgrade) =>
+        relayed.relay({ req, res, context: httpContext(req, 0), target: { url }, token, upgrade }),
+      watchRevocation: () => parts.watchRevocation(id),
     }
   }
 

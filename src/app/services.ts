@@ -236,7 +236,11 @@ export async function openServices(
     calls,
     webhooks,
     endWaits: () => broker.actions.endWaits(),
-    forProxy: { checkHost: egress.checkHost, callsPerMinute: () => settings.callsPerMinute() },
+    forProxy: {
+      checkHost: egress.checkHost,
+      callsPerMinute: () => settings.callsPerMinute(),
+      watchRevocation: egress.watchRevocation,
+    },
     housekeeping: {
       audit,
       policies,

@@ -1,5 +1,5 @@
 // An HTTP message as it came in, for a tool whose input and output are the message itself.
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 
 /** One HTTP message for a merchant, as it came in. */
 export interface HttpMessage {
@@ -34,6 +34,8 @@ export interface HttpExchange {
   /** Bytes that `content-length` announces; undefined for a body in chunks. */
   readonly bodyBytes: number | undefined
   readonly answer: AnswerSink
+  /** Where the program asks for a WebSocket: its connection, for when there is one. */
+  readonly upgrade?: ProgramUpgrade | undefined
   /** Aborts when the program goes away; what was sent until then stays charged. */
   readonly signal: AbortSignal
 }
@@ -43,6 +45,16 @@ export type ExchangeTarget =
   | { readonly url: string }
   /** A base URL names a credential instead, by label or id; `path` is what stood behind it, with its slash and query, raw. */
   | { readonly credential: string; readonly path: string }
+
+/** The connection of a program that asked for a WebSocket. Refusals go the way of every other answer. */
+export interface ProgramUpgrade {
+  /**
+   * Answers 101, once, and hands the connection over: frames come and go on it from here on, and whoever has it ends it.
+   * @param headers lower-case names; those of the handshake itself are added
+   * @returns undefined where the program is gone
+   */
+  accept(headers: readonly (readonly [name: string, value: string])[]): Duplex | undefined
+}
 
 /** The answer to one request, written a piece at a time. */
 export interface AnswerSink {

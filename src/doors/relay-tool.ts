@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { defineTool } from '../../tools/services.ts'
 import { GatewayError } from '../core/errors.ts'
 import { credits } from '../core/price.ts'
+import { RELAY_ENDS } from '../egress/relay/ports.ts'
 
 /** One request of a program that knows nothing of the gateway, reached through the doors of such programs alone. */
 export const egressRelay = defineTool({
@@ -20,7 +21,7 @@ export const egressRelay = defineTool({
   }),
   output: z.strictObject({
     attempt_id: z.string(),
-    end: z.enum(['complete', 'client_closed', 'upstream_reset', 'idle', 'limit', 'reflected']),
+    end: z.enum(RELAY_ENDS),
   }),
   passes: 'message',
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../core/errors.ts'
 import type { ExchangeTarget } from '../core/message.ts'
 import { createAnswerSink } from './http/answer-sink.ts'
+import { checkUpgrade, type UpgradeRequest } from './http/upgrade.ts'
 import { isFramedOddly } from './http/framing.ts'
 import { watchDisconnect } from './http/disconnect.ts'
 import { problemHeaders, problemOf, rateHeaders, sendJson, sendProblem } from './http/reply.ts'
@@ -21,6 +22,8 @@ export interface RelayedRequest {
   readonly token: string | undefined
   /** Lower-case headers that the door adds to every answer, over the upstream's own. */
   readonly answerHeaders?: Readonly<Record<string, string>>
+  /** Where it asks for a WebSocket; `res` is its own then. */
+  readonly upgrade?: UpgradeRequest | undefined
 }
 
 export interface RelayedCalls {
@@ -36,10 +39,18 @@ export function createRelayedCalls({
   addresses,
 }: Pick<DoorParts, 'calls' | 'addresses'>): RelayedCalls {
   return {
-    async relay({ req, res, context, target, token, answerHeaders = {} }) {
+    async relay({ req, res, context, target, token, answerHeaders = {}, upgrade }) {
       if (isFramedOddly(req)) {
         const refusal = 'Send the body with Content-Length, or chunked in HTTP/1.1.'
         return sendProblem(res, new GatewayError('request_invalid', refusal), context, addresses)
+      }
+      if (upgrade) {
+        try {
+          checkUpgrade(req)
+        } catch (thrown) {
+          res.setHeader('sec-websocket-version', '13')
+          return sendProblem(res, thrown, context, addresses)
+        }
       }
       // The listener takes a connection on which nothing moves for two minutes for dead; an answer may be silent for longer.
       req.socket.setTimeout(SILENCE_MS)
@@ -61,9 +72,10 @@ export function createRelayedCalls({
           bodyBytes: announced(req),
           answer: createAnswerSink(res, answerHeaders),
           signal: signal(),
+          upgrade: upgrade?.program,
         },
       })
-      if (result.ok || res.headersSent) return
+      if (result.ok || res.headersSent || upgrade?.isTaken() === true) return
       const { error } = result
       sendJson(
         res,

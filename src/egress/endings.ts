@@ -46,10 +46,10 @@ export interface Answer {
   readonly stream?: StreamFacts | undefined
 }
 
-/** Whoever asked went away before an answer came; `tls` is never known. */
+/** Whoever asked went away, or may ask no more, before an answer came; `tls` is never known. */
 interface ClientGone {
   readonly phase: 'before_send' | 'after_send'
-  readonly reason: 'client_closed'
+  readonly reason: 'client_closed' | 'revoked'
   readonly tls?: undefined
 }
 

@@ -158,6 +158,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
       await rotations.resume()
     },
     async close() {
+      relay.close()
       await Promise.all([rotations.close(), kinds.settled()])
     },
   }

@@ -4,6 +4,7 @@ import type { Approval } from './ports.ts'
 import type { Attempt } from '../store/model.ts'
 import type { KeyedCall } from './idempotency/keyed-call.ts'
 import type { OutboundResponse } from './ports.ts'
+import type { RelayEnd } from './relay/ports.ts'
 import type { PreparedRequest } from './request.ts'
 
 /** An attempt that is paid for, and what is needed to end it. */
@@ -27,16 +28,16 @@ export interface Paid {
 
 /** What a receipt says of an answer that was passed on while it arrived. */
 export interface StreamFacts {
-  readonly kind: 'sse' | 'bytes'
+  readonly kind: 'sse' | 'bytes' | 'websocket'
   /** Of the request body and of what was released of the answer's. */
   readonly bytes_in: number
   readonly bytes_out: number
-  /** Of server-sent events. */
+  /** Of server-sent events; of a WebSocket the messages that went to the program. */
   readonly events: number | undefined
   /** From the moment that the attempt was made. */
   readonly first_byte_ms: number
   readonly duration_ms: number
-  readonly end: 'complete' | 'client_closed' | 'upstream_reset' | 'idle' | 'limit' | 'reflected'
+  readonly end: RelayEnd
   /** Of the bytes that were released, in RFC 9530 form. */
   readonly digest: string
   /** Of a request body that was sent while it arrived, which the digest of the request does not cover. */

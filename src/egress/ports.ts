@@ -1,5 +1,5 @@
 // The world as egress needs it. Adapters implement these ports; tests pass their own.
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { AddressPolicy } from './address.ts'
 import type { SealedSecret, WrappedKey } from '../store/ports.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -163,6 +163,13 @@ export interface StreamRequest extends Pick<
   readonly body: Buffer | Readable | undefined
   readonly clocks: StreamClocks
   readonly signal: AbortSignal
+  /** Asks for a WebSocket; the other headers of the handshake are among the headers. An answer may be given all the same. */
+  readonly upgrade?: 'websocket' | undefined
+}
+
+/** A connection whose server answered 101. Its clocks, and its end, are up to whoever has it. */
+export interface UpgradedConnection extends Pick<OutboundResponse, 'headers'> {
+  readonly socket: Duplex
 }
 
 /** An answer whose head has come. */
@@ -193,7 +200,8 @@ export class StreamBroken extends Error {
 }
 
 export type StreamResult =
-  | { readonly ok: true; readonly answer: StreamedAnswer }
+  | { readonly ok: true; readonly answer: StreamedAnswer; readonly upgraded?: undefined }
+  | { readonly ok: true; readonly upgraded: UpgradedConnection }
   | ({ readonly ok: false } & SendFailure)
   /** Whoever asked went away before the head came. */
   | { readonly ok: false; readonly phase: 'aborted'; readonly isSent: boolean }

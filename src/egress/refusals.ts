@@ -148,6 +148,7 @@ export const SEND_WORDS = {
   timeout: 'the connection took too long',
   request_rejected: 'the request could not be put on the wire',
   client_closed: 'whoever asked for it went away',
+  revoked: 'the capability was revoked meanwhile',
 } as const
 export const TLS_WORDS = {
   untrusted:
@@ -165,6 +166,7 @@ const AFTER_WORDS = {
   malformed: 'the answer was not valid HTTP',
   body_incomplete: 'the answer ended early',
   client_closed: 'whoever asked for it went away before an answer came',
+  revoked: 'the capability was revoked before an answer came',
 } as const
 /** Why a response could not be searched for the credential. */
 export const UNSEARCHED_WORDS = {

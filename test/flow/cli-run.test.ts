@@ -7,6 +7,7 @@ import { runCli, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { nodeClients, nodeProgram, runNode } from '../support/programs.ts'
 import { removeFolder } from '../support/remove-folder.ts'
+import { serveWebSockets } from '../support/websocket.ts'
 
 const SECRET = 'real-secret-0123456789abcdef'
 
@@ -68,6 +69,26 @@ describe('agent-gateway run', { timeout: 120_000 }, () => {
     for (const { receipt_id } of attempts)
       expect((await gateway.rest('GET', `/v1/receipts/${receipt_id}`)).status).toBe(200)
     expect(await liveRuns()).toEqual([])
+  })
+
+  it('serves the WebSocket of Node itself, which knows of no gateway', async () => {
+    const summary = join(folder, 'websocket.json')
+    serveWebSockets(gateway.upstream)
+    const program = `
+      const ws = new WebSocket(${JSON.stringify(gateway.url('/live').replace('https', 'wss'))}, { headers: { authorization: 'Bearer placeholder' } })
+      ws.onopen = () => ws.send('hello')
+      ws.onmessage = ({ data }) => { console.log(data); ws.close(4000, 'done') }
+      ws.onerror = ({ message, error }) => console.log('failed', message, error)
+      ws.onclose = ({ code, reason }) => console.log(code, reason)`
+    const ended = await runCli(
+      ['run', '--credential', 'upstream', '--summary', summary, ...node(program)],
+      env,
+    )
+    expect(ended.stdout).toBe('hello\n4000 done\n')
+    gateway.upstream.upgrade(undefined)
+    expect(gateway.upstream.requests.at(-1)!.headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
+    const { hosts } = await summaryIn(summary)
+    expect(hosts).toEqual([{ host: UPSTREAM_HOST, attempts: 1, credits: 1, receipts: 1 }])
   })
 
   it('gives the program nothing of the gateway: no key, no capability, no secret, in its environment or files', async () => {

@@ -237,11 +237,13 @@ describe('inside a connection that is opened', () => {
     expect(refused).toMatchObject([{ code: 'host_mismatch', reason: 'server_name' }])
   })
 
-  it('a WebSocket is cut off at once, without a status that a program would take for final', async () => {
-    const tls = await openTls()
-    const upgrade = `GET /ws HTTP/1.1\r\nHost: ${COVERED}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
-    expect((await exchange(tls, upgrade)).status).toBe(0)
-    expect(refused).toMatchObject([{ host: COVERED, reason: 'upgrade' }])
+  it('a WebSocket is for the host of the CONNECT like any other request', async () => {
+    const upgrade = (host: string) =>
+      `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
+    expect((await exchange(await openTls(), upgrade('other.example.com'))).status).toBe(421)
+    expect(refused).toMatchObject([{ host: COVERED, reason: 'host' }])
+    // The engine is a stub here, which answers it like any other request.
+    expect((await exchange(await openTls(), upgrade(COVERED))).body).toBe('relayed GET')
   })
 
   it('a program that does not trust us is told of', async () => {

@@ -205,16 +205,44 @@ describe('bounds and places of a base URL behind the gateway', () => {
     }
   })
 
-  it('closes an upgrade to a WebSocket, so that programs go on in HTTP', async () => {
-    const { url, capability } = await door()
-    const error = await new Promise<NodeJS.ErrnoException>((resolve) => {
-      request(`${url}/v1/responses`, {
-        headers: { authorization: `Bearer ${capability}`, connection: 'upgrade', upgrade: 'websocket' },
-      })
-        .on('error', resolve)
-        .end()
+  it('ends an answer whose program does not read, and says that it was the program', async () => {
+    const { url, capability } = await door(relay({ idle_ms: 500 }))
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      const more = () => void (res.destroyed || res.write(`data: ${'x '.repeat(50_000)}\n\n`, more))
+      more()
     })
-    expect(error.code).toBe('ECONNRESET')
+    const answer = await stalled(`${url}/v1/stream`, capability)
+    const record = await ended(answer)
+    expect(record).toMatchObject({ state: 'settled', outcome: 'client_stalled' })
+  })
+
+  it('does not take an upstream for silent while its answer waits for a program that reads slowly', async () => {
+    const { ask } = await door(relay({ idle_ms: 600 }))
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'content-type': 'application/octet-stream' })
+      res.end(Buffer.alloc(24 * 1024 * 1024, 'x '))
+    })
+    const answer = await ask('/v1/file')
+    let size = 0
+    let pauses = 0
+    for await (const piece of answer.body!) {
+      size += (piece as Uint8Array).length
+      // Each wait is shorter than what ends it, all of them together are longer.
+      if (size > (pauses + 1) * 4 * 1024 * 1024) {
+        pauses++
+        await sleep(250)
+      }
+    }
+    expect([size, pauses]).toEqual([24 * 1024 * 1024, 5])
+    expect(await ended(answer.headers.get('x-gateway-attempt'))).toMatchObject({ outcome: 'delivered' })
+  })
+
+  it('ends an answer that a program reads for too long after its upstream is done', async () => {
+    const { url, capability } = await door(relay({ idle_ms: 600_000, total_ms: 700 }))
+    gw.upstream.respond((_request, res) => res.end(Buffer.alloc(24 * 1024 * 1024, 'x ')))
+    const record = await ended(await stalled(`${url}/v1/file`, capability))
+    expect(record).toMatchObject({ state: 'settled', outcome: 'response_too_long' })
   })
 })
 
@@ -228,3 +256,15 @@ async function textUntilBreak(answer: Response): Promise<string> {
   }
   throw new Error('the answer ended well')
 }
+
+/** Asks, and reads nothing but the head. @returns the attempt */
+const stalled = (url: string, capability: string) =>
+  new Promise<string>((resolve, reject) => {
+    request(url, { headers: { authorization: `Bearer ${capability}` } })
+      .on('response', (res) => {
+        res.pause().on('error', () => {})
+        resolve(String(res.headers['x-gateway-attempt']))
+      })
+      .on('error', reject)
+      .end()
+  })

@@ -1,7 +1,14 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
+import {
+  createWorld,
+  startTestGateway,
+  type TestGateway,
+  UPSTREAM_HOST,
+  type World,
+} from '../support/gateway.ts'
+import { connectWebSocket, serveWebSockets } from '../support/websocket.ts'
 import { cites } from '../requirements.ts'
 
 describe('two gateways on one database', () => {
@@ -60,6 +67,20 @@ describe('two gateways on one database', () => {
       expect([refused.status, refused.body.code]).toEqual([401, 'capability_invalid'])
     },
   )
+
+  it('end what runs on a capability that the other one revoked', async () => {
+    serveWebSockets(world.upstream)
+    const { capability, capabilityId } = await one.grant({
+      credential: { label: 'live', hosts: [`${UPSTREAM_HOST}:${world.upstream.port}`] },
+    })
+    await one.rest('POST', '/v1/credits/grants', { amount: 1, reference: 'one more' })
+    const socket = await connectWebSocket(`${two.baseUrl.replace('http', 'ws')}/via/live/x`, {
+      headers: { authorization: `Bearer ${capability}` },
+    })
+    await one.rest('POST', `/v1/egress/capabilities/${capabilityId}/revoke`, {})
+    expect((await socket.closed).code).toBe(1008)
+    world.upstream.upgrade(undefined)
+  })
 
   it(
     cites(

@@ -3,6 +3,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type TLSSocket, createServer as createTlsServer } from 'node:tls'
 import type { Leaf } from './ca.ts'
 
@@ -19,6 +20,9 @@ export interface ReceivedRequest {
   readonly connection: number
 }
 
+/** Takes over the connection of a request to upgrade. */
+export type TakeUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void
+
 export type Respond = (request: ReceivedRequest, res: ServerResponse) => void
 
 export interface TestUpstream {
@@ -28,6 +32,8 @@ export interface TestUpstream {
   readonly connections: number
   /** What to answer from now on; the default is 200 with a small JSON body. */
   respond(fn: Respond): void
+  /** From now on; until then, and where it is undefined, an upgrade is answered like any other request. */
+  upgrade(fn: TakeUpgrade | undefined): void
   /** Ends every open connection, as an upstream does that restarts. */
   dropConnections(): void
   close(): Promise<void>
@@ -42,31 +48,45 @@ export async function startUpstream(leaf: Leaf, respond: Respond = answerOk): Pr
   const sockets = new Map<Socket, number>()
   let connections = 0
   let answer = respond
+  let takeUpgrade: TakeUpgrade | undefined
 
-  const server = createHttpsServer({ key: leaf.key, cert: leaf.cert, ALPNProtocols: ['http/1.1'] })
+  const server = createHttpsServer({
+    key: leaf.key,
+    cert: leaf.cert,
+    ALPNProtocols: ['http/1.1'],
+    shouldUpgradeCallback: () => takeUpgrade !== undefined,
+  })
   server.on('secureConnection', (socket: TLSSocket) => {
     sockets.set(socket, ++connections)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
   })
   server.on('tlsClientError', () => {})
+  function receive(req: IncomingMessage, body: Buffer): ReceivedRequest {
+    const socket = req.socket as TLSSocket
+    const headers: [string, string][] = []
+    for (let i = 0; i < req.rawHeaders.length; i += 2)
+      headers.push([req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!])
+    const received = {
+      method: req.method!,
+      target: req.url!,
+      headers,
+      body,
+      servername: typeof socket.servername === 'string' ? socket.servername : undefined,
+      connection: sockets.get(socket) ?? 0,
+    }
+    requests.push(received)
+    return received
+  }
+  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    receive(req, Buffer.alloc(0))
+    takeUpgrade?.(req, socket, head)
+  })
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
     const chunks: Buffer[] = []
     req.on('error', () => {})
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
-      const socket = req.socket as TLSSocket
-      const headers: [string, string][] = []
-      for (let i = 0; i < req.rawHeaders.length; i += 2)
-        headers.push([req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!])
-      const received = {
-        method: req.method!,
-        target: req.url!,
-        headers,
-        body: Buffer.concat(chunks),
-        servername: typeof socket.servername === 'string' ? socket.servername : undefined,
-        connection: sockets.get(socket) ?? 0,
-      }
-      requests.push(received)
+      const received = receive(req, Buffer.concat(chunks))
       answer(received, res)
     })
   })
@@ -78,6 +98,7 @@ export async function startUpstream(leaf: Leaf, respond: Respond = answerOk): Pr
       return connections
     },
     respond: (fn) => void (answer = fn),
+    upgrade: (fn) => void (takeUpgrade = fn),
     dropConnections() {
       for (const socket of sockets.keys()) socket.destroy()
     },

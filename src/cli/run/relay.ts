@@ -8,6 +8,8 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
+import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
+import { passUpgrade, UPGRADE_HEADERS } from '../../doors/proxy/upgrade-hop.ts'
 import type { HeldForHost } from './held.ts'
 
 /**
@@ -26,6 +28,7 @@ export interface GatewayRelay {
   /**
    * Never rejects; where the gateway does not answer, the program gets a 502.
    * @param path of the program, raw, with its query
+   * @param upgrade where it asks for a WebSocket; `res` is its own then
    * @returns the id of the attempt; undefined where the gateway made none
    */
   send(
@@ -33,6 +36,7 @@ export interface GatewayRelay {
     res: ServerResponse,
     path: string,
     held: HeldForHost,
+    upgrade?: UpgradeRequest,
   ): Promise<string | undefined>
   close(): void
 }
@@ -46,7 +50,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
 
   return {
     close: () => agent.destroy(),
-    send: (req, res, path, held) =>
+    send: (req, res, path, held, upgrade) =>
       new Promise((resolve) => {
         const outgoing = request({
           agent,
@@ -61,13 +65,18 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
             base.host,
             'x-gateway-capability',
             token,
+            ...(upgrade ? UPGRADE_HEADERS : []),
           ]),
         })
         let attempt: string | undefined
         const end = () => resolve(attempt)
+        if (upgrade)
+          outgoing.on('upgrade', (answer, socket, head) => {
+            attempt = attemptOf(answer)
+            void passUpgrade(upgrade, answer, socket, head).then(end)
+          })
         outgoing.on('response', (answer) => {
-          const named = answer.headers[ATTEMPT_HEADER]
-          attempt = typeof named === 'string' ? named : undefined
+          attempt = attemptOf(answer)
           res.writeHead(answer.statusCode ?? 502, kept(answer))
           // The head of a stream is not to wait for its first event.
           res.flushHeaders()
@@ -83,6 +92,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
           })
         })
         outgoing.on('error', () => {
+          if (upgrade?.isTaken() === true) return end()
           if (res.headersSent) res.destroy()
           else
             res
@@ -92,14 +102,22 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
         })
         // A program that went away stops what was begun for it.
         res.once('close', () => {
+          if (upgrade?.isTaken() === true) return
           if (!res.writableFinished) outgoing.destroy()
           end()
         })
         req.on('error', () => outgoing.destroy())
         req.socket.setTimeout(0)
-        req.pipe(outgoing)
+        // One that asks for a WebSocket has no body, and its connection is handed over already.
+        if (upgrade) outgoing.end()
+        else req.pipe(outgoing)
       }),
   }
+}
+
+function attemptOf({ headers }: IncomingMessage): string | undefined {
+  const named = headers[ATTEMPT_HEADER]
+  return typeof named === 'string' ? named : undefined
 }
 
 const kept = (message: IncomingMessage) => endToEndHeaders(message, OF_THE_CONNECTION)

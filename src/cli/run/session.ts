@@ -123,7 +123,7 @@ function createAgent(
     unknown,
     covers: (host, port) => holder.covers({ host, port }),
     tunnels: (host, port) => policy?.tunnels({ host, port }) === true,
-    async relay(req, res, url) {
+    async relay(req, res, url, upgrade) {
       const { hostname: host, port } = new URL(url)
       // The spelling of the program goes on, not that of the parser.
       const path = url.slice(url.indexOf('/', 'https://'.length))
@@ -135,7 +135,7 @@ function createAgent(
       } catch {
         held = undefined
       }
-      if (held) return void (await relay.send(req, res, path, held))
+      if (held) return void (await relay.send(req, res, path, held, upgrade))
       res
         .writeHead(403, { 'content-type': 'text/plain' })
         .end('The gateway gives this run nothing for this host.\n')

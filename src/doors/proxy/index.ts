@@ -80,13 +80,10 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     if (socket.destroyed) return void upstream.destroy()
     socket.write(ESTABLISHED)
     if (head.length > 0) socket.unshift(head)
-    watch.passed({
-      agentId: agent.id,
-      ...to,
-      way: 'tunnel',
-      requests: 0,
-      ...(await joinStreams(socket, upstream)),
-    })
+    const watched = agent.watchRevocation?.()
+    const bytes = await joinStreams(socket, upstream, watched?.signal)
+    watched?.leave()
+    watch.passed({ agentId: agent.id, ...to, way: 'tunnel', requests: 0, ...bytes })
   }
 
   async function intercept(
@@ -98,7 +95,11 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
   ): Promise<void> {
     socket.write(ESTABLISHED)
     if (head.length > 0) socket.unshift(head)
+    // Requests under a credential are judged one by one, and cut off by the engine; these are not.
+    const watched = way === 'inspect' ? agent.watchRevocation?.() : undefined
+    watched?.signal.addEventListener('abort', () => socket.destroy())
     const requests = await interceptions.open(socket, agent, to, way)
+    watched?.leave()
     watch.passed({ agentId: agent.id, ...to, way, requests, bytesUp: 0, bytesDown: 0 })
   }
 

@@ -3,9 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { GatewayError } from '../../core/errors.ts'
+import { asksForWebSocket } from '../../lib/websocket.ts'
 import { refuseMalformed } from '../http/malformed.ts'
 import { sendProblem } from '../http/reply.ts'
 import { httpContext } from '../http/request.ts'
+import { checkUpgrade, receiveUpgrade, type UpgradeRequest } from '../http/upgrade.ts'
 import { urlOf } from './connect-request.ts'
 import { checkInnerRequest, refuseOwnTokens } from './inner-request.ts'
 import { createLeafContexts } from './leaf-contexts.ts'
@@ -35,25 +37,20 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
   const contextOf = createLeafContexts(parts.authority, parts.now)
   const opened = new WeakMap<object, Opened>()
   const addresses = { baseUrl: parts.baseUrl, siteUrl: parts.baseUrl, mcpUrl: parts.baseUrl }
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: SILENCE_MS })
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: SILENCE_MS,
+    shouldUpgradeCallback: asksForWebSocket,
+  })
   server.timeout = SILENCE_MS
   server.on('request', (req, res) => void answer(req, res))
   server.on('clientError', refuseMalformed(parts.baseUrl))
-  // Of all refusals of a WebSocket this is the one after which programs go on soonest: to a status they attach a meaning.
-  server.on('upgrade', (req, socket) => {
-    const connection = opened.get(req.socket)
-    if (connection) connection.requests++
-    parts.watch.refused({
-      agentId: connection?.agent.id,
-      host: connection?.to.host ?? '',
-      code: 'request_invalid',
-      reason: 'upgrade',
-      detail: 'WebSockets are not passed on; the program was disconnected, so that it goes on over HTTP.',
-    })
-    socket.destroy()
+  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const upgrade = receiveUpgrade(req, socket, head)
+    if (upgrade) void answer(req, upgrade.res, upgrade)
   })
 
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function answer(req: IncomingMessage, res: ServerResponse, upgrade?: UpgradeRequest): Promise<void> {
     const context = httpContext(req, 0)
     const connection = opened.get(req.socket)
     if (!connection) return void res.destroy()
@@ -61,10 +58,14 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
     connection.requests++
     try {
       checkInnerRequest(req, to, (req.socket as TLSSocket & { servername?: string | false }).servername)
-      if (!passThrough) return await agent.relay(req, res, urlOf(to, req.url ?? '/'))
+      if (!passThrough) return await agent.relay(req, res, urlOf(to, req.url ?? '/'), upgrade)
       refuseOwnTokens(req)
-      await passThrough.send(req, res)
+      if (upgrade) {
+        checkUpgrade(req)
+        await passThrough.sendUpgrade(req, upgrade)
+      } else await passThrough.send(req, res)
     } catch (thrown) {
+      if (upgrade?.isTaken() === true) return
       const error =
         thrown instanceof GatewayError
           ? thrown

@@ -4,7 +4,9 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GatewayError } from '../../core/errors.ts'
 import { endToEndHeaders } from '../http/end-to-end-headers.ts'
+import type { UpgradeRequest } from '../http/upgrade.ts'
 import type { Destination, Outside } from './ports.ts'
+import { passUpgrade, UPGRADE_HEADERS } from './upgrade-hop.ts'
 
 /** RFC 9110, 7.6.1, and what is between a program and a proxy alone. */
 const OF_THE_CONNECTION = new Set(
@@ -18,6 +20,8 @@ const IDLE_MS = 10 * 60_000
 export interface PassThrough {
   /** @throws {GatewayError} target_blocked, egress_paused, upstream_unreachable, before anything was answered */
   send(req: IncomingMessage, res: ServerResponse): Promise<void>
+  /** The same for a WebSocket, whose frames nobody reads. Resolves when it is over. */
+  sendUpgrade(req: IncomingMessage, upgrade: UpgradeRequest): Promise<void>
   close(): void
 }
 
@@ -34,14 +38,21 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
 
   return {
     async send(req, res) {
-      const answer = await ask(req)
+      const { answer } = await ask(req)
+      res.writeHead(answer.statusCode ?? 502, forwarded(answer))
+      await pipeline(answer, res).catch(() => res.destroy())
+    },
+    async sendUpgrade(req, upgrade) {
+      const { res } = upgrade
+      const { answer, taken } = await ask(req, [...UPGRADE_HEADERS])
+      if (taken) return await passUpgrade(upgrade, answer, taken.socket, taken.head)
       res.writeHead(answer.statusCode ?? 502, forwarded(answer))
       await pipeline(answer, res).catch(() => res.destroy())
     },
     close: () => agent.destroy(),
   }
 
-  function ask(req: IncomingMessage): Promise<IncomingMessage> {
+  function ask(req: IncomingMessage, more: readonly string[] = []): Promise<Asked> {
     return new Promise((resolve, reject) => {
       const outgoing = request({
         agent,
@@ -49,12 +60,13 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
         port: to.port,
         method: req.method,
         path: req.url,
-        headers: forwarded(req),
+        headers: [...forwarded(req), ...more],
         setHost: false,
         timeout: IDLE_MS,
       })
       outgoing
-        .on('response', resolve)
+        .on('response', (answer) => resolve({ answer, taken: undefined }))
+        .on('upgrade', (answer, socket, head) => resolve({ answer, taken: { socket, head } }))
         .on('timeout', () => outgoing.destroy())
         .on('error', (thrown) =>
           reject(
@@ -67,9 +79,17 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
         )
       req.on('error', () => outgoing.destroy())
       req.socket.once('close', () => outgoing.destroy())
-      req.pipe(outgoing)
+      // One that asks for a WebSocket has no body, and its connection is handed over already.
+      if (more.length > 0) outgoing.end()
+      else req.pipe(outgoing)
     })
   }
+}
+
+interface Asked {
+  readonly answer: IncomingMessage
+  /** The connection, where the host answered 101. */
+  readonly taken: { readonly socket: Duplex; readonly head: Buffer } | undefined
 }
 
 /** Bodies in chunks are in chunks again. */

@@ -1,6 +1,7 @@
 // What the proxy door is given. The gateway's own door and the private one of `agent-gateway run` differ in this alone.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { UpgradeRequest } from '../http/upgrade.ts'
 import type { CertificateAuthority } from '../../interception/authority.ts'
 import type { TargetOptions } from '../../egress/target.ts'
 
@@ -20,8 +21,11 @@ export interface ProxyAgent {
   /**
    * Answers one decrypted request, whatever happens. Never rejects.
    * @param url absolute, its path and query in the program's own spelling
+   * @param upgrade where it asks for a WebSocket; `res` is its own then
    */
-  relay(req: IncomingMessage, res: ServerResponse, url: string): Promise<void>
+  relay(req: IncomingMessage, res: ServerResponse, url: string, upgrade?: UpgradeRequest): Promise<void>
+  /** Told when the agent may not use the door any more, for connections that nobody opens; left out where it always may. */
+  watchRevocation?(): { readonly signal: AbortSignal; leave(): void }
 }
 
 export interface Destination {

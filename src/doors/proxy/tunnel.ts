@@ -4,10 +4,14 @@ import type { Duplex } from 'node:stream'
 /** Nothing moved for so long: whoever forgot the connection will not miss it. */
 const IDLE_MS = 10 * 60_000
 
-/** @returns when both ways are over, with the bytes that went each */
+/**
+ * @param cut aborts when they are not to go on
+ * @returns when both ways are over, with the bytes that went each
+ */
 export function joinStreams(
   program: Duplex,
   upstream: Duplex,
+  cut?: AbortSignal,
 ): Promise<{ readonly bytesUp: number; readonly bytesDown: number }> {
   let bytesUp = 0
   let bytesDown = 0
@@ -20,11 +24,13 @@ export function joinStreams(
     }
     function end() {
       clearTimeout(timer)
+      cut?.removeEventListener('abort', end)
       program.destroy()
       upstream.destroy()
       resolve({ bytesUp, bytesDown })
     }
     stay()
+    cut?.addEventListener('abort', end)
     program.on('data', (chunk: Buffer) => {
       bytesUp += chunk.length
       stay()

@@ -1,9 +1,9 @@
 // The base URL of an SDK: `/via/{credential}/…` is the host of that credential, and the SDK's key is the capability. Needs no certificate
 // and no proxy, and serves whatever lets its base URL be set.
-import type { IncomingHttpHeaders } from 'node:http'
-import type { HttpHandler } from '../http/request.ts'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { HttpContext } from '../http/request.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { LogField } from '../../lib/log.ts'
+import type { UpgradeRequest } from '../http/upgrade.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { createRelayedCalls } from '../relayed-call.ts'
@@ -21,12 +21,22 @@ const NO_PAGE = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses' | 'log'>): HttpHandler {
-  const { addresses, log } = parts
+/** @param upgrade where the request asks for a WebSocket: `res` is its own then */
+export type ViaDoor = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  context: HttpContext,
+  upgrade?: UpgradeRequest,
+) => Promise<void> | void
+
+export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): ViaDoor {
+  const { addresses } = parts
   const calls = createRelayedCalls(parts)
 
-  return async (req, res, context) => {
-    if (isOfPage(req.headers)) {
+  return async (req, res, context, upgrade) => {
+    const { path, query } = context
+    const token = findToken(req, query)
+    if (isOfPage(req.headers) || (upgrade && isSocketOfPage(req))) {
       const refusal = new GatewayError(
         'origin_denied',
         'This address is for programs, and no source of pages.',
@@ -36,13 +46,6 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses' | 'lo
       )
       return sendProblem(res, refusal, context, addresses)
     }
-    if (req.headers.upgrade !== undefined && /(?:^|,)\s*websocket\b/i.test(req.headers.upgrade)) {
-      // Programs that try a WebSocket first take any answer for the last word, and go on in HTTP where the connection is closed.
-      log.info({ [LogField.requestId]: context.requestId, reason: 'websocket' }, 'via: an upgrade was closed')
-      res.destroy()
-      return
-    }
-    const { path, query } = context
     const rest = path.slice(VIA_PREFIX.length)
     const slash = rest.indexOf('/')
     const named = slash < 0 ? rest : rest.slice(0, slash)
@@ -52,8 +55,9 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses' | 'lo
       res,
       context,
       target: { credential: decoded(named), path: query === '' ? behind : `${behind}?${query}` },
-      token: findToken(req, query),
+      token,
       answerHeaders: NO_PAGE,
+      upgrade,
     })
   }
 }
@@ -61,6 +65,14 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses' | 'lo
 /** Browsers say from which site a request comes; libraries of programs, even those that are called fetch, do not. */
 const isOfPage = ({ 'sec-fetch-site': site, 'sec-fetch-dest': dest = 'empty' }: IncomingHttpHeaders) =>
   site !== undefined || dest !== 'empty'
+
+/**
+ * Some browsers say of a WebSocket no more than its `Origin`, which libraries of programs send, too. No page can set a header of one: a
+ * capability in a header is a program's.
+ */
+const isSocketOfPage = ({ headers }: IncomingMessage) =>
+  headers.origin !== undefined &&
+  findToken({ headers: { ...headers, 'sec-websocket-protocol': undefined } }, '') === undefined
 
 function decoded(segment: string): string {
   try {

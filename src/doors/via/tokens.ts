@@ -5,6 +5,9 @@ import type { IncomingMessage } from 'node:http'
 /** A capability, or the access token of an assistant. */
 const TOKEN = /^agw_(?:cap|at)_[A-Za-z0-9_-]+$/
 
+/** Where a library can set no header for a WebSocket it puts the key among the subprotocols, behind a name of its own. */
+const IN_SUBPROTOCOLS = /(?:^|[\s,.])(agw_(?:cap|at)_[A-Za-z0-9_-]+)(?=$|[\s,])/
+
 /** Headers whose value is the key and nothing else. */
 const KEY_HEADERS = [
   'x-gateway-capability',
@@ -22,6 +25,7 @@ export function findToken({ headers }: Pick<IncomingMessage, 'headers'>, query: 
     ...KEY_HEADERS.map((name) => headers[name]),
     ...(scheme === 'basic' ? pairOf(value) : []),
     ...new URLSearchParams(query).getAll('key'),
+    IN_SUBPROTOCOLS.exec(headers['sec-websocket-protocol'] ?? '')?.[1],
   ]
   const found = given.find((text) => typeof text === 'string' && TOKEN.test(text.trim()))
   return typeof found === 'string' ? found.trim() : scheme === 'bearer' ? value : undefined

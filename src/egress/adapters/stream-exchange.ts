@@ -31,6 +31,7 @@ export async function streamExchange(
   const body = createQueue({
     stop: () => controller?.pause(),
     go: () => controller?.resume(),
+    begun: () => wait.refresh(),
   })
 
   const total = setTimeout(() => stop('total'), request.clocks.totalMs)
@@ -40,13 +41,17 @@ export async function streamExchange(
   request.signal.addEventListener('abort', abort)
 
   let isOver = false
-  function finish(isReusable: boolean): void {
-    if (isOver) return
+  /** Its clocks and its listener go; the connection is somebody else's. */
+  function release(): boolean {
+    if (isOver) return false
     isOver = true
     clearTimeout(total)
     clearTimeout(wait)
     request.signal.removeEventListener('abort', abort)
-    done(isReusable)
+    return true
+  }
+  function finish(isReusable: boolean): void {
+    if (release()) done(isReusable)
   }
   function stop(reason: StreamBreak): void {
     if (isOver) return
@@ -73,6 +78,17 @@ export async function streamExchange(
       controller = given
       if (request.signal.aborted) stop('aborted')
     },
+    onRequestUpgrade(given, status, _headers, upgraded) {
+      const headers = readPairs(given.rawHeaders)
+      // What stands behind the head is frames, and nothing that a length could be said of.
+      if (status !== 101 || headers.some(({ name }) => FRAMES_A_BODY.has(name))) {
+        upgraded.destroy()
+        return stop('malformed')
+      }
+      isHeadSeen = true
+      release()
+      head.resolve({ ok: true, upgraded: { headers, socket: upgraded } })
+    },
     onResponseStart(given, status, _headers, statusText) {
       if (status < 200) return
       const headers = readPairs(given.rawHeaders)
@@ -82,8 +98,8 @@ export async function streamExchange(
       if (framing.isTransferEncoded) return refuse(status, 'encoded')
       isHeadSeen = true
       clearTimeout(wait)
-      // An upstream that was stopped is not the one who is silent: nobody reads.
-      wait = setTimeout(() => stop(body.isStopped() ? 'aborted' : 'idle'), request.clocks.idleMs)
+      // While nobody waits for the upstream it is not the one who is slow: whoever reads has a clock for that.
+      wait = setTimeout(() => (body.isAwaited() ? stop('idle') : wait.refresh()), request.clocks.idleMs)
       const hasNoBody = request.method === 'HEAD' || status === 204 || status === 304
       const isDeclared = headers.some(({ name }) => name === 'content-length')
       head.resolve({
@@ -124,6 +140,7 @@ export async function streamExchange(
           method: request.method as Dispatcher.HttpMethod,
           headers: headers.flat(),
           body: request.body ?? null,
+          upgrade: request.upgrade ?? null,
         },
         handler,
       )
@@ -133,10 +150,16 @@ export async function streamExchange(
   try {
     await fault.at('after_headers')
   } catch {
-    stop('reset')
+    if (!result.ok || !result.upgraded) stop('reset')
+    else {
+      result.upgraded.socket.destroy()
+      return { ok: false, phase: 'after_send', reason: 'reset' }
+    }
   }
   return result
 }
+
+const FRAMES_A_BODY: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
 const isSentWhole = (body: Buffer | Readable | undefined) =>
   body === undefined || Buffer.isBuffer(body) || body.readableEnded
@@ -146,12 +169,22 @@ interface Queue {
   end(): void
   fail(reason: StreamBreak): void
   readonly isWhole: () => boolean
-  readonly isStopped: () => boolean
+  /** Whether somebody waits for the next piece. */
+  readonly isAwaited: () => boolean
   readonly next: () => Promise<Buffer | undefined>
 }
 
 /** What has arrived and was not read yet. What was read in before a break is given out before the break is told. */
-function createQueue({ stop, go }: { readonly stop: () => void; readonly go: () => void }): Queue {
+function createQueue({
+  stop,
+  go,
+  begun,
+}: {
+  readonly stop: () => void
+  readonly go: () => void
+  /** Told when a wait for the next piece begins. */
+  readonly begun: () => void
+}): Queue {
   const chunks: Buffer[] = []
   let bytes = 0
   let isStopped = false
@@ -182,7 +215,7 @@ function createQueue({ stop, go }: { readonly stop: () => void; readonly go: () 
       tell()
     },
     isWhole: () => isEnded,
-    isStopped: () => isStopped,
+    isAwaited: () => wake !== undefined,
     async next() {
       for (;;) {
         if (chunks.length > 0) {
@@ -197,6 +230,7 @@ function createQueue({ stop, go }: { readonly stop: () => void; readonly go: () 
         }
         if (broken) throw new StreamBroken(broken)
         if (isEnded) return undefined
+        begun()
         await new Promise<void>((resolve) => (wake = resolve))
       }
     },

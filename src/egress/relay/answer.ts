@@ -1,22 +1,23 @@
 // The answer on its way to the program. One that is short and whole is searched before any of it goes out, so that a reflected secret is a
 // clean refusal; any other is searched while it passes. Either way its receipt is stored before it ends well.
-import { createHash } from 'node:crypto'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors.ts'
 import type { AnswerSink } from '../../core/message.ts'
 import type { Attempt } from '../../store/model.ts'
-import { digestContent, digestResponse } from '../digest.ts'
+import { digestResponse } from '../digest.ts'
 import type { Endings } from '../endings.ts'
 import type { HeaderPairs } from '../headers.ts'
 import type { Answer as KeptAnswer } from '../idempotency/answer.ts'
 import type { LeakVerdict } from '../leak/inspection.ts'
-import type { Paid, StreamFacts } from '../paid.ts'
+import type { Paid } from '../paid.ts'
 import { StreamBroken, type StreamedAnswer } from '../ports.ts'
 import { charged } from '../refusals.ts'
 import type { Ready } from '../run.ts'
 import { codingOf, decode, holdPacked } from './decoding.ts'
 import { createEventSplitter, type EventSplitter } from './events.ts'
+import { createFacts, type Facts } from './facts.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
+import { ClientStalled, createPatience, type Patience } from './patience.ts'
 import type { Relayed, RelayEnd } from './ports.ts'
 import type { RelayRules } from './prepare.ts'
 import type { SentBody } from './request-body.ts'
@@ -35,6 +36,8 @@ export interface Passing {
   readonly answered: Ready['answered']
   readonly received: StreamedAnswer
   readonly sink: AnswerSink
+  /** Aborts when whose answer this is may have it no longer. */
+  readonly revoked: AbortSignal
 }
 
 export interface Answers {
@@ -67,7 +70,14 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         ? createScanner(opened.gate(), { secrets: opened.sought, scheme: paid.credential?.scheme ?? '' })
         : passThrough
       const isEvents = /^text\/event-stream\b/i.test(headerOf(received, 'content-type'))
-      const facts = createFacts(passing, isEvents, now)
+      const facts = createFacts({ ...passing, kind: isEvents ? 'sse' : 'bytes', now })
+      const { idleMs, totalMs } = rules.clocks
+      const patience = createPatience({
+        stallMs: idleMs,
+        endsAt: attempt.createdAt + totalMs,
+        cut: passing.revoked,
+        now,
+      })
       const verdict = await scanner.head(received)
       if (!verdict.ok) {
         received.cancel()
@@ -77,9 +87,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       const headers = pickAnswerHeaders(received.headers, rules)
       const begun = isEvents
         ? { whole: undefined, pieces }
-        : await collectShort(pieces, received).catch((thrown: unknown) =>
-            failUnbegun(paid, facts, received, thrown),
-          )
+        : await collectShort(pieces, received).catch((thrown: unknown) => failUnbegun(passing, facts, thrown))
       if (begun.whole) {
         facts.released(begun.whole)
         const { status, statusText } = received
@@ -110,6 +118,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         headers,
         scanner,
         facts,
+        patience,
         pieces: begun.pieces,
         events: isEvents ? createEventSplitter() : undefined,
         // Whoever counts the bytes takes the last one for the end.
@@ -154,11 +163,14 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         gate: streaming.scanner === passThrough ? 'not_run' : 'clean',
         stream,
       })
-      await sink.write(last)
+      await streaming.patience.wait(sink.write(last))
       sink.end(streaming.keepsOne ? undefined : { [RECEIPT_HEADER]: receipt.jws })
       return { attempt_id: attempt.id, end: 'complete' }
     } catch (thrown) {
       sink.abort()
+      // It is settled; whether the last bytes were read nobody here can know.
+      if (thrown instanceof ClientStalled || thrown instanceof StreamBroken)
+        return { attempt_id: attempt.id, end: 'complete' }
       throw thrown
     }
   }
@@ -166,7 +178,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
   /** What ended an answer that was begun, as it stands in the receipt. Nothing is sent again. */
   async function recordBreak(
     paid: Paid,
-    { received, facts, scanner }: Streaming,
+    { received, facts, scanner, revoked }: Streaming,
     thrown: unknown,
   ): Promise<RelayEnd> {
     const { status } = received
@@ -175,7 +187,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       await endings.refuse(paid, status, thrown.verdict, facts.at('reflected')).catch(expectRefusal)
       return 'reflected'
     }
-    const { end, ...ending } = breakOf(thrown)
+    const { end, ...ending } = breakOf(thrown, revoked)
     await endings
       .end(paid, {
         ...ending,
@@ -190,13 +202,12 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
 
   /** An answer that broke off before any of it was written. */
   async function failUnbegun(
-    paid: Paid,
+    { paid, revoked, received: { status, cancel } }: Passing,
     facts: Facts,
-    { status, cancel }: StreamedAnswer,
     thrown: unknown,
   ): Promise<never> {
     cancel()
-    const { end, state, outcome } = breakOf(thrown)
+    const { end, state, outcome } = breakOf(thrown, revoked)
     const { balance, receipt } = await endings.end(paid, {
       state,
       outcome,
@@ -217,10 +228,12 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
 const BREAK_WORDS: Readonly<Record<RelayEnd, string>> = {
   complete: 'it ended',
   client_closed: 'the program went away',
+  client_stalled: 'the program read nothing for longer than the gateway waits',
   upstream_reset: 'the connection was lost',
   idle: 'it fell silent for longer than the gateway waits',
   limit: 'it was longer than the gateway allows',
   reflected: 'it contained the credential',
+  revoked: 'the capability was revoked',
 }
 
 /** The store keeps what could not be stored yet (attempts.ts), and the words of a refusal have nobody to read them. */
@@ -232,6 +245,7 @@ interface Streaming extends Passing {
   readonly headers: HeaderPairs
   readonly scanner: Scanner
   readonly facts: Facts
+  readonly patience: Patience
   readonly pieces: AsyncIterable<Buffer>
   readonly events: EventSplitter | undefined
   readonly keepsOne: boolean
@@ -255,6 +269,7 @@ async function release({
   scanner,
   sink,
   facts,
+  patience,
   keepsOne,
   rules,
 }: Streaming): Promise<Buffer> {
@@ -272,7 +287,7 @@ async function release({
     const now = keepsOne ? out.subarray(0, -1) : out
     kept = keepsOne ? out.subarray(-1) : Buffer.alloc(0)
     facts.released(now, events?.count())
-    await sink.write(now)
+    await patience.wait(sink.write(now))
     if (sink.isGone) throw new StreamBroken('aborted')
   }
 
@@ -331,11 +346,14 @@ interface Break {
   readonly outcome: string
 }
 
-function breakOf(thrown: unknown): Break {
+function breakOf(thrown: unknown, { aborted: isRevoked }: AbortSignal): Break {
+  if (thrown instanceof ClientStalled)
+    return { end: 'client_stalled', state: 'settled', outcome: 'client_stalled' }
   if (thrown instanceof TooLong) return { end: 'limit', state: 'settled', outcome: 'response_too_large' }
   const reason = thrown instanceof StreamBroken ? thrown.reason : 'reset'
   switch (reason) {
     case 'aborted':
+      if (isRevoked) return { end: 'revoked', state: 'settled', outcome: 'revoked' }
       return { end: 'client_closed', state: 'settled', outcome: 'client_closed' }
     case 'total':
       return { end: 'limit', state: 'settled', outcome: 'response_too_long' }
@@ -344,38 +362,6 @@ function breakOf(thrown: unknown): Break {
     case 'reset':
     case 'malformed':
       return { end: 'upstream_reset', state: 'ambiguous', outcome: 'no_answer_body_incomplete' }
-  }
-}
-
-interface Facts {
-  /** Counts what goes out. */
-  released(bytes: Buffer, events?: number): void
-  at(end: RelayEnd): StreamFacts
-}
-
-function createFacts({ paid, sent }: Passing, isEvents: boolean, now: () => number): Facts {
-  const { createdAt } = paid.attempt
-  const firstByteMs = now() - createdAt
-  const hash = createHash('sha256')
-  let bytesOut = 0
-  let count = 0
-  return {
-    released(bytes, events = count) {
-      hash.update(bytes)
-      bytesOut += bytes.length
-      count = events
-    },
-    at: (end) => ({
-      kind: isEvents ? 'sse' : 'bytes',
-      bytes_in: sent.bytes(),
-      bytes_out: bytesOut,
-      events: isEvents ? count : undefined,
-      first_byte_ms: firstByteMs,
-      duration_ms: now() - createdAt,
-      end,
-      digest: bytesOut === 0 ? digestContent(undefined) : `sha-256=:${hash.copy().digest('base64')}:`,
-      request_digest: sent.digest(),
-    }),
   }
 }
 

@@ -1,6 +1,7 @@
 // Headers of an unmodified program and of the answer that it gets. The lists are of what does not pass: a program needs whatever else its
 // upstream and its library know of.
 import type { Placement } from '../../../schemas/credential-settings.ts'
+import { listed } from '../../lib/websocket.ts'
 import type { HeaderPairs } from '../headers.ts'
 import type { OutboundResponse } from '../ports.ts'
 
@@ -8,7 +9,8 @@ const words = (text: string) => new Set(text.split(' '))
 
 /** Of one connection (RFC 9110, 7.6.1), of the message's own frame, or set anew by the gateway. */
 const OF_CONNECTION = words(
-  'connection keep-alive te trailer transfer-encoding upgrade host content-length accept-encoding expect http2-settings',
+  'connection keep-alive te trailer transfer-encoding upgrade host content-length accept-encoding expect http2-settings ' +
+    'sec-websocket-extensions',
 )
 /** They say who asks, from where, or another target: the upstream is asked by the gateway. */
 const OF_ROUTE = words(
@@ -44,8 +46,10 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
   const named = namedByConnection(given)
   const picked = given
     .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .map(([name, value]) => [name, name === SUBPROTOCOLS ? withoutTokens(value) : value] as const)
     .filter(
       ([name, value]) =>
+        !(name === SUBPROTOCOLS && value === '') &&
         !OF_CONNECTION.has(name) &&
         !OF_ROUTE.has(name) &&
         !OF_RANGES.has(name) &&
@@ -61,6 +65,13 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
     a < b ? -1 : a > b ? 1 : 0,
   )
 }
+
+/** Browsers' libraries put a key among the subprotocols, where they can set no header: the others stay. */
+const SUBPROTOCOLS = 'sec-websocket-protocol'
+const withoutTokens = (value: string) =>
+  listed(value)
+    .filter((name) => !OWN_TOKEN.test(name))
+    .join(', ')
 
 function namedByConnection(given: HeaderPairs): ReadonlySet<string> {
   return new Set(

@@ -24,16 +24,18 @@ import { approvedGrant, type AskPeople, askIfRuled } from './ask.ts'
 import { addressOf } from './credential.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
+import { createRevocations } from './revocations.ts'
 import { comparedPart, digestedPart, prepareExchange, rulesOf } from './prepare.ts'
 import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
+import { createWebSockets } from './websocket/index.ts'
 import { ATTEMPT_COST } from '../wire.ts'
 
 export interface RelayParts extends ReserveParts, EndingParts {
   readonly providers: Providers
   readonly store: Pick<
     Store,
-    'getCredential' | 'findParts' | 'reserveAttempt' | 'getReceipt' | 'keepReplayReceipt'
+    'getCredential' | 'findParts' | 'reserveAttempt' | 'getReceipt' | 'keepReplayReceipt' | 'listStanding'
   >
   readonly capabilityFor: Egress['capabilityFor']
   readonly runner: Pick<Runner, 'recall' | 'ready'>
@@ -46,12 +48,14 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly log: Logger
 }
 
-export function createRelay(parts: RelayParts): Relay {
+export function createRelay(parts: RelayParts): Relay & { close(): void } {
   const { store, runner, sender } = parts
   const limits = createStreamLimits()
   const reserve = createReserve(parts)
   const endings = createEndings(parts)
   const answers = createAnswers({ ...parts, endings })
+  const webSockets = createWebSockets({ ...parts, endings })
+  const revocations = createRevocations(parts)
 
   return {
     async relay(exchange, held, charge) {
@@ -62,6 +66,8 @@ export function createRelay(parts: RelayParts): Relay {
         leave()
       }
     },
+    watchRevocation: (capabilityId) => revocations.watch(capabilityId),
+    close: () => revocations.close(),
   }
 
   async function pass(exchange: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed> {
@@ -95,7 +101,12 @@ export function createRelay(parts: RelayParts): Relay {
     }
     charge.taken(ATTEMPT_COST, reserved.attempt.id)
     await parts.fault.at('after_reserve')
-    return await send(reserved, exchange, body)
+    const watched = revocations.watch(capability.id)
+    try {
+      return await send(reserved, exchange, body, watched.signal)
+    } finally {
+      watched.leave()
+    }
   }
 
   async function bodyRules(capability: CredentialCapability) {
@@ -136,8 +147,14 @@ export function createRelay(parts: RelayParts): Relay {
     return { request, credential, provider, digest }
   }
 
-  async function send(reserved: Paid, exchange: HttpExchange, body: ReadBody): Promise<Relayed> {
-    const rules = rulesOf(must(reserved.credential, 'the credential of an exchange'))
+  async function send(
+    reserved: Paid,
+    exchange: HttpExchange,
+    body: ReadBody,
+    revoked: AbortSignal,
+  ): Promise<Relayed> {
+    const { upgrade: program } = exchange
+    const rules = rulesOf(must(reserved.credential, 'the credential of an exchange'), program !== undefined)
     const paid: Paid = {
       ...reserved,
       pickHeaders: (received) => joinPairs(pickAnswerHeaders(received, rules)),
@@ -156,12 +173,25 @@ export function createRelay(parts: RelayParts): Relay {
       tls,
       partition,
       clocks: rules.clocks,
-      signal: exchange.signal,
+      signal: AbortSignal.any([exchange.signal, revoked]),
+      ...(program && { upgrade: 'websocket' }),
     })
-    if (!result.ok) return await fail(paid, result)
+    if (!result.ok) return await fail(paid, result, revoked)
+    if (result.upgraded) {
+      const { upgraded } = result
+      // Without a program that asked for it there is none; the adapter asked for nothing then.
+      return await webSockets.pass({
+        paid,
+        rules,
+        answered,
+        upgraded,
+        program: must(program, 'a program'),
+        revoked,
+      })
+    }
     const received = result.answer
     try {
-      return await answers.pass({ paid, rules, sent, answered, received, sink: exchange.answer })
+      return await answers.pass({ paid, rules, sent, answered, received, sink: exchange.answer, revoked })
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown
       // A defect of ours: the attempt has an end all the same, and nobody takes what was passed on for the whole.
@@ -175,11 +205,15 @@ export function createRelay(parts: RelayParts): Relay {
     }
   }
 
-  function fail(paid: Paid, failure: Extract<StreamResult, { ok: false }>): Promise<never> {
+  function fail(
+    paid: Paid,
+    failure: Extract<StreamResult, { ok: false }>,
+    { aborted: isRevoked }: AbortSignal,
+  ): Promise<never> {
     if (failure.phase !== 'aborted') return endings.fail(paid, failure)
     return endings.fail(paid, {
       phase: failure.isSent ? 'after_send' : 'before_send',
-      reason: 'client_closed',
+      reason: isRevoked ? 'revoked' : 'client_closed',
     })
   }
 }

@@ -2,9 +2,20 @@
 import type { CreditCharge } from '../../core/credit-charge.ts'
 import type { HttpExchange } from '../../core/message.ts'
 import type { HeldCapability } from '../../store/ports.ts'
+import type { Watched } from './revocations.ts'
 
 /** How an exchange ended; receipts name it. */
-export type RelayEnd = 'complete' | 'client_closed' | 'upstream_reset' | 'idle' | 'limit' | 'reflected'
+export const RELAY_ENDS = [
+  'complete',
+  'client_closed',
+  'client_stalled',
+  'upstream_reset',
+  'idle',
+  'limit',
+  'reflected',
+  'revoked',
+] as const
+export type RelayEnd = (typeof RELAY_ENDS)[number]
 
 /** An exchange whose answer was begun. */
 export interface Relayed {
@@ -21,4 +32,6 @@ export interface Relay {
    * a problem document and the headers of `retryHeaders`
    */
   relay(exchange: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed>
+  /** For connections that somebody else holds on the word of a capability: told when it is not good any more. */
+  watchRevocation(capabilityId: string): Watched
 }

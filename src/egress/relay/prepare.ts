@@ -25,6 +25,8 @@ import { programTarget } from './target.ts'
 /** Of a connection, its TLS included. */
 const CONNECT_MS = 10_000
 const IDLE_MS = 5 * 60_000
+/** People talk in some of them, and think. */
+const WEBSOCKET_IDLE_MS = 10 * 60_000
 
 /** What the credential says of requests of programs. */
 export interface RelayRules extends RequestHeaderRules {
@@ -35,7 +37,11 @@ export interface RelayRules extends RequestHeaderRules {
   readonly readsWhole: boolean
 }
 
-export function rulesOf(credential: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>): RelayRules {
+/** @param isWebSocket whether the program asks for one, which may be silent for longer than an answer */
+export function rulesOf(
+  credential: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>,
+  isWebSocket = false,
+): RelayRules {
   const { settings } = credential
   const { relay = {}, kind } = settings
   const placements = placementsOf(credential)
@@ -52,7 +58,7 @@ export function rulesOf(credential: Pick<SealedCredential, 'header' | 'scheme' |
     clocks: {
       connectMs: CONNECT_MS,
       firstByteMs: relay.first_byte_ms ?? MAX_RELAY_LIMITS.first_byte_ms,
-      idleMs: relay.idle_ms ?? IDLE_MS,
+      idleMs: relay.idle_ms ?? (isWebSocket ? WEBSOCKET_IDLE_MS : IDLE_MS),
       totalMs: relay.total_ms ?? MAX_RELAY_LIMITS.total_ms,
     },
     readsWhole,

@@ -11,6 +11,8 @@ const WINDOW_BYTES = 16 * 1024
 const LEAST_OVERLAP_BYTES = 1024
 /** In its longest form, `\u00xx`, a byte of the secret takes six. */
 const CHARS_PER_BYTE = 6
+/** Letters: fewer of them give nothing away, and end every other text. */
+const LEAST_BEGINNING = 4
 
 export type Scanned = { readonly ok: true; readonly released: Buffer } | Exclude<LeakVerdict, { ok: true }>
 
@@ -19,6 +21,11 @@ export interface Scanner {
   head(response: Pick<OutboundResponse, 'statusText' | 'headers'>): Promise<LeakVerdict>
   /** @param isRounded nothing of it goes on in what follows: events of a stream are let go whole */
   push(bytes: Buffer, isRounded: boolean): Promise<Scanned>
+  /**
+   * How many of the last bytes that were let go may be the beginning of the secret; for who lets whole messages go. 0 where it would be one of
+   * fewer than four letters.
+   */
+  beginning(): number
   /** What is still held, at the end. */
   end(): Promise<Scanned>
 }
@@ -27,6 +34,7 @@ export interface Scanner {
 export const passThrough: Scanner = {
   head: async () => ({ ok: true }),
   push: async (released) => ({ ok: true, released }),
+  beginning: () => 0,
   end: async () => ({ ok: true, released: Buffer.alloc(0) }),
 }
 
@@ -79,6 +87,7 @@ export function createScanner(gate: LeakGate, sought: Sought): Scanner {
       }
       return { ok: true, released: Buffer.concat(released) }
     },
+    beginning: () => tailOf(sought)(before, overlap, LEAST_BEGINNING),
     async end() {
       // It was searched, with all that went before it.
       const released = held

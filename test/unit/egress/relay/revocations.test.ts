@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { createRevocations } from '../../../../src/egress/relay/revocations.ts'
+import { createLogger } from '../../../../src/lib/log.ts'
+
+function looking(standing: (ids: readonly string[]) => readonly string[] = (ids) => ids) {
+  const asked: (readonly string[])[] = []
+  const revocations = createRevocations({
+    store: {
+      listStanding: async (ids) => {
+        asked.push(ids)
+        return standing(ids)
+      },
+    },
+    log: createLogger('silent'),
+    everyMs: 5,
+  })
+  return { revocations, asked }
+}
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) =>
+    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve()),
+  )
+
+describe('looking for what was revoked', () => {
+  it('asks nothing while nothing is open, nor once nothing is', async () => {
+    const { revocations, asked } = looking()
+    await sleep(30)
+    expect(asked).toEqual([])
+    const watched = revocations.watch('cap_1')
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
+    watched.leave()
+    await sleep(20)
+    const before = asked.length
+    await sleep(50)
+    expect(asked.length).toBe(before)
+  })
+
+  it('asks once for all that is open, and for each capability once', async () => {
+    const { revocations, asked } = looking()
+    const watched = ['cap_1', 'cap_1', 'cap_2'].map((id) => revocations.watch(id))
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
+    expect(asked[0]).toEqual(['cap_1', 'cap_2'])
+    for (const one of watched) one.leave()
+  })
+
+  it('tells all that stand on what is gone, and nobody else', async () => {
+    const { revocations } = looking((ids) => ids.filter((id) => id !== 'cap_1'))
+    const [one, another, other] = ['cap_1', 'cap_1', 'cap_2'].map((id) => revocations.watch(id))
+    await Promise.all([aborted(one!.signal), aborted(another!.signal)])
+    expect(other!.signal.aborted).toBe(false)
+    for (const watched of [one, another, other]) watched!.leave()
+  })
+
+  it('goes on when the store fails, and ends nothing for it', async () => {
+    let isFailing = true
+    const { revocations, asked } = looking(() => {
+      if (isFailing) throw new Error('no store')
+      return []
+    })
+    const watched = revocations.watch('cap_1')
+    await expect.poll(() => asked.length).toBeGreaterThan(2)
+    expect(watched.signal.aborted).toBe(false)
+    isFailing = false
+    await aborted(watched.signal)
+    watched.leave()
+  })
+})
