@@ -1,5 +1,6 @@
 // WebSockets of unmodified programs behind a base URL: real clients, a real TLS upstream, and what the receipt says of them.
 import { randomBytes } from 'node:crypto'
+import { type EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -119,11 +120,16 @@ describe('a WebSocket behind a base URL', () => {
   })
 
   it('has its receipt before the program is told that it ended well', async () => {
-    serveWebSockets(gw.upstream, (ws) => setTimeout(() => ws.close(1000, 'bye'), 20))
+    serveWebSockets(gw.upstream, (ws) => ws.on('message', () => ws.close(1000, 'bye')))
     const socket = await open()
-    const state = socket.closed.then(() => gw.rest('GET', `/v1/egress/attempts/${attemptOf(socket)}`))
+    // The close frame itself: the client tells of the end when the connection is gone, too.
+    const { _receiver: receiver } = socket.ws as unknown as { _receiver: EventEmitter }
+    const told = once(receiver, 'conclude')
+    socket.ws.send('that is all')
+    await told
+    const { body } = await gw.rest('GET', `/v1/egress/attempts/${attemptOf(socket)}`)
+    expect(body).toMatchObject({ state: 'settled', receipt_id: expect.stringMatching(/^rcp_/) })
     expect(await socket.closed).toEqual({ code: 1000, reason: 'bye' })
-    expect((await state).body.state).toBe('settled')
   })
 
   it('passes pings, pongs and a subprotocol, and the secret in no subprotocol', async () => {
