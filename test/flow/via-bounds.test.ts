@@ -206,7 +206,7 @@ describe('bounds and places of a base URL behind the gateway', () => {
   })
 
   it('ends an answer whose program does not read, and says that it was the program', async () => {
-    const { url, capability } = await door(relay({ idle_ms: 500 }))
+    const { url, capability } = await door(relay({ idle_ms: 3_000 }))
     gw.upstream.respond((_request, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' })
       const more = () => void (res.destroyed || res.write(`data: ${'x '.repeat(50_000)}\n\n`, more))
@@ -218,7 +218,7 @@ describe('bounds and places of a base URL behind the gateway', () => {
   })
 
   it('does not take an upstream for silent while its answer waits for a program that reads slowly', async () => {
-    const { ask } = await door(relay({ idle_ms: 600 }))
+    const { ask } = await door(relay({ idle_ms: 3_000 }))
     gw.upstream.respond((_request, res) => {
       res.writeHead(200, { 'content-type': 'application/octet-stream' })
       res.end(Buffer.alloc(24 * 1024 * 1024, 'x '))
@@ -231,18 +231,11 @@ describe('bounds and places of a base URL behind the gateway', () => {
       // Each wait is shorter than what ends it, all of them together are longer.
       if (size > (pauses + 1) * 4 * 1024 * 1024) {
         pauses++
-        await sleep(250)
+        await sleep(700)
       }
     }
     expect([size, pauses]).toEqual([24 * 1024 * 1024, 5])
     expect(await ended(answer.headers.get('x-gateway-attempt'))).toMatchObject({ outcome: 'delivered' })
-  })
-
-  it('ends an answer that a program reads for too long after its upstream is done', async () => {
-    const { url, capability } = await door(relay({ idle_ms: 600_000, total_ms: 700 }))
-    gw.upstream.respond((_request, res) => res.end(Buffer.alloc(24 * 1024 * 1024, 'x ')))
-    const record = await ended(await stalled(`${url}/v1/file`, capability))
-    expect(record).toMatchObject({ state: 'settled', outcome: 'response_too_long' })
   })
 })
 

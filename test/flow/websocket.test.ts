@@ -373,7 +373,7 @@ describe('a WebSocket behind a base URL', () => {
   })
 
   it('stops reading from an upstream whose program does not read, and names the program as the one who stalled', async () => {
-    const { open: openOwn } = await door({ idle_ms: 1_000 })
+    const { open: openOwn } = await door({ idle_ms: 3_000 })
     let buffered = 0
     serveWebSockets(gw.upstream, (ws) => {
       const more = () => {
