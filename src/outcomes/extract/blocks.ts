@@ -1,5 +1,6 @@
 // Reads the tree into blocks in reading order: headings, paragraphs, list items, quotes, code, data tables; what shows no
 // text of its own, images and rules, is kept beside them. Iterative throughout.
+import { isSetApart } from './apart.ts'
 import { codeLanguage, codeText, isLineNumbers } from './code.ts'
 import { BLOCKS, isPart, isTextHolder, pushReversed } from './elements.ts'
 import { createFrames, type Frame, type Item } from './frames.ts'
@@ -155,6 +156,7 @@ export function readBlocks(
       // Forums name who is quoted in the line above.
       if (name === 'cite' && frames.inQuote && textOf(element, '', MAX_CITE_PIECES).trimEnd().endsWith(':'))
         stack.push(BREAK)
+      if (isSetApart(element)) collector.text(' ')
       const entered = collector.enter(element, isAside)
       if (entered === 'done') return
       if (entered === 'styled') stack.push(element, LEAVE)

@@ -219,7 +219,7 @@ function readName(name: string): Rule | undefined {
   for (const [i, part] of parts.entries()) {
     const pair = `${part}-${parts[i + 1]}`
     if (NO_PAIRS.has(pair)) continue
-    if (part === 'reviews') found = strongerOf(found, 'reviews')
+    if (part === 'reviews' || part === 'review') found = strongerOf(found, 'reviews')
     else if (COMMENTS.has(part)) found = strongerOf(found, 'comments')
     else if (isKept) continue
     else if (WEAK.has(part)) found = strongerOf(found, 'weak')

@@ -22,6 +22,9 @@ const FORUM_TYPES = ['DiscussionForumPosting', 'QAPage']
 /** A segment of the path that forums have, whatever they run on. */
 const FORUM_PATH =
   /\/(?:forums?|threads?|boards?|bbs|discussions?|viewtopic|showthread|questions(?=\/\d))(?:[/.?]|$)/i
+/** Where the largest shops show one thing, with its number; they state nothing else of it. */
+const PRODUCT_PATH = /\/(?:dp|gp\/product|itm)\/(?:[\w%-]{1,200}\/)?[A-Z0-9]{8,16}(?:[/?#]|$)/
+const PRODUCT_ITEM = /^\s*https?:\/\/schema\.org\/product\/?\s*$/i
 /** Variants of one product are stated one by one now and then; a list of products states more of them. */
 const MAX_PRODUCTS = 2
 const MAX_STATED_CHARACTERS = 200_000
@@ -35,7 +38,9 @@ export function readHints(page: ParsedPage, jsonLd: JsonLd, url: string | undefi
   const offered = jsonLd.nodes.filter(isOffered).length
   const isProduct =
     !isStatedArticle &&
-    ((offered > 0 && offered <= MAX_PRODUCTS) || /^(?:og:)?product(?:\.item)?$/.test(openGraph))
+    ((offered > 0 && offered <= MAX_PRODUCTS) ||
+      /^(?:og:)?product(?:\.item)?$/.test(openGraph) ||
+      (offered === 0 && isSold(page, url)))
   const isStatedForum = FORUM_TYPES.some((type) => types.has(type))
   const isForum = isStatedForum || (!isAnyArticle && url !== undefined && FORUM_PATH.test(url))
   return {
@@ -51,6 +56,13 @@ export function readHints(page: ParsedPage, jsonLd: JsonLd, url: string | undefi
 const isOffered = (node: Node) =>
   own(node, 'offers') !== undefined &&
   typesOf(node).some((type) => type === 'Product' || type === 'ProductGroup')
+
+/** By microdata of one product, or by the address. */
+function isSold({ all }: ParsedPage, url: string | undefined): boolean {
+  if (url !== undefined && PRODUCT_PATH.test(url)) return true
+  const items = all.filter(({ attributes }) => PRODUCT_ITEM.test(attribute(attributes, 'itemtype') ?? ''))
+  return items.length > 0 && items.length <= MAX_PRODUCTS
+}
 
 const openGraphType = ({ head }: ParsedPage): string => {
   const meta = head.find(

@@ -45,7 +45,9 @@ const MAX_BETWEEN_HEAD = 3
 /** Systems call every page an article in Open Graph; one with more prose than this beside its cards is one. */
 const MAX_LISTING_PROSE = 40
 /** Pages send the same paragraph for narrow and for wide windows; what is shorter may be said twice. */
-const MIN_REPEATED_WORDS = 12
+const MIN_REPEATED_WORDS = 6
+/** Authors and posters repeat a line more often than a shop means to. */
+const MIN_REPEATED_PROSE = 12
 
 /** @param pictures elements with a picture in them */
 export function scoreBlocks(
@@ -99,7 +101,11 @@ export function scoreBlocks(
     return good[i] === true || isBelonging(block, i)
   }
   const kept = blocks.filter((block, i) => within(root, block) && !isCaption(block) && isKept(block, i))
-  return { blocks: withoutRepeated(kept), isListing: kind === 'listing' }
+  const isProse = kind === 'article' || isThread
+  return {
+    blocks: withoutRepeated(kept, isProse ? MIN_REPEATED_PROSE : MIN_REPEATED_WORDS),
+    isListing: kind === 'listing',
+  }
 }
 
 interface Judgement {
@@ -175,7 +181,7 @@ const isCaption = ({ at }: Block) =>
  * Items of lists and rows are left as often as they come: equal ones are different things. So is what comes twice in one part of the
  * page, such as the dishes of a plan for a week.
  */
-function withoutRepeated(blocks: readonly Block[]): Block[] {
+function withoutRepeated(blocks: readonly Block[], minWords: number): Block[] {
   const said = new Map<string, Element | undefined>()
   const headings = new Set<string>()
   const kept: Block[] = []
@@ -183,7 +189,7 @@ function withoutRepeated(blocks: readonly Block[]): Block[] {
   let waiting: Block[] = []
   for (const block of blocks) {
     const text = repeatable(block)
-    if (text !== undefined && (block.words ?? 0) >= MIN_REPEATED_WORDS) {
+    if (text !== undefined && (block.words ?? 0) >= minWords) {
       if (said.has(text) && said.get(text) !== block.at?.parent) {
         waiting = []
         continue

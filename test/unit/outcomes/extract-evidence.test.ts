@@ -256,3 +256,40 @@ describe('raised and lowered signs', () => {
     expect(textOf(`<p>${html}</p>`)).toBe(text)
   })
 })
+
+describe('spans that a style sheet sets apart', () => {
+  it.each([
+    [
+      'the name of a property and its value',
+      '<span class="row_name"><b>ISBN-10</b></span><span class="row_value">0544</span>',
+      'ISBN-10 0544',
+    ],
+    [
+      'a count beside a count',
+      '<span class="stock">5 available</span><span class="sold">1 sold</span>',
+      '5 available 1 sold',
+    ],
+    [
+      'a choice and its state',
+      '<span>Buy it now</span><span class="clipped">Selected</span>',
+      'Buy it nowSelected',
+    ],
+    [
+      'a choice with a class',
+      '<span class="text">Buy it now</span><span class="clipped">Selected</span>',
+      'Buy it now Selected',
+    ],
+    ['letters that move', '<span class="l1">K</span><span class="l2">ettle</span>', 'Kettle'],
+    [
+      'a price in pieces',
+      '<span class="sign">$</span><span class="whole">12</span><span class="cents">.50</span>',
+      '$12.50',
+    ],
+    ['spans of one look', '<span class="w">Mac</span><span class="w">Book</span>', 'MacBook'],
+    ['spans in a sentence', 'a<span class="x">Mac</span><span class="y">Book</span>', 'aMacBook'],
+  ])('%s', (_, html, text) => {
+    expect(
+      textOf(`<main><h1>Kettle</h1>${paragraphs(4)}<div>${html}</div>${paragraphs(4)}</main>`),
+    ).toContain(`\n${text}\n`)
+  })
+})

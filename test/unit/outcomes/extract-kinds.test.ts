@@ -53,7 +53,7 @@ describe('listings', () => {
 describe('products', () => {
   const page = (head: string) =>
     `${head}<main><div><h1>Kettle</h1><div>$49.50</div><div>In stock</div></div><div>${prose(1)}${prose(2)}</div>` +
-    `<div><h2>Reviews</h2>${many(3, (i) => `<div class=review><b>Reader ${i}</b>${prose(i, 'this kettle')}</div>`)}</div>` +
+    `<div><h2>Reviews</h2>${many(3, (i) => `<div class=opinion><b>Reader ${i}</b>${prose(i, 'this kettle')}</div>`)}</div>` +
     `<div><h2>More</h2>${many(4, (i) => tile(i).replace('Kettle', 'Teapot of glass with flowers').replace('<span>', '<span>Nobody asked for it, and it is sold here for no more than '))}</div></main>`
 
   it.each([
@@ -79,6 +79,28 @@ describe('products', () => {
       if (name.includes('reviews')) expect(read(html).text).toContain('how I liked it')
     },
   )
+
+  it('come without each review that has that name, also where the part around them has none', () => {
+    const html = `<main><div><h1>Kettle</h1><div>$49.50</div></div><div>${many(5, prose)}</div><ul>${many(3, (i) => `<li class="review r${i}">${prose(i, 'how I liked it')}</li>`)}</ul></main>`
+    expect(read(stated + html).text).not.toContain('how I liked it')
+    expect(read(html).text).toContain('how I liked it')
+  })
+
+  it.each([
+    ['microdata', '<div itemscope itemtype="https://schema.org/Product">', 'https://a.example/kettle'],
+    ['the address of a large shop', '<div>', 'https://shop.example/steel-kettle/dp/B0D1XD1ZV3?ref=x'],
+    ['the address of an auction', '<div>', 'https://shop.example/itm/225991068401'],
+  ])('are known by %s where they state nothing', (_, open, url) => {
+    const html = `${open}<main><div><h1>Kettle</h1><div>$49.50</div></div><div>${many(5, prose)}</div><div class=reviews>${many(4, (i) => prose(i, 'how I liked it'))}</div></main></div>`
+    expect(read(html, url).text).not.toContain('how I liked it')
+    expect(read(html.replace(open, '<div>'), 'https://a.example/itm/old').text).toContain('how I liked it')
+  })
+
+  it('are none where microdata lists many', () => {
+    const item = '<i itemscope itemtype="http://schema.org/Product"></i>'.repeat(3)
+    const html = `${item}<main><h1>Kettles</h1>${many(5, prose)}<div class=reviews>${many(4, (i) => prose(i, 'how I liked it'))}</div></main>`
+    expect(read(html).text).toContain('how I liked it')
+  })
 
   it('reach from the name, beside which the price stands, to a description far from it', () => {
     const html = `${stated}<div><div><h1>Kettle</h1><div>$49.50</div></div><div>${many(5, prose)}</div></div>`
