@@ -1,5 +1,5 @@
 // Jobs that people ask for and that are not done here: what each is, why not, and what is nearest. Data only. The words by which they are
-// recognised are in job-words.ts.
+// recognised are in job-words/.
 import type { OutcomeId } from '../../../schemas/outcome.ts'
 
 export interface UndoneJob {

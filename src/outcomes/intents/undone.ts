@@ -1,7 +1,7 @@
 // Finds the jobs in a sentence that are not done here. Pure and linear: a phrase is tried only where its first word stands, and what may
 // stand between its words is bounded.
 import type { JobId } from './jobs.ts'
-import { JOB_WORDS, LANGUAGES, THINGS } from './job-words.ts'
+import { JOB_WORDS, LANGUAGES, THINGS } from './job-words/index.ts'
 import { createLexicon } from './lexicon.ts'
 import { foldPhrase, stemsOf, type Token, URL_MARK } from './tokens.ts'
 import { withPersons } from './vocabulary.ts'
@@ -41,9 +41,8 @@ interface Phrase {
   readonly rest: readonly Element[]
 }
 
-const words = (text: string) => text.split(/\s+/).map(foldPhrase)
-const languages = new Set(words(LANGUAGES))
-const things = new Set(words(THINGS))
+const languages = new Set(LANGUAGES.map(foldPhrase))
+const things = new Set(THINGS.map(foldPhrase))
 /** In Arabic the preposition is written with the name. */
 const TO_LANGUAGE = /^و?(?:لل|بال|عال|ل|ب)(.+)$/
 const isLanguage = ({ stems }: Word) => stems.some((stem) => languages.has(stem))
@@ -67,12 +66,11 @@ const single = new Map<string, { readonly job: JobId; readonly isAct: boolean }>
 const phrases = new Map<string, Phrase[]>()
 /** Phrases whose first word is one of many. */
 const open: { readonly first: (word: Word) => boolean; readonly phrase: Phrase }[] = []
-for (const { job, things: nouns = '', acts = '', verbs = '', phrases: said = '' } of JOB_WORDS) {
-  for (const noun of words(nouns)) if (noun !== '') single.set(noun, { job, isAct: false })
-  for (const act of words(acts)) if (act !== '') single.set(act, { job, isAct: true })
-  for (const verb of verbs.split(' '))
-    if (verb !== '') for (const form of withPersons(verb)) single.set(form, { job, isAct: true })
-  for (const written of said.split('|')) if (written !== '') addPhrase(job, written)
+for (const { job, things: nouns = [], acts = [], verbs = [], phrases: said = [] } of JOB_WORDS) {
+  for (const noun of nouns) single.set(foldPhrase(noun), { job, isAct: false })
+  for (const act of acts) single.set(foldPhrase(act), { job, isAct: true })
+  for (const verb of verbs) for (const form of withPersons(verb)) single.set(form, { job, isAct: true })
+  for (const written of said) addPhrase(job, written)
 }
 
 function addPhrase(job: JobId, written: string): void {
