@@ -104,11 +104,15 @@ function score(reason: Exclude<PoorReason, 'remnant'>, said: Said, facts: Facts)
   const isAlone = (rest <= MAX_REST_WORDS || reason === 'paywall') && reason !== 'consent_wall'
   const needed = isAlone ? short : Math.max(short, 2)
   const isAbout =
-    said.names.some((name) => about?.test(name)) ||
+    (said.names.some((name) => about?.test(name)) && !(rest <= BARE_WORDS && hasButton(said, says))) ||
     // A product that is gone is one as long as it has a price.
     (reason === 'soft_404' && said.lines.some((line) => PRICE.test(line)))
   return points >= needed + (isAbout ? 1 : 0) ? points : 0
 }
+
+/** What asks, with the answers in lines of their own, and says nothing else is no policy, whatever it is called. */
+const hasButton = ({ lines }: Said, says: readonly RegExp[]): boolean =>
+  lines.some((line) => estimateWords(line) <= BARE_WORDS && says.some((sign) => sign.test(line)))
 
 /** The words of a page without its furniture and the sentences that have a sign. */
 function restOf({ lines, words }: Said, signs: readonly RegExp[]): number {

@@ -1,7 +1,7 @@
 // The words by which pages that are none are known: what they are called, and what they say to their visitor. They speak to somebody ("verify
 // that you are human"), which pages about them do not. Matched against lower case with straight apostrophes.
 import type { PoorReason } from './reasons.ts'
-import { SENTENCES } from './sentences.ts'
+import { ASIDES, SENTENCES } from './sentences.ts'
 
 export interface Signs {
   /** The whole of a title, of one part of it, or of a heading. */
@@ -40,6 +40,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any('unusual (?:traffic|activity) from your', 'made us think (?:that )?you (?:were|are) a bot', 'you are using automation tools', 'ray id', 'press & hold', 'hold the button to confirm', 'escribe los caracteres', '异常流量', 'verifies that you are not a bot', '完成拼图', 'compléter le puzzle'),
       any('(?:enable|turn on) (?:javascript|js) and (?:cookies|disable any ad ?blocker) ?(?:to continue)?', 'please enable js and disable any ad blocker', '(?:javascript and cookies|cookies and javascript) are enabled', 'javascript und cookies', 'javascript et les cookies', 'javascript y las cookies', 'javascript и файлы cookie', 'جافا سكريبت وملفات', 'browser is accepting cookies', 'you must enable javascript to pass this check', 'enable javascript to proceed', "a required part of this site couldn't load"),
     ],
+    adds: [any(...ASIDES.captcha)],
   },
   access_denied: {
     names: whole('access (?:is )?denied', '(?:error )?(?:403|401|429)', '(?:(?:error|http) )?403(?: -| :|:)? ?forbidden', 'forbidden', 'too many requests', '429 too many requests', 'not available', 'zugriff verweigert', 'accès refusé', 'acceso denegado', 'تم رفض الوصول', '访问被拒绝', '拒绝访问', 'アクセス(?:拒否|が拒否されました)', 'доступ (?:запрещ[её]н|закрыт)', 'sorry, you have been blocked', 'your access to this site has been limited(?: by the site owner)?', 'blocked', 'error 10[012]\\d', 'accesso negato', 'acesso negado', 'toegang geweigerd', 'erişim engellendi', 'odmowa dostępu', '접근이 거부되었습니다'),
@@ -47,6 +48,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any(...SENTENCES.access_denied, "you (?:don't|do not) have permission to (?:access|view)", 'your ip(?: address)? (?:has been|was|is) (?:blocked|banned)', 'доступ к этому ресурсу',  'access to this (?:resource|page|site)[^.]{0,40} is denied',  'you have been blocked', 'your access to this (?:site|service) has been limited', 'you have sent too many requests', 'you are unable to access', "you've been blocked", 'your request has been blocked', 'request forbidden by administrative rules', 'attempting to access this website from a country', 'whitelist your ip', 'block reason:', '(?:content|page|site|video|service|website) is (?:not|un)(?: currently)? ?available in your (?:region|country|location|area)', 'unable to serve readers in your', 'keine berechtigung', "n'êtes pas autorisé", 'no tiene permiso', 'ليس لديك إذن', '没有权限', '权限がありません|権限がありません', 'нет прав для просмотра', 'no está disponible en su región'),
       any('due to legal reasons', 'using a security service to protect itself', 'reference #[\\da-f.]+', 'http response code 503', 'please slow down', 'european economic area', 'if you (?:believe|think) (?:that )?this (?:block )?is (?:a mistake|an error)', 'use your developer token', 'cannot grant you access'),
     ],
+    adds: [any(...ASIDES.access_denied)],
   },
   server_error: {
     names: whole('(?:(?:error|http) )?5\\d\\d', '(?:(?:error|http) )?5\\d\\d(?: -|:)? ?(?:internal server error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out)', 'internal server error', 'bad gateway', 'service (?:temporarily )?unavailable', 'database error', 'runtime error', 'error', 'something went wrong', '(?:site |under |down for )?maintenance', `we'll be back soon`, "server error in '/' application", 'error establishing a database connection', 'wartungsarbeiten', 'fehler', 'site en maintenance', 'erreur', '(?:sitio en )?mantenimiento', 'صيانة', 'الموقع تحت الصيانة', 'خطأ', '系统维护(?:中)?', '出错了', '(?:ただいま)?メンテナンス(?:中です)?', 'エラー', 'технические работы', 'сайт на техническом обслуживании', 'ошибка', '(?:sito in )?manutenzione', 'em manutenção', 'in onderhoud', 'bakım çalışması', 'przerwa techniczna', '서비스 점검(?: 중)?', 'errore', 'erro'),
@@ -55,7 +57,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any("we're performing (?:some )?maintenance", "^(?:we're|we are) (?:currently )?down for maintenance",  'for scheduled maintenance', 'undergoing (?:scheduled |planned )?maintenance', "we'll be back (?:soon|up|shortly)", 'wegen wartungsarbeiten ist (?:unsere|die|diese) (?:web)?(?:site|seite)', 'actuellement en maintenance', 'realizando tareas de mantenimiento', 'الموقع (?:تحت|قيد) الصيانة', '网站正在维护', '系统维护中', 'メンテナンス中です', 'ведутся технические работы', 'sito in manutenzione', 'site (?:está )?em manutenção', 'you are now in line', 'when it is your turn'),
     ],
     adds: [
-      any('(?:please )?(?:try|check back)(?: again)? (?:later|in a (?:minute|few))', 'versuchen sie es später', '(?:réessayer ultérieurement|revenir plus tard)', '(?:de nuevo más tarde|vuelva más tarde)', '(?:مرة أخرى لاحقا|سنعود قريبا)', '请稍后(?:再试|重试)', 'しばらくしてから再度', '(?:попытку позже|зайдите позже)', 'riprova(?:re)? più tardi', 'torneremo online', 'tente novamente mais tarde', 'probeer het later', 'spróbuj ponownie później', '잠시 후 다시', 'connection failure\\W*$', 'description: an application error', 'refresh the page', 'our engineers have been', 'on line \\d+'),
+      any(...ASIDES.server_error, '(?:please )?(?:try|check back)(?: again)? (?:later|in a (?:minute|few))', 'versuchen sie es später', '(?:réessayer ultérieurement|revenir plus tard)', '(?:de nuevo más tarde|vuelva más tarde)', '(?:مرة أخرى لاحقا|سنعود قريبا)', '请稍后(?:再试|重试)', 'しばらくしてから再度', '(?:попытку позже|зайдите позже)', 'riprova(?:re)? più tardi', 'torneremo online', 'tente novamente mais tarde', 'probeer het later', 'spróbuj ponownie później', '잠시 후 다시', 'connection failure\\W*$', 'description: an application error', 'refresh the page', 'our engineers have been', 'on line \\d+'),
     ],
   },
   soft_404: {
@@ -67,7 +69,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any("(?:page|article|product|item|ad|listing|topic|job|position|post|file|video|link) (?:that )?(?:you(?:'re| are| were)|you have|you) (?:after|looking for|requested|trying to (?:reach|find|view))[^.]{0,40}(?:not|n't|no longer|removed|moved|deleted|expired)", 'page que vous (?:recherchez|cherchez|demandez)', 'página que (?:buscas?|solicit)', 'von ihnen (?:aufgerufene|gesuchte|angeforderte) seite', 'pagina che (?:stai cercando|cerchi|hai richiesto)', 'página que (?:você )?(?:procura|está procurando)', 'pagina die (?:je|u) zoekt', 'aradığınız sayfa', '요청하신 페이지|찾으시는 페이지', '(?:strona|strony), której szukasz', 'sidan du (?:letar efter|söker)', 'siden du (?:leder efter|leter etter)', 'etsimääsi sivua', 'صفحه.{0,3} ?که (?:به )?دنبال', 'आप जिस पृष्ठ', 'halaman yang anda cari', 'trang bạn (?:tìm kiếm|đang tìm)', '(?:الصفحة|المنتج) الت?ي? ?(?:ذي )?تبحث عنه', '访问的页面(?:不存在|已)', 'お探しのページ'),
     ],
     adds: [
-      any('(?:may|might) have (?:been )?(?:moved|removed|deleted|renamed|expired|mistyped)', 'back to (?:the )?home', 'go (?:back )?(?:to )?home', 'the page may have', 'mistyped the address', 'has been (?:removed|filled|deleted)', 'posting has expired', 'link you followed may be broken', 'try (?:a search|searching)', 'look at similar', 'oder wurde verschoben', 'nicht mehr verfügbar', 'a été déplacée', 'sido eliminada', 'أو تم نقلها', '已被删除', '该商品已下架', 'urlが変更', 'была удалена', 'вернитесь на главную'),
+      any(...ASIDES.soft_404, '(?:may|might) have (?:been )?(?:moved|removed|deleted|renamed|expired|mistyped)', 'back to (?:the )?home', 'go (?:back )?(?:to )?home', 'the page may have', 'mistyped the address', 'has been (?:removed|filled|deleted)', 'posting has expired', 'link you followed may be broken', 'try (?:a search|searching)', 'look at similar', 'oder wurde verschoben', 'nicht mehr verfügbar', 'a été déplacée', 'sido eliminada', 'أو تم نقلها', '已被删除', '该商品已下架', 'urlが変更', 'была удалена', 'вернитесь на главную'),
     ],
   },
   parked_domain: {
@@ -76,7 +78,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any(...SENTENCES.parked_domain, '(?:this|the) domain (?:name )?(?:[\\w.-]{3,60} )?(?:is|may be) for sale', '(?:buy|inquire about) this domain', 'this domain is parked', 'owner has not yet (?:put up|uploaded|published)',  'this domain has expired', 'if you are the owner of this domain', '(?:this|our|the) (?:new )?(?:site|website) is under construction', '[\\w-]{2,60}\\.[a-z]{2,20} is for sale', '^is for sale\\b', 'this is your first post', 'please contact your hosting provider', 'a new website will be', 'default (?:welcome )?page used to test', '(?:nginx )?web server is successfully installed', 'account has been suspended', 'this store is (?:currently )?unavailable', 'domain steht zum verkauf', 'hier entsteht eine neue', 'is parked free', 'site (?:est )?en construction', 'sitio en construcción', 'сайт находится в разработке', 'الموقع قيد الإنشاء', 'nom de domaine est à vendre', 'dominio está en venta', '域名(?:正在)?出售', 'домен прода[её]тся', 'ドメインは(?:販売中|売り)', 'النطاق معروض للبيع'),
     ],
     adds: [
-      any('get a price in less than', 'click here to inquire', 'related searches', 'contact your (?:registrar|hosting provider)', 'further configuration is required', 'welcome to wordpress', 'start a payment plan', 'owner of this website', 'stay tuned', 'correct operation of the'),
+      any(...ASIDES.parked_domain, 'get a price in less than', 'click here to inquire', 'related searches', 'contact your (?:registrar|hosting provider)', 'further configuration is required', 'welcome to wordpress', 'start a payment plan', 'owner of this website', 'stay tuned', 'correct operation of the'),
     ],
   },
   age_gate: {
@@ -84,6 +86,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
     says: [
       any(...SENTENCES.age_gate, 'you must be (?:18|21|of legal)[^.]{0,40} to (?:enter|view|access|visit)', 'please (?:confirm|verify|enter) your (?:age|date of birth)', 'by entering(?: this site)?,? you (?:confirm|certify|agree) that you are (?:over|at least|of)', 'are you (?:over|at least) (?:18|21)', 'bestätigen sie, dass sie mindestens', "avoir l'âge légal pour (?:accéder|entrer)", 'ser mayor de (?:18 años|edad) para', 'подтвердите свой возраст', '确认您的年龄', '年齢確認をお願い'),
     ],
+    adds: [any(...ASIDES.age_gate)],
   },
   paywall: {
     names: whole('subscribe to (?:continue|read)(?: reading)?', 'you have reached your limit of free articles', 'subscribers only'),
@@ -91,16 +94,16 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any(...SENTENCES.paywall, 'subscribe (?:now )?to (?:continue|keep|read|unlock)', '(?:to|and) (?:continue|keep) reading,? subscribe', 'reached your (?:limit|monthly limit) of free', '(?:article|story|post|content) is (?:only )?for (?:paid |paying )?(?:subscribers|paid members)', 'this is a (?:premium|subscriber)(?:-only)? article', 'unlock (?:it|this article) with a subscription', 'keep reading with a', 'preview of subscription content', 'access through your institution', 'weiterlesen mit', 'artikel ist nur für abonnenten', 'réservé aux abonnés', 'il vous reste \\d', 'exclusivo para suscriptores', 'suscríbete para seguir leyendo', 'المحتوى للمشتركين', 'متابعة القراءة', '付费内容', '订阅后阅读', '有料会員限定', '(?:残り|あと)\\d+文字', 'доступен только подписчикам', 'subscribe to (?:read|see) ', 'abonnez-vous pour lire',  'оформите подписку, чтобы', '(?:story|article|content) is for (?:subscribers|members)(?: only)?\\b',  'read the rest of this (?:story|article)', 'suite (?:de cet article )?est réservée', 'contenido exclusivo para suscriptores', 'riservato agli abbonati', 'abbonati per continuare', 'conteúdo exclusivo para assinantes', 'tylko dla prenumeratorów', 'artikel freischalten'),
     ],
     adds: [
-      any('already a subscriber', 'cancel anytime', 'free trial', 'unlimited access', 'jetzt abonnieren', 'buy this article', 'subscribe now'),
+      any(...ASIDES.paywall, 'already a subscriber', 'cancel anytime', 'free trial', 'unlimited access', 'jetzt abonnieren', 'buy this article', 'subscribe now'),
     ],
   },
   login_wall: {
     names: whole('(?:log|sign) ?in(?: to .{1,40})?', 'login(?: to .{1,40})?', '(?:sign|log) in to continue(?: to .{1,40})?', 'sign up', 'members only', 'session expired', 'your session has expired', 'join to view .{1,40}', 'anmelden', 'anmeldung', 'connexion', 'iniciar sesión', 'تسجيل الدخول', '登录', '登入', 'ログイン', 'вход', 'войти', '.{1,60} login service', 'single sign-on', 'accedi', 'entrar', 'inloggen', 'giriş yap', 'zaloguj się', '로그인', 'logga in', 'bitte melden sie sich an'),
     says: [
-      any(...SENTENCES.login_wall, '(?:must|need to|have to) (?:be logged in|be signed in|log in|sign in|login)(?: or \\w+)? to (?:view|see|access|read|continue)', 'registered and logged in to view', '(?:log|sign) in (?:or (?:sign up|register) )?to (?:continue|view|see|access)', 'please (?:log|sign) in (?:again|or register)', 'is for members only', 'you are not (?:logged|signed) in', 'bitte melden sie sich an',  'your session has expired', 'join to view', 'melden sie sich an, um', 'devez être connecté', 'debes iniciar sesión', 'يجب تسجيل الدخول', '请先登录', '(?:表示|閲覧)するには(?:ログイン|会員登録)', 'страницу, войдите'),
+      any(...SENTENCES.login_wall, '(?:must|need to|have to) (?:be logged in|be signed in|log in|sign in|login)(?: or \\w+)? to (?:view|see|access|read|continue)', 'registered and logged in to view', '(?:log|sign) in (?:or (?:sign up|register) )?to (?:continue|view|see|access)', 'please (?:log|sign) in (?:again|or register)', 'is for members only', 'you are not (?:logged|signed) in', 'bitte melden sie sich an',  'your session has expired(?! when| if| after)', 'join to view', 'melden sie sich an, um', 'devez être connecté', 'debes iniciar sesión', 'يجب تسجيل الدخول', '请先登录', '(?:表示|閲覧)するには(?:ログイン|会員登録)', 'страницу, войдите'),
     ],
     adds: [
-      any('forgot(?:ten)? (?:your |my )?password', "(?:don't|do not) have an account", 'already a member', 'create (?:an )?account', 'passwort vergessen', 'mot de passe oublié', 'olvidaste tu contraseña', 'نسيت كلمة المرور', '忘记密码', 'パスワードをお忘れ', 'забыли пароль', 'password dimenticata', 'esquec(?:eu|i)(?: a)? (?:sua )?senha', 'wachtwoord vergeten', 'şifremi unuttum', 'zapomniałe', '비밀번호 찾기', '(?:sign|log) in with (?:google|apple|facebook|sso|microsoft)', 'continue with (?:google|apple|facebook)', 'new to .{1,30}\\? join', 'username and password'),
+      any(...ASIDES.login_wall, 'forgot(?:ten)? (?:your |my )?password', "(?:don't|do not) have an account", 'already a member', 'create (?:an )?account', 'passwort vergessen', 'mot de passe oublié', 'olvidaste tu contraseña', 'نسيت كلمة المرور', '忘记密码', 'パスワードをお忘れ', 'забыли пароль', 'password dimenticata', 'esquec(?:eu|i)(?: a)? (?:sua )?senha', 'wachtwoord vergeten', 'şifremi unuttum', 'zapomniałe', '비밀번호 찾기', '(?:sign|log) in with (?:google|apple|facebook|sso|microsoft)', 'continue with (?:google|apple|facebook)', 'new to .{1,30}\\? join', 'username and password'),
     ],
   },
   consent_wall: {
@@ -108,7 +111,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
     names: whole('before you continue(?: to .{1,40})?', 'we (?:value|respect|care about) your privacy', 'accept or subscribe', 'continue with advertising or subscribe', 'bevor sie fortfahren', 'wir schätzen ihre privatsphäre', "avant (?:de continuer|d'accéder au site)", 'tu privacidad(?: es importante para nosotros)?', 'قبل (?:المتابعة|أن تتابع)', '続行する前に', '继续之前', 'прежде чем продолжить', "le respect de votre vie privée(?: est notre priorité)?", 'votre vie privée', 'valoramos tu privacidad', 'la tua privacy è importante(?: per noi)?', 'nutzen sie unsere seite mit werbung', 'voordat (?:je|u) (?:verdergaat|verder gaat)', '.{1,40} is part of the .{1,40} family of brands'),
     says: [
       any(...SENTENCES.consent_wall, 'we use cookies', 'uses cookies to', 'we and our (?:\\d+ )?partners', 'accept cookies to continue', 'wir (?:verwenden|nutzen) cookies', 'partner (?:verwenden|nutzen|speichern) cookies', 'partners use cookies', 'speichern cookies', 'verwendung von cookies zu', 'utilisons des cookies', 'utilizamos cookies', 'نستخدم ملفات تعريف', 'cookieを使用', '使用 ?cookie', 'используем файлы cookie', 'nous et nos (?:\\d+ )?partenaires|nos (?:\\d+ )?partenaires et nous', 'nosotros y nuestros (?:\\d+ )?socios', 'noi e i nostri (?:\\d+ )?partner', 'wij gebruiken cookies', 'mit werbung und tracking', 'utilizziamo (?:i )?cookie', 'używamy plików cookie', 'nós e nossos (?:\\d+ )?parceiros'),
-      any('accept all', 'reject all', 'click to consent', 'manage options', 'accept cookies', 'alle (?:akzeptieren|ablehnen)', 'tout accepter', 'aceptar todo', 'قبول الكل', 'すべて同意', '全部接受', 'принять все', 'continuer sans accepter', 'accepter (?:et|&) fermer', 'aceptar y continuar', 'accetta (?:tutto|e continua)', 'alles (?:accepteren|afwijzen)', '^(?:allow|deny) all\\W*$', '^zustimmen\\W*$', '^(?:i )?(?:agree|accept|reject|decline|refuse)\\W*$', '^(?:akzeptieren|ablehnen|accepter|refuser|aceptar|rechazar|accetta|rifiuta|موافق|قبول)\\W*$',   'akzeptieren und weiter', 'aceitar tudo', 'zaakceptuj wszystko'),
+      any(...ASIDES.consent_wall, 'accept all', 'reject all', 'click to consent', 'manage options', 'accept cookies', 'alle (?:akzeptieren|ablehnen)', 'tout accepter', 'aceptar todo', 'قبول الكل', 'すべて同意', '全部接受', 'принять все', 'continuer sans accepter', 'accepter (?:et|&) fermer', 'aceptar y continuar', 'accetta (?:tutto|e continua)', 'alles (?:accepteren|afwijzen)', '^(?:allow|deny) all\\W*$', '^zustimmen\\W*$', '^(?:i )?(?:agree|accept|reject|decline|refuse)\\W*$', '^(?:akzeptieren|ablehnen|accepter|refuser|aceptar|rechazar|accetta|rifiuta|موافق|قبول)\\W*$',   'akzeptieren und weiter', 'aceitar tudo', 'zaakceptuj wszystko'),
     ],
   },
   empty_listing: {
@@ -117,7 +120,7 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any(...SENTENCES.empty_listing, 'no (?:products|items|results|listings|entries|jobs) (?:were |was |have been )?(?:found|available|match)(?: (?:for|matching) |\\W*$)', 'there are no (?:products|items|entries|listings|results)', "couldn't find any results", 'did not match any', 'no (?:products|items|results|listings) match your', 'no hemos encontrado resultados', '^0 (?:results|products|items)\\W*$', 'your (?:basket|cart|shopping bag) is empty', 'keine (?:produkte|artikel|ergebnisse|treffer) gefunden', 'aucun (?:produit|résultat)', 'no se (?:han encontrado|encontraron) (?:productos|resultados)', 'لا توجد (?:منتجات|نتائج)', '没有找到(?:相关|匹配)?', '該当する(?:商品|結果|ページ)(?:が|は)', 'ничего не найдено', 'ergab keine (?:treffer|ergebnisse)', 'nessun risultato', 'nothing matched your', 'nenhum resultado', 'geen resultaten', 'sonuç bulunamadı', '검색 결과가 없습니다', 'nie znaleziono (?:wyników|produktów)'),
     ],
     adds: [
-      any('make sure (?:that )?all words are spelled', 'try (?:different|other|more general) (?:keywords|words|search terms)', 'check (?:the|your) spelling', 'continue shopping', 'try (?:again with|removing) '),
+      any(...ASIDES.empty_listing, 'make sure (?:that )?all words are spelled', 'try (?:different|other|more general) (?:keywords|words|search terms)', 'check (?:the|your) spelling', 'continue shopping', 'try (?:again with|removing) '),
     ],
   },
   refresh_stub: {
@@ -135,5 +138,6 @@ export const SIGNS: Readonly<Record<Exclude<PoorReason, 'remnant'>, Signs>> = {
       any(...SENTENCES.script_shell, '^(?:loading|please wait|one moment)(?:[ ,]*(?:please wait|products|content|page|data|the (?:page|app)))?\\W*$', '^wird geladen\\W*$', '^chargement(?: en cours)?\\W*$', '^cargando\\W*$', '^جار[ٍي]? ?(?:التحميل)\\W*$', '^加载中', '^読み込み中', '^загрузка\\W*$'),
       any('(?:need to|must|please) enable javascript', "doesn't work properly without javascript", 'javascript is (?:required|disabled)', 'aktivieren sie javascript', 'habilitar javascript', '启用 ?javascript', 'javascriptを有効', 'включите javascript', 'activer javascript', 'your browser is not supported', 'upgrade to a newer browser', 'your browser is (?:out of date|outdated|no longer supported)', 'upgrade your browser', 'works best with javascript', 'requires javascript'),
     ],
+    adds: [any(...ASIDES.script_shell)],
   },
 }
