@@ -279,6 +279,17 @@ describe('spans that a style sheet sets apart', () => {
       '<span class="text">Buy it now</span><span class="clipped">Selected</span>',
       'Buy it now Selected',
     ],
+    [
+      'a player and his points',
+      '<a href="/m">Drake Maye</a><span class="points">295</span>',
+      'Drake Maye 295',
+    ],
+    [
+      'links',
+      '<a href="/s">Subscribe</a><a href="/i">Sign in</a><span class="x">Or wait</span>',
+      'Subscribe Sign in Or wait',
+    ],
+    ['a link and its ending', '<a href="/s">tea</a><span class="note">s</span>', 'teas'],
     ['letters that move', '<span class="l1">K</span><span class="l2">ettle</span>', 'Kettle'],
     [
       'a price in pieces',
