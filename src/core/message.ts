@@ -44,7 +44,12 @@ export type ExchangeTarget =
   /** Absolute `https:` URL whose path and query are in the program's own spelling: a proxy knows the host. */
   | { readonly url: string }
   /** A base URL names a credential instead, by label or id; `path` is what stood behind it, with its slash and query, raw. */
-  | { readonly credential: string; readonly path: string }
+  | {
+      readonly credential: string
+      readonly path: string
+      /** The base URL's own path, raw: `/via/tools`. Undefined for a program that believes to be at the upstream itself. */
+      readonly base?: string | undefined
+    }
 
 /** The connection of a program that asked for a WebSocket. Refusals go the way of every other answer. */
 export interface ProgramUpgrade {

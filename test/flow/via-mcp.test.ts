@@ -3,8 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -70,6 +72,79 @@ describe('a remote MCP server that wants a secret', () => {
     await client.close()
   })
 })
+
+describe('a remote MCP server with the older transport of two addresses', () => {
+  it.each([
+    ['a path', (path: string) => path],
+    ['an address of its own', (path: string, origin: string) => origin + path],
+  ])('is reached at the address that its first event names as %s', async (_, spell) => {
+    const world = await createWorld()
+    const remote = await startOldMcpServer(await world.ca.leaf(UPSTREAM_HOST), spell)
+    const env = { ...world.env, GATEWAY_EGRESS_PORTS: `443,${remote.port}` }
+    const gw = await startTestGateway({ world: { ...world, env } })
+    try {
+      const { capability } = await gw.grant({
+        secret: SECRET,
+        credential: { label: 'old tools', hosts: [`${UPSTREAM_HOST}:${remote.port}`] },
+      })
+      const client = new Client({ name: 'test', version: '1' })
+      const transport = new SSEClientTransport(new URL(`${gw.baseUrl}/via/old-tools/sse`), {
+        requestInit: { headers: { authorization: `Bearer ${capability}` } },
+      })
+      await client.connect(transport)
+      expect((await client.callTool({ name: 'add', arguments: {} })).content).toEqual([
+        { type: 'text', text: 'three' },
+      ])
+      expect(new Set(remote.asked)).toEqual(new Set(['GET /sse', 'POST /messages']))
+      expect(new Set(remote.tokens)).toEqual(new Set([`Bearer ${SECRET}`]))
+      await client.close()
+    } finally {
+      await gw.close()
+      await remote.close()
+      await world.close()
+    }
+  })
+})
+
+async function startOldMcpServer(
+  leaf: { readonly key: string; readonly cert: string },
+  spell: (path: string, origin: string) => string,
+) {
+  const tokens: (string | undefined)[] = []
+  const asked: string[] = []
+  const mcp = new McpServer({ name: 'remote', version: '1' })
+  mcp.registerTool('add', { description: 'Adds' }, async () => ({
+    content: [{ type: 'text', text: 'three' }],
+  }))
+  let transport: SSEServerTransport | undefined
+  const server = createServer(leaf, (req, res) => {
+    tokens.push(req.headers.authorization)
+    asked.push(`${req.method} ${req.url?.split('?')[0]}`)
+    if (req.method === 'POST') return void transport?.handlePostMessage(req, res)
+    const write = res.write.bind(res)
+    // The library itself names a path alone; others name the whole address.
+    res.write = ((text: string) =>
+      write(
+        text.replace(
+          /^(event: endpoint\ndata: )(\S+)/,
+          (_all, head: string, path: string) => head + spell(path, `https://${req.headers.host}`),
+        ),
+      )) as typeof res.write
+    transport = new SSEServerTransport('/messages', res)
+    void mcp.connect(transport as Parameters<typeof mcp.connect>[0])
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    tokens,
+    asked,
+    async close() {
+      await mcp.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
 
 async function startMcpServer(leaf: { readonly key: string; readonly cert: string }) {
   const tokens: (string | undefined)[] = []

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { FOR_PROXY } from '../../doors/via/index.ts'
 import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
 import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
 import { passUpgrade, UPGRADE_HEADERS } from '../../doors/proxy/upgrade-hop.ts'
@@ -66,6 +67,8 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
             'x-gateway-capability',
             token,
             ...(upgrade ? UPGRADE_HEADERS : []),
+            FOR_PROXY,
+            '1',
           ]),
         })
         let attempt: string | undefined

@@ -10,6 +10,8 @@ import { createRelayedCalls } from '../relayed-call.ts'
 import { findToken } from './tokens.ts'
 
 export const VIA_PREFIX = '/via/'
+/** Said by the door of a run: its program believes to be at the upstream, and finds its way there by the upstream's own addresses. */
+export const FOR_PROXY = 'x-gateway-for-proxy'
 
 /**
  * An answer of an upstream stands at the address of the console. Programs do not read this; a browser that somebody leads here with a
@@ -54,7 +56,11 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): Vi
       req,
       res,
       context,
-      target: { credential: decoded(named), path: query === '' ? behind : `${behind}?${query}` },
+      target: {
+        credential: decoded(named),
+        path: query === '' ? behind : `${behind}?${query}`,
+        base: req.headers[FOR_PROXY] === undefined ? VIA_PREFIX + named : undefined,
+      },
       token,
       answerHeaders: NO_PAGE,
       upgrade,

@@ -22,6 +22,7 @@ import { hasRules } from '../rules/judge.ts'
 import { createAnswers } from './answer.ts'
 import { approvedGrant, type AskPeople, askIfRuled } from './ask.ts'
 import { addressOf } from './credential.ts'
+import { leadThroughBase } from './endpoint-event.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
 import { createRevocations } from './revocations.ts'
@@ -70,8 +71,9 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     close: () => revocations.close(),
   }
 
-  async function pass(exchange: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed> {
-    const { capability, url } = await addressOf(parts, exchange, held)
+  async function pass(asked: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed> {
+    const { capability, url } = await addressOf(parts, asked, held)
+    const exchange = behindBase(asked, url)
     const { credential, ...rules } = await bodyRules(capability)
     const body = await readBody(exchange, rules)
     const current = () => prepare(url, exchange, body, capability)
@@ -216,6 +218,12 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
       reason: isRevoked ? 'revoked' : 'client_closed',
     })
   }
+}
+
+function behindBase(exchange: HttpExchange, url: string): HttpExchange {
+  const { target } = exchange
+  if (!('base' in target) || target.base === undefined) return exchange
+  return { ...exchange, answer: leadThroughBase(exchange.answer, { base: target.base, url }) }
 }
 
 /** What a program calls its request by, in its own words. */
