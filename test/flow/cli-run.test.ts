@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { sendConnect } from '../support/proxy-client.ts'
 import { nodeClients, nodeProgram, runNode } from '../support/programs.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 import { serveWebSockets } from '../support/websocket.ts'
@@ -183,6 +184,10 @@ describe('agent-gateway run', { timeout: 120_000 }, () => {
     const before = gateway.upstream.requests.length
     const second = await runCli(['run', ...node(foreign)], env)
     expect(second.stdout).toMatch(/^refused/)
+    // Without a password it is the door of those that descend from its run; this process does not.
+    const stranger = await sendConnect(new URL(address).origin, new URL(gateway.url('/')).host)
+    stranger.socket.destroy()
+    expect(stranger.status).toBe(407)
     expect(gateway.upstream.requests.length).toBe(before)
     first.kill('SIGTERM')
     await first.ended

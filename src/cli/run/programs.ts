@@ -5,9 +5,18 @@ export interface KnownProgram {
   readonly name: RegExp
   /** Arguments that make it call the address once; undefined where no call of it proves anything. */
   readonly call?: (url: string) => readonly string[]
+  /** Another program that calls as this one does, where this one calls only what was written for it. */
+  readonly caller?: (program: string) => string
+  /** Variables without which it does not call at all. */
+  readonly env?: Readonly<Record<string, string>>
+  /** What it takes besides, also where the trial went well. */
+  readonly takes?: string
   /** What to know beside the outcome of the trial. */
   readonly note?: string
 }
+
+const ON_MACOS =
+  'On macOS programs in Go trust the keychain alone: add ca.pem there (security add-trusted-cert), or use a container.'
 
 export const KNOWN_PROGRAMS: readonly KnownProgram[] = [
   { name: /^curl$/, call: (url) => ['-sS', '-m', '5', url] },
@@ -20,7 +29,7 @@ export const KNOWN_PROGRAMS: readonly KnownProgram[] = [
   {
     name: /^node(?:js)?$/,
     call: (url) => ['-e', `fetch(${JSON.stringify(url)}).catch(() => process.exit(1))`],
-    note: 'Node honours NODE_USE_ENV_PROXY from 22.21 and 24 on; older ones call past every proxy.',
+    note: 'Node honours NODE_USE_ENV_PROXY from 22.21 and 24 on; older ones call past every proxy: use a base URL (/via/).',
   },
   { name: /^npm$/, call: (url) => ['ping', '--fetch-retries=0', `--registry=${url}`] },
   {
@@ -46,24 +55,47 @@ export const KNOWN_PROGRAMS: readonly KnownProgram[] = [
   { name: /^deno$/, call: (url) => ['eval', `await fetch(${JSON.stringify(url)})`] },
   { name: /^bun$/, call: (url) => ['-e', `await fetch(${JSON.stringify(url)})`] },
   {
-    name: /^(?:java|javac|gradle|mvn|sbt|kotlin|scala)$/,
+    name: /^java$/,
+    // The tool beside it calls by the same classes, and is there without a compiler.
+    caller: (program) => program.replace(/java(\.exe)?$/i, 'keytool$1'),
+    call: (url) => ['-printcrl', '-file', url],
     note:
-      'Java reads none of these variables. It wants -Dhttps.proxyHost, -Dhttps.proxyPort and a trust store in JAVA_TOOL_OPTIONS, and sends no password ' +
-      'to a proxy by itself: use a base URL (/via/) for its SDK, or `run --sandbox`, whose door asks for none.',
+      'Java sends no password to a proxy: under `run` on Linux it needs none, elsewhere use a base URL (/via/) for its SDK. It reads ' +
+      'JAVA_TOOL_OPTIONS alone, and of its HTTP clients those that take the system properties of the JDK.',
   },
   {
-    name: /^(?:gh|go|terraform|kubectl|hub|glab)$/,
-    note:
-      'A program in Go: on Linux it honours HTTPS_PROXY and SSL_CERT_FILE. On macOS it trusts the keychain alone: add ca.pem there ' +
-      '(security add-trusted-cert), or use it in a container.',
+    name: /^(?:javac|gradle|mvn|sbt|kotlin|scala)$/,
+    note: 'A program in Java: `agent-gateway doctor -- java` tries the machine that it runs on.',
+  },
+  {
+    name: /^gh$/,
+    call: (url) => ['api', url],
+    env: { GH_TOKEN: 'placeholder' },
+    note: ON_MACOS,
+  },
+  {
+    name: /^(?:go|terraform|kubectl|hub|glab)$/,
+    note: `A program in Go: on Linux it honours HTTPS_PROXY and SSL_CERT_FILE. ${ON_MACOS}`,
+  },
+  {
+    name: /^aws$/,
+    call: (url) => ['--no-cli-pager', '--endpoint-url', url, 'sts', 'get-caller-identity'],
+    env: {
+      AWS_ACCESS_KEY_ID: 'placeholder',
+      AWS_SECRET_ACCESS_KEY: 'placeholder',
+      AWS_DEFAULT_REGION: 'us-east-1',
+      AWS_MAX_ATTEMPTS: '1',
+    },
+    takes:
+      'It signs with the placeholder: the credential has to be of the kind aws_sigv4, which signs again.',
+  },
+  {
+    name: /^cargo$/,
+    note: 'It honours HTTPS_PROXY and CARGO_HTTP_CAINFO, for indexes and crates; it was not called, because that fills its home folder.',
   },
   {
     name: /^(?:docker|podman|nerdctl)$/,
     note: 'The daemon goes out, not this program: containers need the variables (-e) and the file (-v) of their own.',
-  },
-  {
-    name: /^aws$/,
-    note: 'It signs with the placeholder: the credential has to be of the kind aws-sigv4, which signs again.',
   },
   {
     name: /^(?:ssh|scp|sftp|rsync)$/,
@@ -94,7 +126,9 @@ export function judgeTrial(
   known: KnownProgram | undefined,
   trial: Trial | undefined,
 ): readonly TrialFinding[] {
-  const note: readonly TrialFinding[] = known?.note === undefined ? [] : [{ level: 'warn', says: known.note }]
+  const warn = (says: string | undefined): readonly TrialFinding[] =>
+    says === undefined ? [] : [{ level: 'warn', says }]
+  const note = [...warn(known?.note), ...warn(known?.takes)]
   if (trial === undefined)
     return known === undefined
       ? [
@@ -115,5 +149,8 @@ export function judgeTrial(
       { level: 'fail', says: `${program} does not trust the certificates that the environment names.` },
       ...note,
     ]
-  return [{ level: 'ok', says: `${program} uses the proxy and trusts its certificates` }]
+  return [
+    { level: 'ok', says: `${program} uses the proxy and trusts its certificates` },
+    ...warn(known?.takes),
+  ]
 }

@@ -15,6 +15,7 @@ import { createResolver } from '../../egress/adapters/dns.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
 import type { Client } from '../client.ts'
 import { loginFile } from '../login-file.ts'
+import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
 import { runChild } from './child.ts'
 import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
@@ -26,6 +27,8 @@ import { createRunRecord, describeRun, type RunAttempt } from './summary.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
 import {
   childEnvironment,
+  javaVariables,
+  nodeVariables,
   placeholderVariables,
   proxyVariables,
   type ProviderVariables,
@@ -63,9 +66,10 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const isOpen = wrapper === 'bwrap'
   const agent = createAgent(parts, relay)
   const door = createProxyDoor({
-    identify(token) {
+    async identify(token, _address, port) {
       if (isOpen || (token !== undefined && isSame(token, password))) return agent
       if (token !== undefined) throw new GatewayError('scope_denied', 'This proxy belongs to another run.')
+      if (await isOwn(port, door)) return agent
       throw new GatewayError(
         'proxy_identity_required',
         'This proxy belongs to one run, whose programs have its password.',
@@ -89,6 +93,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
     const variables = {
       ...proxyVariables(proxy),
       ...trustVariables(folder),
+      ...nodeVariables(folder, env),
+      ...(isOpen || CAN_PROVE_CALLER ? javaVariables(new URL(proxy), folder, env) : {}),
       ...placeholderVariables(await listProviders(client), holder.providers),
     }
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
@@ -162,6 +168,10 @@ async function listen(
   if (isOpen) return `http://127.0.0.1:${INNER_PORT}`
   return `http://agent:${password}@127.0.0.1:${(door.server.address() as AddressInfo).port}`
 }
+
+/** Programs that send no password, as Java does: the only processes that descend from this one are those of the run. */
+const isOwn = async (port: number | undefined, door: ReturnType<typeof createProxyDoor>): Promise<boolean> =>
+  port !== undefined && (await isOfProcess(port, (door.server.address() as AddressInfo).port, process.pid))
 
 const socketIn = ({ path }: RunFolder) => join(path, 'door.sock')
 

@@ -7,9 +7,16 @@ import { GatewayError } from '../../core/errors.ts'
 import { createProxyDoor } from '../../doors/proxy/index.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
 import { CommandFailure, Exit } from '../exit.ts'
-import { findProgram, judgeTrial, type Trial, type TrialFinding } from './programs.ts'
+import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
+import { findProgram, judgeTrial, type KnownProgram, type Trial, type TrialFinding } from './programs.ts'
 import { makeRunFolder } from './trust.ts'
-import { childEnvironment, proxyVariables, trustVariables } from './variables.ts'
+import {
+  childEnvironment,
+  javaVariables,
+  nodeVariables,
+  proxyVariables,
+  trustVariables,
+} from './variables.ts'
 
 const TRIAL_MS = 8_000
 
@@ -22,12 +29,13 @@ export async function tryProgram(
   return judgeTrial(
     program,
     known,
-    known?.call && (await makeTrial(program, known.call(`https://${SANDBOX_HOST}/`), env)),
+    known?.call && (await makeTrial(program, known, known.call(`https://${SANDBOX_HOST}/`), env)),
   )
 }
 
 async function makeTrial(
   program: string,
+  known: KnownProgram,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Trial> {
@@ -35,10 +43,12 @@ async function makeTrial(
   const authority = createRunAuthority(Date.now)
   const nothing = () => Promise.reject(new GatewayError('target_blocked', 'A trial leads nowhere.'))
   const door = createProxyDoor({
-    identify(token) {
+    async identify(token, _address, port) {
       seen.usedProxy = true
-      // As in a run: a program that sends no password before it is asked has to be asked.
-      if (token === undefined) throw new GatewayError('proxy_identity_required', 'This is a trial.')
+      // As in a run: a program that sends no password before it is asked has to be asked, where nothing else says whose it is.
+      const { port: own } = door.server.address() as AddressInfo
+      const isOwn = port !== undefined && (await isOfProcess(port, own, process.pid))
+      if (token === undefined && !isOwn) throw new GatewayError('proxy_identity_required', 'This is a trial.')
       return {
         id: 'trial',
         unknown: 'deny',
@@ -60,8 +70,19 @@ async function makeTrial(
   try {
     await new Promise<void>((resolve) => door.server.listen(0, '127.0.0.1', resolve))
     const { port } = door.server.address() as AddressInfo
-    const variables = { ...proxyVariables(`http://agent:trial@127.0.0.1:${port}`), ...trustVariables(folder) }
-    await call(program, args, childEnvironment(env, variables, { isSandboxed: false }))
+    const proxy = `http://agent:trial@127.0.0.1:${port}`
+    const variables = {
+      ...proxyVariables(proxy),
+      ...trustVariables(folder),
+      ...nodeVariables(folder, env),
+      ...(CAN_PROVE_CALLER ? javaVariables(new URL(proxy), folder, env) : {}),
+      ...known.env,
+    }
+    await call(
+      known.caller?.(program) ?? program,
+      args,
+      childEnvironment(env, variables, { isSandboxed: false }),
+    )
     return seen
   } finally {
     await door.close()

@@ -1,4 +1,5 @@
 // What a program is told by its environment: the way out, whom to trust, and placeholders where it looks for keys. Pure.
+import { JAVA_STORE_PASSWORD } from '../../interception/java-trust-store.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -38,6 +39,38 @@ export const trustVariables = ({ bundle, own }: TrustFiles): Variables => ({
   // These two add to what Node and Deno trust by themselves.
   NODE_EXTRA_CA_CERTS: own,
   DENO_CERT: own,
+})
+
+/**
+ * Java reads none of the others, and sends no password: for doors that know whose connection it is without one. What the environment says
+ * already comes first, and what is said last is so.
+ */
+export const javaVariables = (
+  { hostname, port }: Pick<URL, 'hostname' | 'port'>,
+  { javaStore }: { readonly javaStore: string },
+  inherited: Readonly<Record<string, string | undefined>>,
+): Variables => ({
+  JAVA_TOOL_OPTIONS: [
+    ...(inherited['JAVA_TOOL_OPTIONS'] ? [inherited['JAVA_TOOL_OPTIONS']] : []),
+    `-Dhttps.proxyHost=${hostname}`,
+    `-Dhttps.proxyPort=${port}`,
+    '-Dhttp.nonProxyHosts=localhost|127.*|[::1]',
+    // The virtual machine splits at spaces, and takes quotes for what they are.
+    `-Djavax.net.ssl.trustStore=${/\s/.test(javaStore) ? `"${javaStore}"` : javaStore}`,
+    '-Djavax.net.ssl.trustStoreType=JKS',
+    `-Djavax.net.ssl.trustStorePassword=${JAVA_STORE_PASSWORD}`,
+  ].join(' '),
+})
+
+/** What the environment says already stays; Node takes backslashes in quotes for escapes. */
+export const nodeVariables = (
+  { nodeAgents }: { readonly nodeAgents: string },
+  inherited: Readonly<Record<string, string | undefined>>,
+): Variables => ({
+  NODE_OPTIONS: [
+    ...(inherited['NODE_OPTIONS'] ? [inherited['NODE_OPTIONS']] : []),
+    `--require ${JSON.stringify(nodeAgents)}`,
+  ].join(' '),
 })
 
 export interface KeyFormat {

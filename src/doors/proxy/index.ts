@@ -45,7 +45,8 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     socket.on('error', () => socket.destroy())
     let agent: ProxyAgent | undefined
     try {
-      agent = await parts.identify(presentedIdentity(req), req.socket.remoteAddress ?? 'local')
+      const { remoteAddress = 'local', remotePort } = req.socket
+      agent = await parts.identify(presentedIdentity(req), remoteAddress, remotePort)
       const to = readDestination(req.url ?? '', parts.targets)
       const way = await wayTo(agent, to)
       if (way === 'tunnel') await tunnel(socket, head, agent, to)

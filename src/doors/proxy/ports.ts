@@ -74,9 +74,14 @@ export interface ProxyWatch {
 export interface ProxyDoorParts {
   /**
    * @param token what the program presented; undefined where it presented nothing
+   * @param port of its end of the connection; undefined on a socket of the file system
    * @throws {GatewayError} proxy_identity_required, capability_invalid, rate_limited
    */
-  identify(token: string | undefined, address: string): ProxyAgent | Promise<ProxyAgent>
+  identify(
+    token: string | undefined,
+    address: string,
+    port: number | undefined,
+  ): ProxyAgent | Promise<ProxyAgent>
   readonly authority: CertificateAuthority
   readonly outside: Outside
   readonly targets: Pick<TargetOptions, 'ports' | 'allowSandboxName'>
