@@ -39,6 +39,7 @@ const ALL = [
   'sign-in',
   'commerce',
   'bodies',
+  'programs',
   'start',
 ]
 const { values: options, positionals: wanted } = parseArgs({
