@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isOfProcess } from '../../../../src/cli/run/caller.ts'
 
@@ -26,13 +26,13 @@ describe('whose connection it is', () => {
   async function connectFrom(start: () => ChildProcess | Socket): Promise<number> {
     const accepted = once(server, 'connection')
     const started = start()
-    if ('pid' in started) children.push(started)
-    else sockets.push(started)
+    if (started instanceof Socket) sockets.push(started)
+    else children.push(started)
     const [socket] = (await accepted) as [Socket]
     sockets.push(socket.on('error', () => {}))
     return socket.remotePort!
   }
-  const program = `require('node:net').connect(${'PORT'}, '127.0.0.1').on('error', () => {})`
+  const program = "require('node:net').connect(PORT, '127.0.0.1').on('error', () => {})"
   const child = () => spawn(process.execPath, ['-e', program.replace('PORT', String(own))])
   const grandchild = () =>
     spawn('sh', ['-c', `"$0" -e "$1"; true`, process.execPath, program.replace('PORT', String(own))])
