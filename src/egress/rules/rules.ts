@@ -47,7 +47,9 @@ function fits({ decision, methods, host, segments }: Rule, request: ScopedReques
   if (segments === undefined) return true
   if (decision === 'allow') return fitsPath(segments, request.path.slice(1).split('/'))
   // A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
-  return fitsPath(loosely(`/${segments.join('/')}`), loosely(request.path))
+  const pattern = loosely(`/${segments.join('/')}`)
+  const hasTwoReadings = /%2f/i.test(request.path)
+  return hasTwoReadings ? fitsAnyReading(pattern, request.path) : fitsPath(pattern, loosely(request.path))
 }
 
 function fitsPath(pattern: readonly string[], path: readonly string[]): boolean {
@@ -55,6 +57,34 @@ function fitsPath(pattern: readonly string[], path: readonly string[]): boolean 
   const fixed = isOpen ? pattern.slice(0, -1) : pattern
   if (isOpen ? path.length < fixed.length : path.length !== fixed.length) return false
   return fixed.every((segment, at) => (segment === '*' ? path[at] !== '' : segment === path[at]))
+}
+
+/** A server takes each `%2F` for a slash or for a character of the segment, and nobody but the server knows which. */
+function fitsAnyReading(pattern: readonly string[], path: string): boolean {
+  const pieces = loosely(path)
+  const isJoined = path
+    .slice(1)
+    .match(/\/|%2f/gi)
+    ?.map((slash) => slash !== '/')
+  const isOpen = pattern.at(-1) === '**'
+  const fixed = isOpen ? pattern.slice(0, -1) : pattern
+  // How many pieces the segments so far may have taken: a star takes any number that escaped slashes join.
+  let taken = new Set([0])
+  for (const segment of fixed) {
+    const next = new Set<number>()
+    for (const from of taken) {
+      if (from >= pieces.length || next.has(from + 1)) continue
+      if (segment !== '*') {
+        if (segment === pieces[from]) next.add(from + 1)
+        continue
+      }
+      let to = from + 1
+      next.add(to)
+      while (to < pieces.length && isJoined?.[to - 1] === true) next.add(++to)
+    }
+    taken = next
+  }
+  return isOpen ? taken.size > 0 : taken.has(pieces.length)
 }
 
 /** Segments without regard to case, to escapes, and to a slash at the end. */

@@ -48,6 +48,24 @@ describe('what is denied or asked about', () => {
     expect(judge(['deny * */caf%C3%A9/**', 'allow * *'], { path: '/CAF%C3%89/x' }).decision).toBe('deny')
     expect(judge(['deny * */a/b', 'allow * *'], { path: '/a%2Fb' }).decision).toBe('deny')
   })
+
+  it.each([
+    ['/projects/*', '/projects/acme%2Fsite', true],
+    ['/projects/*', '/projects/acme%2Fsite%2Fx', true],
+    ['/projects/*', '/projects/acme%2F', true],
+    ['/projects/*', '/projects/acme%2Fsite/hooks', false],
+    ['/projects/*/hooks', '/projects/acme%2Fsite/hooks', true],
+    ['/projects/*/*/hooks', '/projects/acme%2Fsite/hooks', true],
+    ['/projects/*/hooks/*', '/projects/a%2Fb/hooks/c%2Fd', true],
+    ['/projects/acme%2Fsite/*', '/projects/acme%2Fsite/c%2Fd', true],
+    ['/projects/acme/site/*', '/projects/ACME%2Fsite/c%2Fd', true],
+    ['/projects/*/**', '/projects/acme%2Fsite/a/b', true],
+    ['/projects/*/hooks', '/projects/acme%2Fhooks', true],
+    ['/projects/*/hooks', '/projects%2Facme%2Fother', false],
+    ['/*', '/a%2Fb/c', false],
+  ])('takes an escaped slash for either: %s, asked for %s', (pattern, path, isDenied) => {
+    expect(judge([`deny * *${pattern}`, 'allow * *'], { path }).decision).toBe(isDenied ? 'deny' : 'allow')
+  })
 })
 
 it('lets the first that fits decide, and denies what none fits', () => {
