@@ -84,6 +84,24 @@ describe('rules for unmodified programs', () => {
     expect(await gw.balance()).toBe(before)
   })
 
+  it.each(['X-HTTP-Method-Override', 'x-method-override', 'X_HTTP_Method'])(
+    'refuses %s with another method than that which the rules are asked about',
+    async (header) => {
+      const gentle = await grant({ label: `gentle ${header}`, rules: ['deny DELETE *', 'allow * *'] })
+      const send = (method: string) =>
+        via(
+          '/v1/x',
+          { method: 'POST', headers: { [header]: method } },
+          gentle.capability,
+          gentle.credentialId,
+        )
+      const refused = await send('DELETE')
+      expect(await refused.json()).toMatchObject({ code: 'header_forbidden' })
+      expect(arrived()).toHaveLength(0)
+      expect((await send('post')).status).toBe(200)
+    },
+  )
+
   it('holds a request until a person approves it, sends it once, and says so in its receipt', async () => {
     const before = await gw.balance()
     const asking = post()

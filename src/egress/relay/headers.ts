@@ -1,6 +1,7 @@
 // Headers of an unmodified program and of the answer that it gets. The lists are of what does not pass: a program needs whatever else its
 // upstream and its library know of.
 import type { Placement } from '../../../schemas/credential-settings.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { listed } from '../../lib/websocket.ts'
 import type { HeaderPairs } from '../headers.ts'
 import type { OutboundResponse } from '../ports.ts'
@@ -27,6 +28,31 @@ const OF_CREDENTIALS = words(
 /** What a program signed with its placeholder. */
 const OF_SIGNATURES = words('x-amz-date x-amz-content-sha256')
 
+/** With them many servers take a request for one of another method than that which was judged. */
+const OF_METHODS = words('x-http-method-override x-http-method x-method-override')
+
+/** Servers that hand headers on as variables (CGI, WSGI) read both spellings as one. */
+const spelled = (name: string) => name.toLowerCase().replaceAll('_', '-')
+
+/** @throws {GatewayError} header_forbidden: without the header it would be another request than the program means */
+export function refuseOtherMethod({
+  headers,
+  method,
+}: {
+  readonly headers: HeaderPairs
+  readonly method: string
+}): void {
+  const other = headers.find(
+    ([name, value]) => OF_METHODS.has(spelled(name)) && value.trim().toUpperCase() !== method,
+  )
+  if (other)
+    throw new GatewayError(
+      'header_forbidden',
+      `Leave out the request header ${spelled(other[0])}: send the request with the method that is meant, which is the one that is checked.`,
+      { reason: 'method_override', extras: { header: spelled(other[0]) } },
+    )
+}
+
 /** Any token of this gateway, wherever it stands. */
 export const OWN_TOKEN = /agw_(?:cap|at|sk|ek|ss)_/
 
@@ -51,9 +77,9 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
       ([name, value]) =>
         !(name === SUBPROTOCOLS && value === '') &&
         !OF_CONNECTION.has(name) &&
-        !OF_ROUTE.has(name) &&
+        !OF_ROUTE.has(spelled(name)) &&
         !OF_RANGES.has(name) &&
-        !OF_CREDENTIALS.has(name) &&
+        !OF_CREDENTIALS.has(spelled(name)) &&
         !replaced.has(name) &&
         !named.has(name) &&
         !/^(?:proxy-|x-gateway-)/.test(name) &&

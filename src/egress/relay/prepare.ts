@@ -17,7 +17,7 @@ import { checkRoom } from '../placement/room.ts'
 import type { StreamClocks } from '../ports.ts'
 import type { PreparedRequest } from '../request.ts'
 import { parseTarget, type TargetOptions } from '../target.ts'
-import { pickProgramHeaders, type RequestHeaderRules } from './headers.ts'
+import { pickProgramHeaders, refuseOtherMethod, type RequestHeaderRules } from './headers.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import type { ReadBody } from './request-body.ts'
 import { programTarget } from './target.ts'
@@ -104,6 +104,7 @@ export function prepareExchange(
   })
   if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
   refuseChunkSignatures(exchange)
+  refuseOtherMethod(exchange)
   const headers = pickProgramHeaders(exchange.headers, rules)
   const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined
   const prepared: PreparedRequest = {

@@ -40,6 +40,11 @@ describe('headers of a program', () => {
     expect(names([[name, 'mine']])).toEqual(['accept-encoding']),
   )
 
+  it('never bring them in the spelling that a server’s variables make the same of', () => {
+    expect(names([['X_Api_Key', 'mine']])).toEqual(['accept-encoding'])
+    expect(names([['X_Original_URL', '/admin']])).toEqual(['accept-encoding'])
+  })
+
   it('never bring a token of the gateway, whatever they are called', () => {
     expect(names([['x-own', 'key=agw_cap_abc']])).toEqual(['accept-encoding'])
     expect(names([['x-own', 'agw_captain']])).toEqual(['accept-encoding', 'x-own'])
