@@ -60,6 +60,8 @@ export function createAsk(parts: ActionParts & { readonly waits: PermitWaits }):
       preparer: await preparerOf(capability),
       at,
       lifetime: { expiresAt, latest: expiresAt + PERMIT_TTL_MS },
+      // The program's own goes out, or none.
+      addsKey: false,
     })
     const result = await store.preparePermit({
       permit,

@@ -22,12 +22,14 @@ export interface Making {
   readonly preparer: Preparer
   readonly at: number
   readonly lifetime: Lifetime
+  /** Whether the gateway sends an idempotency key of its own with it; true where left out. */
+  readonly addsKey?: boolean
 }
 
 /** @returns the compact JWS and the row; nothing is stored yet */
 export function newPermit(
   { signer, baseUrl }: { readonly signer: Signer; readonly baseUrl: string },
-  { accountId, checked, mandate, rule, preparer, at, lifetime }: Making,
+  { accountId, checked, mandate, rule, preparer, at, lifetime, addsKey }: Making,
 ): { readonly jws: string; readonly permit: NewPermit } {
   const { request, credential, digest } = checked
   const { expiresAt, latest } = lifetime
@@ -60,7 +62,7 @@ export function newPermit(
     method: request.method,
     host: request.target.host,
     cost: EXECUTION_COST,
-    summary: rule ? writeSummary(checked, mandate) : null,
+    summary: rule ? writeSummary(checked, mandate, addsKey) : null,
     createdAt: at,
     expiresAt,
     approval: rule && needsPeople(rule) ? JSON.stringify(rule) : null,

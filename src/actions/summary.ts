@@ -3,6 +3,7 @@
 import type { PermitSummary } from '../../schemas/actions.ts'
 import type { HttpMethod } from '../../schemas/http.ts'
 import type { CheckedRequest } from '../egress/grant.ts'
+import { joinPairs } from '../egress/relay/headers.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Mandate } from '../store/ports.ts'
 import { hash } from 'node:crypto'
@@ -17,12 +18,18 @@ export interface Facts {
   readonly body: string | null
   readonly credential: PermitSummary['credential']
   readonly mandate: PermitSummary['mandate']
+  /** Left out where the gateway adds an idempotency key of its own to what changes something. */
+  readonly addsKey?: false
 }
 
-/** The facts of a request as they are stored for whoever approves: text as it is, the body in base64. Reading makes them safe to show. */
+/**
+ * The facts of a request as they are stored for whoever approves: text as it is, the body in base64. Reading makes them safe to show.
+ * @param addsKey whether the gateway sends an idempotency key of its own with it
+ */
 export function writeSummary(
   { request, credential }: Pick<CheckedRequest, 'request' | 'credential'>,
   mandate: Pick<Mandate, 'id' | 'purpose'>,
+  addsKey = true,
 ): string {
   const facts: Facts = {
     method: request.method as Facts['method'],
@@ -37,6 +44,7 @@ export function writeSummary(
       header: credential.header,
     },
     mandate: { mandate_id: mandate.id, purpose: mandate.purpose },
+    ...(!addsKey && { addsKey }),
   }
   return JSON.stringify(facts)
 }
@@ -59,7 +67,7 @@ export function readSummary(json: string, as: 'whole' | 'listed'): PermitSummary
   return {
     method: facts.method,
     url: facts.url,
-    headers: Object.fromEntries(facts.headers),
+    headers: joinPairs(facts.headers),
     credential: facts.credential,
     body_bytes: body.length,
     body_sha256: sha256,
@@ -79,7 +87,7 @@ export function readSummary(json: string, as: 'whole' | 'listed'): PermitSummary
   }
 }
 
-function headOf({ method, url, headers, credential, mandate }: Facts): string[] {
+function headOf({ method, url, headers, credential, mandate, addsKey = true }: Facts): string[] {
   const { label, provider, version, header, credential_id } = credential
   return [
     `${method} ${sanitiseText(url)}`,
@@ -87,7 +95,9 @@ function headOf({ method, url, headers, credential, mandate }: Facts): string[] 
     `Credential: ${sanitiseText(label)} (${sanitiseText(provider)}, ${credential_id}, version ${version}); its secret goes in ${header}`,
     'Headers:',
     ...headers.map(([name, value]) => `  ${sanitiseText(name)}: ${sanitiseText(value)}`),
-    ...(method === 'GET' || method === 'HEAD' ? [] : ["  idempotency-key: one of the gateway's own"]),
+    ...(!addsKey || method === 'GET' || method === 'HEAD'
+      ? []
+      : ["  idempotency-key: one of the gateway's own"]),
   ]
 }
 

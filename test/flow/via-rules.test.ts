@@ -1,4 +1,6 @@
 // Rules of a credential and of a capability, and the people whom they ask: a request of an unmodified program waits for their word.
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
@@ -57,7 +59,10 @@ describe('rules for unmodified programs', () => {
       token,
       name,
     )
-  async function pending(): Promise<{ permit_id: string; summary: { text: string } }> {
+  async function pending(): Promise<{
+    permit_id: string
+    summary: { text: string; headers: Record<string, string> }
+  }> {
     for (;;) {
       const { body } = await gw.rest('GET', '/v1/actions/permits?state=pending_approval')
       if (body.permits.length > 0) return body.permits[0]
@@ -132,6 +137,35 @@ describe('rules for unmodified programs', () => {
     expect(payload.approvals).toHaveLength(1)
     const evidence = await gw.rest('GET', `/v1/actions/permits/${waiting.permit_id}/evidence`)
     expect(evidence.body.request).toMatchObject({ body: '{"title":"x"}' })
+  })
+
+  it('shows the headers that go out: each value of one that is there twice, and no key but the program’s own', async () => {
+    const ask = await grant({ label: 'shown', rules: ['ask * *'] })
+    const { hostname, port } = new URL(gw.baseUrl)
+    const headers = [
+      'host',
+      hostname,
+      'x-gateway-capability',
+      ask.capability,
+      'x-amount',
+      '1000',
+      'X-Amount',
+      '1',
+    ]
+    const sent = request({ hostname, port, path: '/via/shown/v1/pulls', method: 'POST', headers }).end()
+    const answered = once(sent, 'response')
+    const { permit_id, summary } = await pending()
+    expect(summary.headers['x-amount']).toBe('1000, 1')
+    expect(summary.text).toContain('  x-amount: 1000\n  x-amount: 1\n')
+    expect(summary.text).not.toContain('idempotency-key')
+    await decide(permit_id, 'approve')
+    await answered
+    const [out] = arrived()
+    expect(out?.headers.filter(([name]) => name === 'x-amount')).toEqual([
+      ['x-amount', '1000'],
+      ['x-amount', '1'],
+    ])
+    expect(out?.headers.filter(([name]) => name === 'idempotency-key')).toEqual([])
   })
 
   it('refuses what a person refuses, and tells the libraries not to ask again', async () => {

@@ -144,8 +144,11 @@ export function pickAnswerHeaders(
 
 /** The same as an object, for digests and for what is kept. */
 export function joinPairs(pairs: HeaderPairs): Record<string, string> {
-  const joined: Record<string, string> = {}
-  for (const [name, value] of pairs)
-    joined[name] = Object.hasOwn(joined, name) ? `${joined[name] ?? ''}, ${value}` : value
-  return joined
+  const joined = new Map<string, string>()
+  for (const [name, value] of pairs) {
+    const before = joined.get(name)
+    joined.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  // A name may be that of an object's members.
+  return Object.fromEntries(joined)
 }

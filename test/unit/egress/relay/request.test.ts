@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../../../src/egress/relay/credential.ts'
-import { pickAnswerHeaders, pickProgramHeaders } from '../../../../src/egress/relay/headers.ts'
+import { joinPairs, pickAnswerHeaders, pickProgramHeaders } from '../../../../src/egress/relay/headers.ts'
 import { createStreamLimits } from '../../../../src/egress/relay/streams.ts'
 import { programTarget } from '../../../../src/egress/relay/target.ts'
 import type { HeldCapability, SealedCredential } from '../../../../src/store/ports.ts'
@@ -43,6 +43,18 @@ describe('headers of a program', () => {
   it('never bring them in the spelling that a server’s variables make the same of', () => {
     expect(names([['X_Api_Key', 'mine']])).toEqual(['accept-encoding'])
     expect(names([['X_Original_URL', '/admin']])).toEqual(['accept-encoding'])
+  })
+
+  it('are joined under their name, whatever that is to an object', () => {
+    const joined = joinPairs([
+      ['__proto__', 'a'],
+      ['x', '1'],
+      ['x', '2'],
+    ])
+    expect(Object.entries(joined)).toEqual([
+      ['__proto__', 'a'],
+      ['x', '1, 2'],
+    ])
   })
 
   it('never bring a token of the gateway, whatever they are called', () => {
