@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../core/errors.ts'
 import type { ExchangeTarget } from '../core/message.ts'
-import { createAnswerSink } from './http/answer-sink.ts'
+import { createAnswerSink, type PassHeaders } from './http/answer-sink.ts'
 import { checkUpgrade, type UpgradeRequest } from './http/upgrade.ts'
 import { isFramedOddly } from './http/framing.ts'
 import { watchDisconnect } from './http/disconnect.ts'
@@ -24,6 +24,8 @@ export interface RelayedRequest {
   readonly answerHeaders?: Readonly<Record<string, string>>
   /** Where it asks for a WebSocket; `res` is its own then. */
   readonly upgrade?: UpgradeRequest | undefined
+  /** What becomes of the upstream's own headers at this door; they pass as they are where it is left out. */
+  readonly passHeaders?: PassHeaders
 }
 
 export interface RelayedCalls {
@@ -39,7 +41,7 @@ export function createRelayedCalls({
   addresses,
 }: Pick<DoorParts, 'calls' | 'addresses'>): RelayedCalls {
   return {
-    async relay({ req, res, context, target, token, answerHeaders = {}, upgrade }) {
+    async relay({ req, res, context, target, token, answerHeaders = {}, passHeaders, upgrade }) {
       if (isFramedOddly(req)) {
         const refusal = 'Send the body with Content-Length, or chunked in HTTP/1.1.'
         return sendProblem(res, new GatewayError('request_invalid', refusal), context, addresses)
@@ -70,7 +72,7 @@ export function createRelayedCalls({
           headers: pairsOf(req),
           body: hasBody(req) ? req : undefined,
           bodyBytes: announced(req),
-          answer: createAnswerSink(res, answerHeaders),
+          answer: createAnswerSink(res, answerHeaders, passHeaders),
           signal: signal(),
           upgrade: upgrade?.program,
         },

@@ -57,6 +57,33 @@ describe('a base URL behind the gateway', () => {
     }
   }
 
+  it.each([
+    ['/v1/next?page=2#top', '/via/my-api/v1/next?page=2'],
+    ['next', '/via/my-api/v1/next'],
+    ['../../../other/v1/pay?amount=1', '/via/my-api/other/v1/pay?amount=1'],
+    ['/via/other/v1/pay', '/via/my-api/via/other/v1/pay'],
+    ['https:/via/other/v1/pay', '/via/my-api/via/other/v1/pay'],
+    ['/\\x/y', undefined],
+    ['http://GATEWAY/via/other/v1/pay', null],
+    ['//GATEWAY/via/other/v1/pay', null],
+    ['http:/via/other/v1/pay', 'http://via/other/v1/pay'],
+    ['https://elsewhere.example.com/x', 'https://elsewhere.example.com/x'],
+  ])('leads a redirect to %s nowhere else at the gateway', async (location, expected) => {
+    const { host } = new URL(gw.baseUrl)
+    gw.upstream.respond((_request, res) =>
+      res.writeHead(307, { location: location.replace('GATEWAY', host) }).end(),
+    )
+    const { headers, url } = await via('/v1/things', { method: 'POST', redirect: 'manual' })
+    const given = headers.get('location')
+    if (expected === null) return expect(given).toBeNull()
+    const { origin, pathname, search, href } = new URL(given!, url)
+    if (origin !== new URL(gw.baseUrl).origin) return expect(href).toBe(expected ?? 'https://x/y')
+    expect(pathname + search).toBe(expected)
+    // The same place for a program of `run`, which knows the upstream alone.
+    const direct = 'https://api.example.com/v1/things'
+    expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
+  })
+
   it('passes a request with the secret in the place of the capability, and its answer as it came', async () => {
     const before = await gw.balance()
     const answer = await via('/v1/things?limit=1', {

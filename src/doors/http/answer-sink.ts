@@ -6,10 +6,19 @@ import { writeChunk } from './reply.ts'
 /** The last words of an answer that is broken off have so long to go out. */
 const LAST_WORDS_MS = 1_000
 
-/** @param added lower-case headers that stand over those of the answer */
+/** Headers of an answer as they go on, lower-case names, repeated ones apart. */
+export type PassHeaders = (
+  headers: readonly (readonly [name: string, value: string])[],
+) => readonly (readonly [name: string, value: string])[]
+
+/**
+ * @param added lower-case headers that stand over those of the answer
+ * @param pass what becomes of the others
+ */
 export function createAnswerSink(
   res: ServerResponse,
   added: Readonly<Record<string, string>> = {},
+  pass: PassHeaders = (headers) => headers,
 ): AnswerSink {
   return {
     get isGone() {
@@ -18,7 +27,7 @@ export function createAnswerSink(
     begin(status, headers) {
       if (res.headersSent || res.destroyed) return
       const raw: string[] = []
-      for (const [name, value] of headers) if (!Object.hasOwn(added, name)) raw.push(name, value)
+      for (const [name, value] of pass(headers)) if (!Object.hasOwn(added, name)) raw.push(name, value)
       for (const [name, value] of Object.entries(added)) raw.push(name, value)
       res.writeHead(status, raw)
       // Together with the first bytes, where they are here already.

@@ -7,6 +7,7 @@ import type { UpgradeRequest } from '../http/upgrade.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { createRelayedCalls } from '../relayed-call.ts'
+import { keepWithin } from './location.ts'
 import { findToken } from './tokens.ts'
 
 export const VIA_PREFIX = '/via/'
@@ -64,6 +65,8 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): Vi
       token,
       answerHeaders: NO_PAGE,
       upgrade,
+      passHeaders: (headers) =>
+        keepWithin(headers, behind, [new URL(addresses.baseUrl).host, req.headers.host ?? '']),
     })
   }
 }
