@@ -1,7 +1,7 @@
 // What a run may call, as a text that people write and read: one rule a line. The gateway holds a run to it, by the capabilities that the run gets;
 // hosts without a credential are named here, too.
 import { EgressRule, type EgressRules, MAX_RULES } from '../../../schemas/egress-rule.ts'
-import { judgeRules, parseRule, type Rule, type RuleVerdict } from '../../egress/rules/rules.ts'
+import { findDeadRule, judgeRules, parseRule, type Rule, type RuleVerdict } from '../../egress/rules/rules.ts'
 import { coversHost, type ScopedRequest } from '../../egress/scope.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { readInput } from '../input.ts'
@@ -37,11 +37,14 @@ export function parsePolicy(text: string, name: string): RunPolicy {
     const host = TUNNEL.exec(rule)?.[1]
     // A tunnel is for a host that a rule could name.
     const read = EgressRule.safeParse(host === undefined ? rule : `allow * ${host}`)
-    if (!read.success || host === '*')
+    if (!read.success || host === '*' || host?.includes('/'))
       throw new CommandFailure(
         Exit.usage,
-        `${name}, line ${at + 1}: ${read.error?.issues[0]?.message ?? 'a tunnel is for one host'}. A line is such a rule, or \`tunnel HOST\` for a host without a credential.`,
+        `${name}, line ${at + 1}: ${read.error?.issues[0]?.message ?? 'a tunnel is for one host, and for every path of it'}. A line is such a rule, or \`tunnel HOST\` for a host without a credential.`,
       )
+    // Whether a credential takes escaped slashes is the gateway's to know.
+    const dead = findDeadRule([read.data], { allowEncodedSlash: true })
+    if (dead) throw new CommandFailure(Exit.usage, `${name}, line ${at + 1}: ${dead.message}.`)
     if (host === undefined) rules.push(parseRule(read.data))
     else tunnels.push(host)
   }

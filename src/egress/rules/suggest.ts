@@ -1,6 +1,7 @@
 // The narrowest rules that people would still want to read, for requests that were seen. Pure. Every request that was seen is allowed by them; of
 // what was not seen they allow only what differs in a segment that names one thing among many.
 import { MAX_RULES } from '../../../schemas/egress-rule.ts'
+import { HttpMethod } from '../../../schemas/http.ts'
 import { checkPath } from '../target.ts'
 
 /** A request as it was made, once or often. */
@@ -37,8 +38,9 @@ export function suggestRules(seen: readonly SeenRequest[]): string[] {
   })
 }
 
-/** What steps through directories, or leaves a segment empty, goes out under no rule. */
-const isSendable = ({ path }: SeenRequest): boolean =>
+/** What steps through directories, or leaves a segment empty, goes out under no rule; so does a method that none can name. */
+const isSendable = ({ method, path }: SeenRequest): boolean =>
+  HttpMethod.safeParse(method).success &&
   path
     .split('/')
     .every((segment, at, all) => !isDots(segment) && (segment !== '' || at === 0 || at === all.length - 1))

@@ -35,8 +35,18 @@ describe('a policy of a run', () => {
     ['tunnel *', /line 2: a tunnel is for one host/],
     ['tunnel pypi.org/simple/x y', /line 2/],
     ['allow get *', /line 2/],
+    ['tunnel pypi.org/simple/**', /line 2: a tunnel is for one host, and for every path/],
+    ['allow GET api.example.com/a//b', /line 2: its path is not canonical/],
+    ['deny * */a/%2e%2e/b', /line 2: its path is not canonical/],
   ])('refuses `%s`, and says where it stands', (line, words) => {
     expect(() => parsePolicy(`# first\n${line}\n`, 'nightly.policy')).toThrow(words)
+  })
+
+  it('is read as editors of every kind write it', () => {
+    const text = '\ufeff# first\r\n\tallow\tGET  api.example.com/a%2Fb \t# why\r\n \r\ntunnel\tpypi.org'
+    const read = parsePolicy(text, 'windows.policy')
+    expect(read.rules).toEqual(['allow GET api.example.com/a%2Fb'])
+    expect(read.tunnels(called('pypi.org'))).toBe(true)
   })
 
   it('refuses a text that would refuse everything, and more rules than a capability takes', () => {

@@ -28,6 +28,12 @@ it('names each path that was called, with its methods', () => {
   ])
 })
 
+it('has no rule for a method that no rule can name', () => {
+  expect(
+    suggestRules(seen('OPTIONS a.example.com/x', 'PROPFIND a.example.com/y', 'GET a.example.com/z')),
+  ).toEqual(['allow GET a.example.com/z'])
+})
+
 it('takes numbers, UUIDs, digests and ids of services for names of things, and versions and words for what they are', () => {
   expect(
     suggestRules(
