@@ -19,7 +19,7 @@ export interface Facts {
   readonly credential: PermitSummary['credential']
   readonly mandate: PermitSummary['mandate']
   /** Left out where the gateway adds an idempotency key of its own to what changes something. */
-  readonly addsKey?: false
+  readonly addsKey?: boolean
 }
 
 /**
