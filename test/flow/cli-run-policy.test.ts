@@ -76,6 +76,15 @@ describe('a policy of a run', { timeout: 120_000 }, () => {
     expect(held.stderr).toContain('1 attempt, 1 credit, 1 receipt')
   })
 
+  it('starts nothing where the summary could not be written', async () => {
+    const before = targets().length
+    const summary = join(folder, 'no-such-folder', 'seen.json')
+    const ended = await runCli(['run', '--summary', summary, ...node('/v1/never')], env)
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain('The summary cannot be written to')
+    expect(targets()).toHaveLength(before)
+  })
+
   it('refuses nothing in a dry run, and says what it would have', async () => {
     const policy = await file('narrow.policy', `deny GET ${host}/v1/secret/**\nallow GET ${host}/v1/**\n`)
     const before = targets().length

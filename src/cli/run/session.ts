@@ -14,6 +14,7 @@ import { type AddressPolicy, createAddressPolicy } from '../../egress/address.ts
 import { createResolver } from '../../egress/adapters/dns.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
 import type { Client } from '../client.ts'
+import { CommandFailure, Exit } from '../exit.ts'
 import { loginFile } from '../login-file.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
 import { runChild } from './child.ts'
@@ -58,6 +59,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const { client, holder, config, env } = parts
   // Before anything is made: whoever asks for containment gets it, or nothing is started.
   const wrapper = parts.isSandboxed ? await findWrapper() : undefined
+  await checkSummaryFile(parts.summaryFile)
   const authority = createRunAuthority(Date.now)
   const record = createRunRecord()
   const relay = createGatewayRelay(client.url)
@@ -117,6 +119,19 @@ export async function runProgram(parts: RunParts): Promise<number> {
         `agent-gateway run: ${left} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.\n`,
       )
     await folder.remove()
+  }
+}
+
+/** A run may take hours, and its summary is written at the end. */
+async function checkSummaryFile(file: string | undefined): Promise<void> {
+  if (file === undefined) return
+  try {
+    await writeFile(file, '', { flag: 'a', mode: 0o600 })
+  } catch {
+    throw new CommandFailure(
+      Exit.usage,
+      `The summary cannot be written to ${file}: name a file in a folder that exists and that this user may write to. Nothing was started.`,
+    )
   }
 }
 
