@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { digestRequest } from '../egress/digest.ts'
 import { findApprovals } from '../egress/attempts.ts'
 import type { CheckedRequest } from '../egress/grant.ts'
-import type { AskPeople, HeldRequest } from '../egress/relay/ask.ts'
+import type { ApprovedRequest, AskPeople, HeldRequest } from '../egress/relay/ask.ts'
 import { newId } from '../lib/ids.ts'
 import { must } from '../lib/must.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
@@ -17,17 +17,31 @@ import { newPermit, type Preparer } from './new-permit.ts'
 import { EXECUTION_COST } from './permit-grant.ts'
 import type { PermitWaits } from './permit-waits.ts'
 import { type ActionParts, MAX_PENDING_PERMITS, PERMIT_TTL_MS } from './ports.ts'
+import { createQuestions } from './questions.ts'
 import { credentialBusy, tooManyPending } from './refusals.ts'
 import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
 import { untilDecided } from './until-decided.ts'
 
 /** A mandate is bounded by calls or credits; these are bounded by the capability. */
 const MAX_CALLS = 1_000_000
+/** A question waits so long before people are told of it. */
+const TELL_AFTER_MS = 2_000
 
 export function createAsk(parts: ActionParts & { readonly waits: PermitWaits }): AskPeople {
   const { store, waits, log, now } = parts
+  const questions = createQuestions(now)
 
   return async (held) => {
+    const { rootId, accountId } = held.capability
+    const leave = questions.enter(rootId, accountId)
+    try {
+      return await ask(held)
+    } finally {
+      leave()
+    }
+  }
+
+  async function ask(held: HeldRequest): Promise<ApprovedRequest> {
     const permit = await prepare(held)
     const row = await decided(permit, held)
     if (row.state !== 'ready') throw refusalOf(row, held)
@@ -70,7 +84,6 @@ export function createAsk(parts: ActionParts & { readonly waits: PermitWaits }):
       now: at,
     })
     if (result.ok) {
-      parts.onApproval?.(permit)
       return permit
     }
     switch (result.reason) {
@@ -131,6 +144,8 @@ export function createAsk(parts: ActionParts & { readonly waits: PermitWaits }):
   async function decided(permit: NewPermit, { waitMs, signal }: HeldRequest): Promise<Permit | NewPermit> {
     let row: Permit | NewPermit = permit
     const wait = { seconds: Math.ceil(waitMs / 1000), signal: () => signal, report: () => {} }
+    // Whoever hangs up at once is worth nobody's mail.
+    const telling = setTimeout(() => parts.onApproval?.(permit), TELL_AFTER_MS).unref()
     try {
       const isPending = await untilDecided(waits, permit, wait, async () => {
         const read = await store.getPermit(permit.id)
@@ -150,6 +165,7 @@ export function createAsk(parts: ActionParts & { readonly waits: PermitWaits }):
         )
       return row
     } finally {
+      clearTimeout(telling)
       // Nobody is to approve what nobody waits for any more.
       if (row.state === 'pending_approval') await store.withdrawPermit({ id: permit.id, now: now() })
     }

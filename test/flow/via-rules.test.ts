@@ -168,6 +168,45 @@ describe('rules for unmodified programs', () => {
     expect(out?.headers.filter(([name]) => name === 'idempotency-key')).toEqual([])
   })
 
+  it('asks nobody about a repeat under the same key, of which nothing goes out', async () => {
+    const init = { headers: { 'content-type': 'application/json', 'idempotency-key': 'once' } }
+    const asking = post(capability, 'ruled', init)
+    const { permit_id } = await pending()
+    await decide(permit_id, 'approve')
+    expect((await asking).status).toBe(200)
+    const repeated = await post(capability, 'ruled', init)
+    expect(repeated.headers.get('x-gateway-attempt')).toBe((await asking).headers.get('x-gateway-attempt'))
+    expect(await repeated.json()).toEqual({ ok: true })
+    const other = await post(capability, 'ruled', { ...init, body: '{"title":"y"}' })
+    expect(await other.json()).toMatchObject({ code: 'idempotency_key_reused' })
+    expect(arrived()).toHaveLength(1)
+  })
+
+  it('lets a capability ask about so many at once, and asks about no body that people cannot read', async () => {
+    const many = await grant({ label: 'many', rules: ['ask * *'] })
+    const gone = new AbortController()
+    const held = Array.from({ length: 8 }, () =>
+      post(many.capability, 'many', { signal: gone.signal }).catch(() => 'gone'),
+    )
+    await expect
+      .poll(
+        async () => (await gw.rest('GET', '/v1/actions/permits?state=pending_approval')).body.permits.length,
+      )
+      .toBe(8)
+    const ninth = await post(many.capability, 'many')
+    expect(ninth.status).toBe(429)
+    expect(((await ninth.json()) as { detail: string }).detail).toContain('wait for a person')
+    gone.abort()
+    await Promise.all(held)
+    const packed = await post(capability, 'ruled', { headers: { 'content-encoding': 'gzip' } })
+    expect(await packed.json()).toMatchObject({ code: 'header_forbidden', header: 'content-encoding' })
+    await expect
+      .poll(
+        async () => (await gw.rest('GET', '/v1/actions/permits?state=pending_approval')).body.permits.length,
+      )
+      .toBe(0)
+  })
+
   it('refuses what a person refuses, and tells the libraries not to ask again', async () => {
     const before = await gw.balance()
     const asking = post()

@@ -3,6 +3,7 @@
 import { EgressRule, type EgressRules, MAX_RULES } from '../../../schemas/egress-rule.ts'
 import { findDeadRule, judgeRules, parseRule, type Rule, type RuleVerdict } from '../../egress/rules/rules.ts'
 import { coversHost, type ScopedRequest } from '../../egress/scope.ts'
+import { decodeUtf8Document } from '../../lib/utf8.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { readInput } from '../input.ts'
 
@@ -75,5 +76,11 @@ export function parsePolicy(text: string, name: string): RunPolicy {
 }
 
 /** @throws {CommandFailure} where the file cannot be read, or holds a line that is no rule */
-export const readPolicy = async (file: string): Promise<RunPolicy> =>
-  parsePolicy((await readInput('policy', file)).toString('utf8'), file === '-' ? 'The policy' : file)
+export async function readPolicy(file: string): Promise<RunPolicy> {
+  const name = file === '-' ? 'The policy' : file
+  const text = decodeUtf8Document(await readInput('policy', file))
+  // What a shell of Windows writes with `>`.
+  if (text === undefined || text.includes('\0'))
+    throw new CommandFailure(Exit.usage, `${name} is no text in UTF-8. Save it as UTF-8, then try again.`)
+  return parsePolicy(text, name)
+}

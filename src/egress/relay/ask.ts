@@ -70,6 +70,13 @@ export async function askIfRuled(
       `A person approves this request first, and reads what is in it: its body may have ${MAX_REQUEST_BYTES} bytes. Nothing was sent or charged.`,
       { extras: { max_bytes: MAX_REQUEST_BYTES } },
     )
+  const coding = request.headers.find(([name]) => name === 'content-encoding')?.[1] ?? 'identity'
+  if (coding.toLowerCase() !== 'identity')
+    throw new GatewayError(
+      'header_forbidden',
+      'A person approves this request first, and reads what is in it: send its body without Content-Encoding. Nothing was sent or charged.',
+      { reason: 'encoded_body', extras: { header: 'content-encoding' } },
+    )
   return ask({ checked, capability, rule, waitMs: credential.settings.ask_ms ?? ASK_MS, signal })
 }
 

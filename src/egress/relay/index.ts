@@ -11,14 +11,16 @@ import { capabilityGrant } from '../capability-grant.ts'
 import { digestRequest } from '../digest.ts'
 import { createEndings, type EndingParts } from '../endings.ts'
 import type { CheckedRequest } from '../grant.ts'
+import { createKeyedCalls } from '../idempotency/keyed-call.ts'
 import { replay } from '../idempotency/replay.ts'
 import type { Paid } from '../paid.ts'
 import type { Egress, StreamResult, StreamSender } from '../ports.ts'
 import type { Providers } from '../providers/index.ts'
 import { credentialGone, providerGone } from '../refusals.ts'
-import { createReserve, type ReserveParts } from '../reserve.ts'
+import { checkScopes } from '../request.ts'
+import { createReserve, type RepeatedCall, type ReserveParts } from '../reserve.ts'
 import type { Runner } from '../run.ts'
-import { hasRules } from '../rules/judge.ts'
+import { hasRules, judgeRequest } from '../rules/judge.ts'
 import { createAnswers } from './answer.ts'
 import { approvedGrant, type AskPeople, askIfRuled } from './ask.ts'
 import { addressOf } from './credential.ts'
@@ -36,7 +38,13 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly providers: Providers
   readonly store: Pick<
     Store,
-    'getCredential' | 'findParts' | 'reserveAttempt' | 'getReceipt' | 'keepReplayReceipt' | 'listStanding'
+    | 'getCredential'
+    | 'findParts'
+    | 'reserveAttempt'
+    | 'getReceipt'
+    | 'keepReplayReceipt'
+    | 'findKeyRecord'
+    | 'listStanding'
   >
   readonly capabilityFor: Egress['capabilityFor']
   readonly runner: Pick<Runner, 'recall' | 'ready'>
@@ -52,6 +60,7 @@ export interface RelayParts extends ReserveParts, EndingParts {
 export function createRelay(parts: RelayParts): Relay & { close(): void } {
   const { store, runner, sender } = parts
   const limits = createStreamLimits()
+  const keyedCall = parts.callerKeys && createKeyedCalls(parts.callerKeys)
   const reserve = createReserve(parts)
   const endings = createEndings(parts)
   const answers = createAnswers({ ...parts, endings })
@@ -77,7 +86,12 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     const { credential, ...rules } = await bodyRules(capability)
     const body = await readBody(exchange, rules)
     const current = () => prepare(url, exchange, body, capability)
-    const approved = hasRules({ capability, credential })
+    const own = keyOf(exchange)
+    const key = own === undefined ? undefined : { key: own, scope: `${capability.rootId}/relay` }
+    const isRuled = hasRules({ capability, credential })
+    const repeat = isRuled && key ? await findRepeat(key, capability, await current()) : undefined
+    if (repeat) return await again(repeat, exchange, charge)
+    const approved = isRuled
       ? await askIfRuled(parts.askPeople, {
           prepare: current,
           capability,
@@ -86,21 +100,16 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
         })
       : undefined
     await parts.fault.at('before_reserve')
-    const key = keyOf(exchange)
     const grant = capabilityGrant(store, capability)
     const reserved = await reserve({
       grant: approved ? approvedGrant(grant, capability, approved) : grant,
       prepare: current,
-      key: key === undefined ? undefined : { key, scope: `${capability.rootId}/relay` },
+      key,
       // The program's own is among its headers.
       addsKey: () => false,
       digested: comparedPart,
     })
-    if (!reserved.ok) {
-      const { attempt, answer, receipt } = await replay(parts, reserved.keyed, reserved.record)
-      charge.repeated(attempt.id)
-      return answers.replay(exchange.answer, attempt, answer, receipt.jws)
-    }
+    if (!reserved.ok) return await again(reserved, exchange, charge)
     charge.taken(ATTEMPT_COST, reserved.attempt.id)
     await parts.fault.at('after_reserve')
     const watched = revocations.watch(capability.id)
@@ -109,6 +118,31 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     } finally {
       watched.leave()
     }
+  }
+
+  async function again(
+    { keyed, record }: Pick<RepeatedCall, 'keyed' | 'record'>,
+    exchange: HttpExchange,
+    charge: CreditCharge,
+  ): Promise<Relayed> {
+    const { attempt, answer, receipt } = await replay(parts, keyed, record)
+    charge.repeated(attempt.id)
+    return answers.replay(exchange.answer, attempt, answer, receipt.jws)
+  }
+
+  /** What was sent under the program's key before: nobody is asked about it a second time, since nothing goes out. */
+  async function findRepeat(
+    key: { readonly key: string; readonly scope: string },
+    capability: CredentialCapability,
+    checked: CheckedRequest | undefined,
+  ): Promise<Pick<RepeatedCall, 'keyed' | 'record'> | undefined> {
+    if (!checked || !keyedCall) return undefined
+    const { request, credential, provider } = checked
+    checkScopes(request, { capability, credential, provider })
+    judgeRequest(request, { capability, credential })
+    const keyed = keyedCall({ ...key, request: comparedPart(request), credentialId: credential.id })
+    const record = await store.findKeyRecord({ keyHash: keyed.claim.keyHash, now: parts.now() })
+    return record && { keyed, record }
   }
 
   async function bodyRules(capability: CredentialCapability) {
