@@ -87,6 +87,11 @@ beforeAll(async () => {
   run('reserveAction', executed)
   run('finishAttempt', ending(executed.attempt, BOOT))
 
+  const held = preparation(grant)
+  run('preparePermit', held)
+  run('usePermit', { id: held.permit.id, attemptId: executed.attempt.id, now: NOW })
+  run('withdrawPermit', { id: held.permit.id, now: NOW })
+
   const [paid, doubtful, canceled] = [newClaim({ accountId }), newClaim(), newClaim()]
   for (const claim of [paid, doubtful, canceled]) run('claimPayment', { claim, bootId: BOOT })
   for (const { id } of [paid, doubtful]) run('submitClaim', { ...submission(id, BOOT), result: resultOf() })
