@@ -143,8 +143,10 @@ it('events arrive signed, are sent again until they are taken, and are sent to n
   const signed = Buffer.from(`${id}.${at}.${second!.body}`)
   const signature = Buffer.from(given!.replace(/^v1a,/, ''), 'base64')
   expect(verify(null, signed, createPublicKey({ key: jwk, format: 'jwk' }), signature)).toBe(true)
-  const paused = (await seller('/events')).body.events[0]
-  expect(paused).toMatchObject({ type: 'listing.paused', state: 'sent', tries: 2 })
+  // It is written down once the answer has been read, which is after it was given.
+  await expect
+    .poll(async () => (await seller('/events')).body.events[0])
+    .toMatchObject({ type: 'listing.paused', state: 'sent', tries: 2 })
 
   gw.dns.set('api.example.com', { A: ['10.0.0.7'] })
   await seller('/services/pause', { service_id: 'one', reason: 'more rest' })
