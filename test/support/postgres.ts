@@ -17,6 +17,8 @@ import { removeFolder } from './remove-folder.ts'
 export interface TestPostgres {
   /** A superuser's URL of the maintenance database. */
   readonly url: string
+  /** Of the server's first process; undefined of one that runs elsewhere. */
+  readonly pid?: number | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -60,6 +62,7 @@ async function startEmbedded(): Promise<TestPostgres> {
     await untilReady(server)
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      pid: server.pid,
       async stop() {
         if (server.exitCode === null) {
           const gone = once(server, 'exit')

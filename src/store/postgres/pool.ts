@@ -1,6 +1,7 @@
 // Connections to PostgreSQL, and how a command runs on one: statements prepared by name, a transaction around what
 // needs one, and a repeat only where the server has said that nothing happened.
 import pg from 'pg'
+import { GatewayError } from '../../core/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { type Command, type Row, type Statement, Undo } from '../command.ts'
 import { toFailure, toStoreError } from '../failure.ts'
@@ -100,6 +101,12 @@ export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>):
 
 // serialization_failure and deadlock_detected: the server rolled the transaction back, so it can be run again.
 const ROLLED_BACK = new Set(['40001', '40P01'])
+
+// data_exception and integrity_constraint_violation: the server refused what a value says, and did nothing.
+const FAULT = /^postgres 2[23]/
+/** Whether a statement was refused for what it was given, and not for how the server is. */
+export const isStatementFault = (thrown: unknown): boolean =>
+  thrown instanceof GatewayError && FAULT.test(thrown.reason ?? '')
 
 /** A caller's key was claimed by another statement at the same moment: run again, this one finds who did. */
 const isKeyClaim = (thrown: unknown) => (thrown as { constraint?: unknown }).constraint === 'attempts_key'

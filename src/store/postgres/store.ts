@@ -11,6 +11,8 @@ import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
 import { claimPayment } from './claim-lock.ts'
 import { fused } from './fused/index.ts'
+import { gather } from './gathered/gather.ts'
+import { type Gathered, gathered } from './gathered/index.ts'
 import { savePushConfig } from './push-lock.ts'
 import {
   holdLease,
@@ -21,7 +23,7 @@ import {
   recoverDebits,
   takeOverRotation,
 } from './leases.ts'
-import { createPool, runDirect, runTransaction } from './pool.ts'
+import { createPool, isStatementFault, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
@@ -67,6 +69,11 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
   async function execute(name: CommandName, args: unknown[]): Promise<unknown> {
     const traits = traitsOf(name)
     if ('startsWork' in traits && traits.startsWork) requireLease()
+    const group = groups.get(name)
+    return group?.fits(args[0]) ? group.ask(args[0]) : executeAlone(name, args)
+  }
+  async function executeAlone(name: CommandName, args: unknown[]): Promise<unknown> {
+    const traits = traitsOf(name)
     const atOnce = fused[name] as Start | undefined
     if (atOnce) {
       const answer = await runDirect(pool, () => atOnce(...args))
@@ -82,6 +89,16 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       return yield* start(...args)
     })
   }
+  const groups = new Map(
+    Object.entries(gathered as Record<string, Gathered<unknown, unknown>>).map(([name, { fits, run }]) => {
+      const ask = gather<unknown, unknown>({
+        together: (inputs) => runDirect(pool, () => run(inputs)),
+        alone: (input) => executeAlone(name as CommandName, [input]),
+        isOfOne: isStatementFault,
+      })
+      return [name, { fits, ask }]
+    }),
+  )
   function run(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())
     const done = execute(name, args)
