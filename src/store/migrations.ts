@@ -4,6 +4,7 @@ import { all, type Command, first } from './command.ts'
 import { preparedFrom, separationTables } from './action-tables.ts'
 import { budgetTables, totalBudgets, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
+import { accessVersion } from './access-version.ts'
 import { capabilityParts, connectionTables, peopleTables, widenForRoles } from './identity-tables.ts'
 import { policyTables } from './policy-tables.ts'
 import { signInTables } from './people-tables.ts'
@@ -372,6 +373,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   spendTables,
   preparedFrom,
   capabilityParts,
+  accessVersion,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -6,6 +6,7 @@ import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Command } from '../command.ts'
 import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
 import { storeOf } from '../engine-store.ts'
+import { rowName } from '../row-name.ts'
 import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
@@ -23,6 +24,7 @@ import {
   recoverDebits,
   takeOverRotation,
 } from './leases.ts'
+import { accessVersion, rememberRows } from './remembered.ts'
 import { createPool, isStatementFault, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
@@ -66,8 +68,11 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       reason: 'lease lost',
     })
   }
+  const remembered = rememberRows(() => runDirect(pool, accessVersion))
   async function execute(name: CommandName, args: unknown[]): Promise<unknown> {
     const traits = traitsOf(name)
+    if (traits.kind === 'lookup' && traits.cached)
+      return remembered.through(rowName(name, args), () => executeAlone(name, args))
     if ('startsWork' in traits && traits.startsWork) requireLease()
     const group = groups.get(name)
     return group?.fits(args[0]) ? group.ask(args[0]) : executeAlone(name, args)

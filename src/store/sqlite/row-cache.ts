@@ -1,6 +1,7 @@
 // Rows that every call reads and hardly any call changes: service keys, capabilities, credentials. One process owns the
 // file, so a row holds until this process changes one, which the traits of each command tell.
 import { type CommandName, traitsOf } from '../commands/index.ts'
+import { rowName } from '../row-name.ts'
 
 const MAX_ROWS = 5_000
 
@@ -18,7 +19,7 @@ export function createRowCache(): RowCache {
     through(name, args, read) {
       const traits = traitsOf(name)
       if (traits.kind !== 'lookup' || !traits.cached) return read()
-      const key = keyOf(name, args)
+      const key = rowName(name, args)
       const known = rows.get(key)
       if (known !== undefined) return known
       const found = read()
@@ -33,12 +34,4 @@ export function createRowCache(): RowCache {
       if ('touches' in traits && traits.touches === 'access') rows.clear()
     },
   }
-}
-
-/** Arguments are one digest, or ids, which hold no space. */
-function keyOf(name: CommandName, args: readonly unknown[]): string {
-  let key: string = name
-  for (const arg of args)
-    key += ` ${arg instanceof Uint8Array ? Buffer.from(arg.buffer, arg.byteOffset, arg.byteLength).toString('latin1') : String(arg)}`
-  return key
 }

@@ -38,9 +38,14 @@ const FINISH = `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
 export const isBare = ({ kind, answer }: FinishAttempt): boolean => kind !== 'action' && answer === undefined
 
 /** @returns an answer for each in order; undefined for one that was not to be ended like this, and nothing was done */
-export function* finishTogether(inputs: readonly FinishAttempt[]): Command<readonly (FinishResult | undefined)[]> {
+export function* finishTogether(
+  inputs: readonly FinishAttempt[],
+): Command<readonly (FinishResult | undefined)[]> {
   const answers: (FinishResult | undefined)[] = inputs.map(() => undefined)
-  for (const { n, balance } of yield* all<{ n: number; balance: number }>(FINISH, JSON.stringify(inputs.map(rowOf))))
+  for (const { n, balance } of yield* all<{ n: number; balance: number }>(
+    FINISH,
+    JSON.stringify(inputs.map(rowOf)),
+  ))
     answers[n] = { ok: true, balance }
   return answers
 }

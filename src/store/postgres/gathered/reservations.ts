@@ -65,14 +65,14 @@ const RESERVE = `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
       LEFT JOIN lineage ON lineage.capability_id = input.capability
   ), wanted AS (
     SELECT capability, count(*) AS uses FROM judged WHERE refusal IS NULL GROUP BY capability
-  ), more AS MATERIALIZED (
-    SELECT step.id, sum(wanted.uses)::bigint AS uses, sum(wanted.uses) > min(step.max_uses - step.uses) AS is_too_much
-    FROM step JOIN wanted ON wanted.capability = step.capability_id GROUP BY step.id
+  ), crowded AS (
+    SELECT step.id FROM step JOIN wanted ON wanted.capability = step.capability_id
+    GROUP BY step.id HAVING sum(wanted.uses) > min(step.max_uses - step.uses)
   ), dear AS (
     SELECT account FROM judged WHERE refusal IS NULL GROUP BY account HAVING sum(cost) > min(balance)
   ), fitting AS MATERIALIZED (
     SELECT * FROM judged WHERE refusal IS NULL AND account NOT IN (SELECT account FROM dear)
-      AND capability NOT IN (SELECT capability_id FROM step JOIN more USING (id) WHERE is_too_much)
+      AND capability NOT IN (SELECT capability_id FROM step JOIN crowded USING (id))
   ), paid AS (
     UPDATE accounts SET balance = accounts.balance - bill.cost
     FROM (SELECT account, sum(cost)::bigint AS cost FROM fitting GROUP BY account) AS bill
@@ -93,13 +93,14 @@ const RESERVE = `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
     FROM fitting, LATERAL (VALUES (fitting.account, -cost), ('system:usage', cost)) AS side (account, amount)
     WHERE cost > 0
   )
-  SELECT n, judged.refusal, COALESCE(paid.balance, judged.balance) AS balance, fitting.n IS NOT NULL AS "isPaid"
+  SELECT n, judged.refusal, CASE WHEN fitting.n IS NULL THEN judged.balance ELSE paid.balance END AS balance,
+    fitting.n IS NOT NULL AS "isPaid"
   FROM judged LEFT JOIN fitting USING (n) LEFT JOIN paid ON paid.id = judged.account ORDER BY n DESC`
 
 interface Judged {
   readonly n: number
   readonly refusal: Exclude<Exclude<ReserveResult, { ok: true }>['reason'], 'budget' | 'repeated'> | null
-  /** Of the account, after all of the group. */
+  /** Of the account: after all of the group where it was paid, else before it. */
   readonly balance: number
   readonly isPaid: boolean
 }
@@ -107,7 +108,10 @@ interface Judged {
 /** Budgets and callers' keys have rows of their own to lock: they are reserved one by one. */
 export const isPlain = ({ isBudgeted, once }: Reservation): boolean => !isBudgeted && once === undefined
 
-/** @returns an answer for each in order; undefined where it is for the command alone to say, and nothing was done */
+/**
+ * As if those that are refused had come first, and then those that are paid for in their order.
+ * @returns an answer for each in order; undefined where it is for the command alone to say, and nothing was done
+ */
 export function* reserveTogether(
   inputs: readonly Reservation[],
 ): Command<readonly (ReserveResult | undefined)[]> {

@@ -1,0 +1,200 @@
+// A group of calls in one statement of PostgreSQL is what the reference does with them one after the other: the same answers and rows; and
+// what the group leaves to be asked for alone is only what could not all be had.
+import fc from 'fast-check'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids.ts'
+import { all, type Command, type Row } from '../../src/store/command.ts'
+import type { Reservation } from '../../src/store/commands/attempts.ts'
+import { storeOf } from '../../src/store/engine-store.ts'
+import { finishTogether } from '../../src/store/postgres/gathered/endings.ts'
+import { reserveTogether } from '../../src/store/postgres/gathered/reservations.ts'
+import { createPool, runDirect } from '../../src/store/postgres/pool.ts'
+import type { Store } from '../../src/store/ports.ts'
+import { type DirectStore, openDirectStore } from '../support/direct-store.ts'
+import { referenceCommands } from '../support/reference-commands.ts'
+import {
+  addAccount,
+  addCapability,
+  addCredential,
+  createPlace,
+  ending,
+  log,
+  NOW,
+  type Place,
+  reservation,
+} from '../support/store.ts'
+
+const BOOT = 'boot-1'
+const RUNS = 100
+
+let reference: DirectStore
+let place: Place
+let pool: pg.Pool
+/** Does everything on the reference and on PostgreSQL. */
+let both: Store
+beforeAll(async () => {
+  reference = await openDirectStore()
+  place = await createPlace('postgres', 'gathered')
+  const store = await place.open(BOOT)
+  pool = createPool(place.config.databaseUrl!, log, 2)
+  both = storeOf({
+    engine: 'postgres',
+    async run(name, args) {
+      const start = referenceCommands[name] as (...args: unknown[]) => Command<unknown>
+      const method = store[name] as (...args: unknown[]) => Promise<unknown>
+      await method(...args)
+      return reference.drive(start(...args))
+    },
+    health: () => store.health(),
+    close: async () => {},
+  })
+})
+afterAll(async () => {
+  await pool.end()
+  await place.remove()
+  await reference.remove()
+})
+
+const rarely = <T>(usual: T, other: T) =>
+  fc.oneof({ arbitrary: fc.constant(usual), weight: 6 }, { arbitrary: fc.constant(other), weight: 1 })
+const uses = fc.constantFrom(null, null, 1, 2, 3)
+const worlds = fc.record({
+  accounts: fc.tuple(
+    ...[0, 1].map(() =>
+      fc.record({
+        credits: fc.integer({ min: 0, max: 6 }),
+        rootUses: uses,
+        childUses: uses,
+        used: fc.integer({ min: 0, max: 1 }),
+        lifetimeMs: rarely(1, 0),
+        isChildRevoked: rarely(false, true),
+        isRootRevoked: rarely(false, true),
+        isRotated: rarely(false, true),
+        isCredentialRevoked: rarely(false, true),
+      }),
+    ),
+  ),
+  calls: fc.array(
+    fc.record({
+      of: fc.integer({ min: 0, max: 1 }),
+      by: fc.constantFrom('root', 'child', 'child'),
+      cost: fc.integer({ min: 0, max: 2 }),
+      version: rarely(1, 2),
+      account: rarely<string | undefined>(undefined, 'acct_none'),
+      capability: rarely<string | undefined>(undefined, 'cap_none'),
+      /** With the credential of the other account. */
+      crosses: rarely(false, true),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
+})
+type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never
+
+async function addParty(party: World['accounts'][number]) {
+  const accountId = await addAccount(both, party.credits)
+  const credential = await addCredential(both, accountId)
+  const root = await addCapability(both, credential, { maxUses: party.rootUses, uses: party.used })
+  const below = { parentId: root.id, maxUses: party.childUses, expiresAt: NOW + party.lifetimeMs }
+  const child = await addCapability(both, credential, below)
+  if (party.isChildRevoked) await both.revokeCapability({ id: child.id, accountId, now: NOW })
+  if (party.isRootRevoked) await both.revokeCapability({ id: root.id, accountId, now: NOW })
+  const { id, sealed } = credential
+  if (party.isRotated) await both.rotateCredential({ id, accountId, fromVersion: 1, sealed, now: NOW })
+  if (party.isCredentialRevoked) await both.revokeCredential({ id, accountId, now: NOW })
+  return { accountId, credential, root, child }
+}
+
+const textOf = (rows: readonly Row[]) =>
+  rows
+    .map(({ listed: _listed, ...row }) =>
+      Object.entries(row)
+        .map(
+          ([name, value]) =>
+            `${name} ${value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)}`,
+        )
+        .toSorted()
+        .join(),
+    )
+    .toSorted()
+/** Rows of these accounts, in both. */
+async function expectSameRows(accountIds: readonly string[]): Promise<void> {
+  const ids = accountIds.map((id) => `'${id}'`).join()
+  const ofThem = {
+    accounts: `id IN (${ids})`,
+    capabilities: `account_id IN (${ids})`,
+    attempts: `account_id IN (${ids})`,
+    receipts: `account_id IN (${ids})`,
+    ledger_entries: `account IN (${ids}) OR reference IN (SELECT id FROM attempts WHERE account_id IN (${ids}))`,
+  }
+  for (const [table, condition] of Object.entries(ofThem)) {
+    const text = `SELECT * FROM ${table} WHERE ${condition}`
+    expect(textOf((await pool.query<Row>(text)).rows), table).toEqual(textOf(reference.drive(all<Row>(text))))
+  }
+}
+
+it('reserves and ends a group as the reference does one by one', async () => {
+  const seen = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(worlds, async ({ accounts, calls }) => {
+      const parties: Awaited<ReturnType<typeof addParty>>[] = []
+      for (const account of accounts) parties.push(await addParty(account))
+      const accountIds = parties.map(({ accountId }) => accountId)
+      const inputs = calls.map((call): Reservation => {
+        const { accountId, credential, root, child } = parties[call.of]!
+        const setting = {
+          accountId: call.account ?? accountId,
+          credential: call.crosses ? parties[1 - call.of]!.credential : credential,
+          capability: call.capability === undefined ? { root, child }[call.by] : { id: call.capability },
+        }
+        const over = {
+          id: newId('att'),
+          credentialVersion: call.version,
+          state: 'sending' as const,
+          sendingAt: NOW,
+        }
+        return { ...reservation(setting, BOOT, over), cost: call.cost }
+      })
+
+      const answers = await runDirect(pool, () => reserveTogether(inputs))
+      expect(answers).toHaveLength(inputs.length)
+      // Whoever is refused came first.
+      const told = [...answers.entries()].flatMap(([n, answer]) =>
+        answer ? [{ input: inputs[n]!, answer }] : [],
+      )
+      for (const { input, answer } of told.toSorted((a, b) => Number(a.answer.ok) - Number(b.answer.ok))) {
+        expect(reference.drive(referenceCommands.reserveAttempt(input))).toEqual(answer)
+        seen.add(answer.ok ? 'paid' : answer.reason)
+      }
+      await expectSameRows(accountIds)
+
+      const ends = inputs.map(({ attempt }) => ending(attempt, BOOT))
+      const ended = await runDirect(pool, () => finishTogether(ends))
+      for (const [n, end] of ends.entries()) {
+        const expected = reference.drive(referenceCommands.finishAttempt(end))
+        expect(ended[n]).toEqual(expected.ok ? expected : undefined)
+      }
+      await expectSameRows(accountIds)
+
+      // Of those that were left alone some are refused, or there was no reason to leave them.
+      const left = inputs.filter((_, n) => answers[n] === undefined)
+      if (left.length === 0) return
+      seen.add('left alone')
+      const results: boolean[] = []
+      for (const input of left) results.push((await both.reserveAttempt(input)).ok)
+      expect(results).toContain(false)
+    }),
+    { numRuns: RUNS },
+  )
+  expect(seen).toEqual(
+    new Set([
+      'paid',
+      'left alone',
+      'credits',
+      'credential_gone',
+      'credential_changed',
+      'capability_gone',
+      'capability_used_up',
+    ]),
+  )
+}, 120_000)
