@@ -40,6 +40,7 @@ const ALL = [
   'commerce',
   'bodies',
   'programs',
+  'scale',
   'start',
 ]
 const { values: options, positionals: wanted } = parseArgs({

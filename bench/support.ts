@@ -1,6 +1,6 @@
 // Shared by the benchmarks: servers in processes of their own, CPU read from the kernel, one load client, one table.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Client } from 'undici'
 
@@ -56,11 +56,30 @@ function firstAddress(child: ChildProcess, file: string): Promise<string> {
   })
 }
 
-/** User and system time of all threads of a process, in seconds (proc(5), fields 14 and 15). */
-export function cpuSeconds(pid: number): number {
+/** What follows the name in `/proc/PID/stat` (proc(5)), from the state on. */
+function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+/** User and system time of all threads of a process, in seconds (fields 14 and 15). */
+export function cpuSeconds(pid: number): number {
+  const fields = statOf(pid)
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** The same of a process and of its children that are alive, and of those that have ended (fields 16 and 17): a database server. */
+export function cpuSecondsOfFamily(pid: number): number {
+  let ticks = Number(statOf(pid)[13]) + Number(statOf(pid)[14])
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    try {
+      const fields = statOf(Number(entry))
+      if (Number(entry) === pid || Number(fields[1]) === pid) ticks += Number(fields[11]) + Number(fields[12])
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return ticks / TICKS_PER_SECOND
 }
 
 /** Resident memory in MB. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../lib/log.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audited, isAudited } from '../audited.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
-import type { Command } from '../command.ts'
+import type { Command, Traits } from '../command.ts'
 import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
 import { storeOf } from '../engine-store.ts'
 import { rowName } from '../row-name.ts'
@@ -59,8 +59,8 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
   }
 
   /** Nothing begins while others may take this process for dead. */
-  function requireLease(): void {
-    if (lease.isHeld()) return
+  function requireLease(traits: Traits): void {
+    if (lease.isHeld() || !('startsWork' in traits)) return
     throw toStoreError({
       code: 'store_unavailable',
       detail:
@@ -73,12 +73,12 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
     const traits = traitsOf(name)
     if (traits.kind === 'lookup' && traits.cached)
       return remembered.through(rowName(name, args), () => executeAlone(name, args))
-    if ('startsWork' in traits && traits.startsWork) requireLease()
     const group = groups.get(name)
     return group?.fits(args[0]) ? group.ask(args[0]) : executeAlone(name, args)
   }
   async function executeAlone(name: CommandName, args: unknown[]): Promise<unknown> {
     const traits = traitsOf(name)
+    requireLease(traits)
     const atOnce = fused[name] as Start | undefined
     if (atOnce) {
       const answer = await runDirect(pool, () => atOnce(...args))
@@ -97,7 +97,10 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
   const groups = new Map(
     Object.entries(gathered as Record<string, Gathered<unknown, unknown>>).map(([name, { fits, run }]) => {
       const ask = gather<unknown, unknown>({
-        together: (inputs) => runDirect(pool, () => run(inputs)),
+        async together(inputs) {
+          requireLease(traitsOf(name as CommandName))
+          return runDirect(pool, () => run(inputs))
+        },
         alone: (input) => executeAlone(name as CommandName, [input]),
         isOfOne: isStatementFault,
       })
