@@ -11,6 +11,7 @@ import { finishTogether } from '../../src/store/postgres/gathered/endings.ts'
 import { reserveTogether } from '../../src/store/postgres/gathered/reservations.ts'
 import { createPool, runDirect } from '../../src/store/postgres/pool.ts'
 import type { Store } from '../../src/store/ports.ts'
+import { BUDGET_PERIODS, BUDGET_UNITS } from '../../src/store/ports/budgets.ts'
 import { type DirectStore, openDirectStore } from '../support/direct-store.ts'
 import { referenceCommands } from '../support/reference-commands.ts'
 import {
@@ -26,7 +27,7 @@ import {
 } from '../support/store.ts'
 
 const BOOT = 'boot-1'
-const RUNS = 100
+const RUNS = 150
 
 let reference: DirectStore
 let place: Place
@@ -58,6 +59,18 @@ afterAll(async () => {
 
 const rarely = <T>(usual: T, other: T) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 15 }, { arbitrary: fc.constant(other), weight: 1 })
+const limits = fc.uniqueArray(
+  fc.record({
+    unit: fc.constantFrom(...BUDGET_UNITS),
+    period: fc.constantFrom(...BUDGET_PERIODS),
+    max: fc.integer({ min: 1, max: 4 }),
+  }),
+  { selector: ({ unit, period }) => `${unit} ${period}`, maxLength: 2 },
+)
+const budgets = fc.oneof(
+  fc.constant({ root: [], child: [], credential: [] }),
+  fc.record({ root: limits, child: limits, credential: limits }),
+)
 const uses = fc.constantFrom(null, null, 1, 2, 3)
 const worlds = fc.record({
   accounts: fc.tuple(
@@ -66,6 +79,7 @@ const worlds = fc.record({
         credits: fc.integer({ min: 0, max: 4 }),
         rootUses: uses,
         childUses: uses,
+        budgets,
         used: fc.integer({ min: 0, max: 1 }),
         lifetimeMs: rarely(1, 0),
         isChildRevoked: rarely(false, true),
@@ -79,6 +93,8 @@ const worlds = fc.record({
     fc.record({
       of: fc.integer({ min: 0, max: 1 }),
       by: fc.constantFrom('root', 'child', 'child'),
+      /** How long before the hour, the day and the month begin. */
+      beforeMs: rarely(0, 1),
       cost: fc.integer({ min: 0, max: 2 }),
       version: rarely(1, 2),
       account: rarely<string | undefined>(undefined, 'acct_none'),
@@ -93,16 +109,22 @@ type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never
 
 async function addParty(party: World['accounts'][number]) {
   const accountId = await addAccount(both, party.credits)
-  const credential = await addCredential(both, accountId)
-  const root = await addCapability(both, credential, { maxUses: party.rootUses, uses: party.used })
+  const credential = await addCredential(both, accountId, party.budgets.credential)
+  const root = await addCapability(
+    both,
+    credential,
+    { maxUses: party.rootUses, uses: party.used },
+    party.budgets.root,
+  )
   const below = { parentId: root.id, maxUses: party.childUses, expiresAt: NOW + party.lifetimeMs }
-  const child = await addCapability(both, credential, below)
+  const child = await addCapability(both, credential, below, party.budgets.child)
   if (party.isChildRevoked) await both.revokeCapability({ id: child.id, accountId, now: NOW })
   if (party.isRootRevoked) await both.revokeCapability({ id: root.id, accountId, now: NOW })
   const { id, sealed } = credential
   if (party.isRotated) await both.rotateCredential({ id, accountId, fromVersion: 1, sealed, now: NOW })
   if (party.isCredentialRevoked) await both.revokeCredential({ id, accountId, now: NOW })
-  return { accountId, credential, root, child }
+  const isBudgeted = Object.values(party.budgets).some((of) => of.length > 0)
+  return { accountId, credential, root, child, isBudgeted }
 }
 
 const textOf = (rows: readonly Row[]) =>
@@ -125,6 +147,7 @@ async function expectSameRows(accountIds: readonly string[]): Promise<void> {
     capabilities: `account_id IN (${ids})`,
     attempts: `account_id IN (${ids})`,
     receipts: `account_id IN (${ids})`,
+    budgets: `holder IN (SELECT id FROM capabilities WHERE account_id IN (${ids}) UNION ALL SELECT id FROM credentials WHERE account_id IN (${ids}))`,
     ledger_entries: `account IN (${ids}) OR reference IN (SELECT id FROM attempts WHERE account_id IN (${ids}))`,
   }
   for (const [table, condition] of Object.entries(ofThem)) {
@@ -141,7 +164,7 @@ it('reserves and ends a group as the reference does one by one', async () => {
       for (const account of accounts) parties.push(await addParty(account))
       const accountIds = parties.map(({ accountId }) => accountId)
       const inputs = calls.map((call): Reservation => {
-        const { accountId, credential, root, child } = parties[call.of]!
+        const { accountId, credential, root, child, isBudgeted } = parties[call.of]!
         const setting = {
           accountId: call.account ?? accountId,
           credential: call.crosses ? parties[1 - call.of]!.credential : credential,
@@ -153,7 +176,8 @@ it('reserves and ends a group as the reference does one by one', async () => {
           state: 'sending' as const,
           sendingAt: NOW,
         }
-        return { ...reservation(setting, BOOT, over), cost: call.cost }
+        const now = NOW - call.beforeMs
+        return { ...reservation(setting, BOOT, over), cost: call.cost, isBudgeted, now }
       })
 
       const answers = await runDirect(pool, () => reserveTogether(inputs))
@@ -182,7 +206,9 @@ it('reserves and ends a group as the reference does one by one', async () => {
       const results = []
       for (const input of left) results.push(await both.reserveAttempt(input))
       const refused = results.flatMap((result) => (result.ok ? [] : [result.reason]))
-      expect(refused).not.toEqual([])
+      // A group with budgets is of one hour; those of another one are left alone for that.
+      const isOfOneHour = new Set(inputs.map(({ now }) => now)).size === 1
+      if (isOfOneHour || !inputs.some(({ isBudgeted }) => isBudgeted)) expect(refused).not.toEqual([])
       for (const reason of refused) seen.add(`left alone: ${reason}`)
     }),
     { numRuns: RUNS },
@@ -197,6 +223,7 @@ it('reserves and ends a group as the reference does one by one', async () => {
       'capability_used_up',
       'left alone: credits',
       'left alone: capability_used_up',
+      'left alone: budget',
     ]),
   )
 }, 120_000)

@@ -1,7 +1,10 @@
 // Many reservations of fetches as one statement. It judges each against the rows as they are, and then their sums against what is left:
 // who fits in any order is done, who is refused in any order is told so, and the rest is left to be reserved one by one.
+import { periodsAt } from '../../../lib/periods.ts'
 import { all, type Command } from '../../command.ts'
 import type { Reservation } from '../../commands/attempts.ts'
+import { budgetSql } from '../../commands/budgets.ts'
+import type { Millis } from '../../model.ts'
 import type { ReserveResult } from '../../ports/attempts.ts'
 import { ATTEMPT_COLUMNS } from '../fused/attempts.ts'
 
@@ -30,8 +33,48 @@ const INPUT = `json_to_recordset($1::json) AS input (n int, id text, account tex
     version bigint, state text, method text, host text, digest text, key text, created_at bigint, sending_at bigint,
     boot text, cost bigint, transaction text, now bigint)`
 
-// Locks in the order of every command: credentials, capabilities, accounts, each by id; each step asks for the one before it.
-const RESERVE = `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
+/** The parts of the statement that ask budgets: most groups have none. `$2` to `$4` say when the hour, the day and the month began. */
+interface BudgetParts {
+  /** After the capabilities and before the accounts. */
+  readonly locked: string
+  /** Which step the accounts wait for. */
+  readonly last: string
+  /** What each call would count on each budget, and the budgets that have no room for all of it. */
+  readonly asked: string
+  /** Of those that fit. */
+  readonly condition: string
+  readonly counted: string
+}
+const NO_BUDGETS: BudgetParts = { locked: '', last: 'held', asked: '', condition: '', counted: '' }
+const BUDGETS: BudgetParts = {
+  locked: `, budget AS MATERIALIZED (
+    SELECT holder, unit, period, max_used, ${budgetSql.usedIn(2)} AS used, ${budgetSql.startedIn(2)} AS started_at
+    FROM budgets WHERE holder = ANY (ARRAY(SELECT id FROM held UNION SELECT id FROM credential))
+    ORDER BY holder, unit, period FOR UPDATE
+  )`,
+  last: 'budget',
+  asked: `, spender AS (
+    SELECT n, step.id AS holder FROM input JOIN step ON step.capability_id = input.capability
+    UNION SELECT n, credential FROM input
+  ), asked AS MATERIALIZED (
+    SELECT n, budget.*, CASE unit WHEN 'calls' THEN 1 WHEN 'credits' THEN cost ELSE 0 END AS amount
+    FROM judged JOIN spender USING (n) JOIN budget USING (holder) WHERE refusal IS NULL
+  ), narrow AS (
+    SELECT holder, unit, period FROM asked GROUP BY holder, unit, period
+    HAVING sum(amount) > 0 AND sum(amount) > min(max_used - used)
+  )`,
+  condition: 'AND n NOT IN (SELECT n FROM asked JOIN narrow USING (holder, unit, period))',
+  counted: `, spent AS (
+    UPDATE budgets SET used = took.used, started_at = took.started_at
+    FROM (
+      SELECT holder, unit, period, min(used) + sum(amount)::bigint AS used, min(started_at) AS started_at
+      FROM asked JOIN fitting USING (n) GROUP BY holder, unit, period
+    ) AS took WHERE budgets.holder = took.holder AND budgets.unit = took.unit AND budgets.period = took.period
+  )`,
+}
+
+// Locks in the order of every command: credentials, capabilities, budgets, accounts, each by id; each step asks for the one before it.
+const textOf = (budgets: BudgetParts) => `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
   credential AS MATERIALIZED (
     SELECT id, account_id, version, revoked_at FROM credentials
     WHERE id = ANY (ARRAY(SELECT DISTINCT credential FROM input)) ORDER BY id FOR SHARE
@@ -42,9 +85,9 @@ const RESERVE = `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
     SELECT id, revoked_at, expires_at, max_uses, uses FROM capabilities
     WHERE id = ANY (ARRAY(SELECT DISTINCT ancestor_id FROM line)) AND (SELECT count(*) FROM credential) >= 0
     ORDER BY id FOR UPDATE
-  ), account AS MATERIALIZED (
+  )${budgets.locked}, account AS MATERIALIZED (
     SELECT id, balance FROM accounts
-    WHERE id = ANY (ARRAY(SELECT DISTINCT account FROM input)) AND (SELECT count(*) FROM held) >= 0
+    WHERE id = ANY (ARRAY(SELECT DISTINCT account FROM input)) AND (SELECT count(*) FROM ${budgets.last}) >= 0
     ORDER BY id FOR UPDATE
   ), step AS MATERIALIZED (
     SELECT line.capability_id, held.* FROM line JOIN held ON held.id = line.ancestor_id
@@ -70,10 +113,11 @@ const RESERVE = `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
     GROUP BY step.id HAVING sum(wanted.uses) > min(step.max_uses - step.uses)
   ), dear AS (
     SELECT account FROM judged WHERE refusal IS NULL GROUP BY account HAVING sum(cost) > min(balance)
-  ), fitting AS MATERIALIZED (
+  )${budgets.asked}, fitting AS MATERIALIZED (
     SELECT * FROM judged WHERE refusal IS NULL AND account NOT IN (SELECT account FROM dear)
       AND capability NOT IN (SELECT capability_id FROM step JOIN crowded USING (id))
-  ), paid AS (
+      ${budgets.condition}
+  )${budgets.counted}, paid AS (
     UPDATE accounts SET balance = accounts.balance - bill.cost
     FROM (SELECT account, sum(cost)::bigint AS cost FROM fitting GROUP BY account) AS bill
     WHERE accounts.id = bill.account RETURNING accounts.id, accounts.balance
@@ -105,8 +149,25 @@ interface Judged {
   readonly isPaid: boolean
 }
 
-/** Budgets and callers' keys have rows of their own to lock: they are reserved one by one. */
-export const isPlain = ({ isBudgeted, once }: Reservation): boolean => !isBudgeted && once === undefined
+const RESERVE = { plain: textOf(NO_BUDGETS), budgeted: textOf(BUDGETS) }
+
+/** A caller's key is a row that two may want to make: those that have one are reserved one by one. */
+export const isPlain = ({ once }: Reservation): boolean => once === undefined
+
+/** Budgets of a group are counted in one hour, one day and one month. */
+const startsOf = ({ now }: Reservation): readonly Millis[] => {
+  const { hour, day, month } = periodsAt(now)
+  return [hour, day, month]
+}
+
+function* judge(inputs: readonly Reservation[]): Command<readonly Judged[]> {
+  const [first] = inputs
+  if (!first || !inputs.some(({ isBudgeted }) => isBudgeted))
+    return yield* all<Judged>(RESERVE.plain, JSON.stringify(inputs.map(rowOf)))
+  const starts = startsOf(first)
+  const rows = inputs.map(rowOf).filter((_, n) => String(startsOf(inputs[n]!)) === String(starts))
+  return yield* all<Judged>(RESERVE.budgeted, JSON.stringify(rows), ...starts)
+}
 
 /**
  * As if those that are refused had come first, and then those that are paid for in their order.
@@ -115,18 +176,20 @@ export const isPlain = ({ isBudgeted, once }: Reservation): boolean => !isBudget
 export function* reserveTogether(
   inputs: readonly Reservation[],
 ): Command<readonly (ReserveResult | undefined)[]> {
-  const rows = yield* all<Judged>(RESERVE, JSON.stringify(inputs.map(rowOf)))
+  const rows = yield* judge(inputs)
   const answers: (ReserveResult | undefined)[] = inputs.map(() => undefined)
   // From the last to the first: what an earlier one had left is what those after it took, too.
   const takenLater = new Map<string, number>()
   for (const { n, refusal, balance, isPaid } of rows) {
-    const { attempt, cost } = inputs[n]!
+    const { attempt, cost, isBudgeted } = inputs[n]!
     if (isPaid) {
       const later = takenLater.get(attempt.accountId) ?? 0
       takenLater.set(attempt.accountId, later + cost)
       answers[n] = { ok: true, balance: balance + later }
-    } else if (refusal === 'credits') answers[n] = { ok: false, reason: refusal, balance }
-    else if (refusal !== null) answers[n] = { ok: false, reason: refusal }
+    } else if (refusal === 'credits') {
+      // A budget that is in the way would be said first.
+      if (!isBudgeted) answers[n] = { ok: false, reason: refusal, balance }
+    } else if (refusal !== null) answers[n] = { ok: false, reason: refusal }
   }
   return answers
 }
