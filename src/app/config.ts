@@ -122,6 +122,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
         'valid on the real chain. Use HOST=localhost, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',
     )
   }
+  if (e.GATEWAY_DATABASE_DIRECT_URL !== undefined && e.GATEWAY_DATABASE_URL === undefined)
+    problems.push(
+      'GATEWAY_DATABASE_DIRECT_URL: is the way past the pooler of GATEWAY_DATABASE_URL, which is not set',
+    )
   if (problems.length > 0) throw new ConfigError(problems)
 
   const dataDir = resolve(e.GATEWAY_DATA_DIR)
@@ -134,6 +138,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     mcpUrl: e.GATEWAY_MCP_URL,
     dataDir,
     databaseUrl: e.GATEWAY_DATABASE_URL,
+    databaseDirectUrl: e.GATEWAY_DATABASE_DIRECT_URL,
     operatorKey: e.GATEWAY_OPERATOR_KEY,
     providersFile: e.GATEWAY_PROVIDERS_FILE,
     authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),

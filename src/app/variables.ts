@@ -83,6 +83,15 @@ export const Environment = z.object({
         '`postgres://…`: all state in PostgreSQL, any number of replicas. They share the key files',
       shownDefault: 'unset',
     }),
+  GATEWAY_DATABASE_DIRECT_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
+    .optional()
+    .meta({
+      description:
+        'The same database past the pooler (PgBouncer in transaction mode) that `GATEWAY_DATABASE_URL` leads through: one connection ' +
+        'of each process holds a lock that a pooler would give away',
+      shownDefault: 'unset: there is no pooler',
+    }),
   GATEWAY_OPERATOR_KEY: z
     .string()
     // The checksum is judged too: a mistyped key would be stored, and then refused on every call.

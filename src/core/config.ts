@@ -37,6 +37,7 @@ export interface Config {
   readonly mcpUrl: string | undefined
   readonly dataDir: string
   readonly databaseUrl: string | undefined
+  readonly databaseDirectUrl: string | undefined
   readonly operatorKey: string | undefined
   readonly authorityKeyFile: string
   /** Providers of the operator's own (src/egress/providers/schema.ts). */

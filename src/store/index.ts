@@ -8,6 +8,8 @@ import { openSqliteStore } from './sqlite/store.ts'
 export interface StoreConfig {
   readonly dataDir: string
   readonly databaseUrl: string | undefined
+  /** Past the pooler that `databaseUrl` leads through, where it does. */
+  readonly databaseDirectUrl?: string | undefined
 }
 
 /**
@@ -20,7 +22,11 @@ export async function openStore(parts: { config: StoreConfig; log: Logger; bootI
   if (config.databaseUrl === undefined) return openSqliteStore({ dataDir: config.dataDir, log })
   // Loaded on demand: an embedded gateway starts without the driver.
   const { openPostgresStore } = await import('./postgres/store.ts')
-  return openPostgresStore({ url: config.databaseUrl, bootId, log })
+  return openPostgresStore({
+    address: { url: config.databaseUrl, directUrl: config.databaseDirectUrl },
+    bootId,
+    log,
+  })
 }
 
 /** Opens the documents beside the store, which must be open: it makes the tables. */
@@ -28,5 +34,5 @@ export async function openDocumentStore(parts: { config: StoreConfig; log: Logge
   const { config, log } = parts
   if (config.databaseUrl === undefined) return openFileDocuments(config.dataDir)
   const { openTableDocuments } = await import('./documents/table.ts')
-  return openTableDocuments(config.databaseUrl, log)
+  return openTableDocuments({ url: config.databaseUrl, directUrl: config.databaseDirectUrl }, log)
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
   place = await createPlace('postgres', 'access_version')
   here = await place.open('boot-1')
   there = await place.open('boot-2')
-  pool = createPool(place.config.databaseUrl!, log, 1)
+  pool = createPool({ url: place.config.databaseUrl! }, log, 1)
 })
 afterAll(async () => {
   await pool.end()

@@ -1,7 +1,6 @@
 // A group of calls in one statement of PostgreSQL is what the reference does with them one after the other: the same answers and rows; and
 // what the group leaves to be asked for alone is only what could not all be had.
 import fc from 'fast-check'
-import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { all, type Command, type Row } from '../../src/store/command.ts'
@@ -9,7 +8,7 @@ import type { Reservation } from '../../src/store/commands/attempts.ts'
 import { storeOf } from '../../src/store/engine-store.ts'
 import { finishTogether } from '../../src/store/postgres/gathered/endings.ts'
 import { reserveTogether } from '../../src/store/postgres/gathered/reservations.ts'
-import { createPool, runDirect } from '../../src/store/postgres/pool.ts'
+import { createPool, type Pool, runDirect } from '../../src/store/postgres/pool.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { BUDGET_PERIODS, BUDGET_UNITS } from '../../src/store/ports/budgets.ts'
 import { type DirectStore, openDirectStore } from '../support/direct-store.ts'
@@ -31,14 +30,14 @@ const RUNS = 150
 
 let reference: DirectStore
 let place: Place
-let pool: pg.Pool
+let pool: Pool
 /** Does everything on the reference and on PostgreSQL. */
 let both: Store
 beforeAll(async () => {
   reference = await openDirectStore()
   place = await createPlace('postgres', 'gathered')
   const store = await place.open(BOOT)
-  pool = createPool(place.config.databaseUrl!, log, 2)
+  pool = createPool({ url: place.config.databaseUrl! }, log, 2)
   both = storeOf({
     engine: 'postgres',
     async run(name, args) {

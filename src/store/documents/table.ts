@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/log.ts'
 import { type Command, first } from '../command.ts'
 import { storeClosed } from '../failure.ts'
 import type { DocumentKind, DocumentStore } from '../ports.ts'
-import { createPool, runDirect } from '../postgres/pool.ts'
+import { createPool, type DatabaseAddress, runDirect } from '../postgres/pool.ts'
 
 const POOL_SIZE = 2
 
@@ -21,8 +21,8 @@ interface Kept<T> {
 }
 
 /** The store must have been opened before: it makes the tables. */
-export function openTableDocuments(url: string, log: Logger): DocumentStore {
-  const pool = createPool(url, log, POOL_SIZE)
+export function openTableDocuments(address: DatabaseAddress, log: Logger): DocumentStore {
+  const pool = createPool(address, log, POOL_SIZE)
   const lastGood = new Map<string, unknown>()
   let closing: Promise<void> | undefined
 

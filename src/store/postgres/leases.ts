@@ -2,6 +2,7 @@
 // with the connection, so after a `kill -9` the others know at once, without heartbeats or clocks.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
+import { GatewayError } from '../../core/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { all, type Command } from '../command.ts'
 import { recoverAttemptsOf, UNFINISHED_ATTEMPT_OWNERS } from '../commands/attempts.ts'
@@ -88,6 +89,36 @@ export async function holdLease(parts: { url: string; bootId: string; log: Logge
       await held?.end()
     },
   }
+}
+
+const BACKEND = 'SELECT pg_backend_pid() AS pid'
+/**
+ * A lease behind a pooler that lends sessions on would be held by whoever has the session now, and two processes would take each other for dead.
+ * Such a one gives the session of a connection that waits to another that begins a transaction, which is seen here.
+ * @throws {GatewayError} store_unavailable, where there is one
+ */
+export async function refusePooler(url: string): Promise<void> {
+  const connection = { ...connectionConfig(url), application_name: 'agent-gateway start' }
+  const waiting = new pg.Client(connection)
+  const beginning = new pg.Client(connection)
+  const pidOf = async (client: pg.Client) => (await client.query<{ pid: number }>(BACKEND)).rows[0]?.pid
+  try {
+    // What breaks meanwhile is reported by the query that it breaks.
+    for (const client of [waiting, beginning]) client.on('error', () => {})
+    await Promise.all([waiting.connect(), beginning.connect()])
+    const before = await pidOf(waiting)
+    await beginning.query('BEGIN')
+    const other = await pidOf(beginning)
+    const after = await pidOf(waiting)
+    if (before === after && before !== other) return
+  } finally {
+    await Promise.allSettled([waiting.end(), beginning.end()])
+  }
+  throw new GatewayError(
+    'store_unavailable',
+    'The database is reached through a pooler that gives sessions away between transactions, and each process holds a lock in a session of ' +
+      'its own. Leave GATEWAY_DATABASE_URL as it is and set GATEWAY_DATABASE_DIRECT_URL to the address of PostgreSQL itself.',
+  )
 }
 
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }

@@ -1,5 +1,6 @@
 // Connections to PostgreSQL, and how a command runs on one: statements prepared by name, a transaction around what
 // needs one, and a repeat only where the server has said that nothing happened.
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import { GatewayError } from '../../core/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -13,22 +14,39 @@ const STATEMENT_TIMEOUT_MS = 15_000
 const IDLE_IN_TRANSACTION_MS = 30_000
 const MAX_TRIES = 8
 
+/** Where the database is. */
+export interface DatabaseAddress {
+  readonly url: string
+  /** Given where `url` leads through a pooler, which lends a session to whoever asks next: the way past it. */
+  readonly directUrl?: string | undefined
+}
+
 /** Settings that every connection of the gateway has in common. */
 export function connectionConfig(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'agent-gateway',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     types: { getTypeParser },
   }
 }
+/** A pooler refuses a session that wants limits of its own: its operator sets them for the role. */
+const LIMITS = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+}
+
+/** Connections for commands. */
+export class Pool extends pg.Pool {
+  /** Statements are prepared by name until a pooler turns out to mix up sessions. */
+  canName = true
+}
 
 /** @param size connections at most; a lost one is replaced and logged */
-export function createPool(url: string, log: Logger, size: number = POOL_SIZE): pg.Pool {
-  const pool = new pg.Pool({ ...connectionConfig(url), max: size })
+export function createPool(address: DatabaseAddress, log: Logger, size: number = POOL_SIZE): Pool {
+  const limits = address.directUrl === undefined ? LIMITS : {}
+  const pool = new Pool({ ...connectionConfig(address.url), ...limits, max: size })
   // An idle connection that breaks is only replaced; without a listener it would end the process.
   pool.on('error', (thrown) => log.warn({ err: thrown }, 'a database connection was lost'))
   return pool
@@ -48,36 +66,40 @@ function getTypeParser(oid: number, format?: unknown): (text: string) => unknown
 type Queryable = Pick<pg.ClientBase, 'query'>
 
 const names = new Map<string, string>()
-/** Statement names must be the same for the same text on every connection of this process. */
+/** The same for the same text in every process: where a pooler lends a session on, a name there means what it means here. */
 function nameOf(text: string): string {
   let name = names.get(text)
   if (name === undefined) {
-    name = `gw${names.size}`
+    name = `gw_${hash('sha256', text, 'base64url').slice(0, 22)}`
     names.set(text, name)
   }
   return name
 }
 
-async function runStatement(client: Queryable, { text, values, once }: Statement): Promise<readonly Row[]> {
+async function runStatement(
+  client: Queryable,
+  { text, values, once }: Statement,
+  canName: boolean,
+): Promise<readonly Row[]> {
   const query = { text, values: values as unknown[] }
-  const result = await client.query<Row>(once ? query : { ...query, name: nameOf(text) })
+  const result = await client.query<Row>(once || !canName ? query : { ...query, name: nameOf(text) })
   return result.rows
 }
 
-async function drive<T>(client: Queryable, command: Command<T>): Promise<T> {
+async function drive<T>(client: Queryable, command: Command<T>, { canName }: Pool): Promise<T> {
   let step = command.next()
-  while (!step.done) step = command.next(await runStatement(client, step.value))
+  while (!step.done) step = command.next(await runStatement(client, step.value, canName))
   return step.value
 }
 
 /** One statement, or reads that need not agree with each other: no transaction around it. */
-export async function runDirect<T>(pool: pg.Pool, start: () => Command<T>): Promise<T> {
-  return repeat(() => drive(pool, start()))
+export async function runDirect<T>(pool: Pool, start: () => Command<T>): Promise<T> {
+  return repeat(pool, () => drive(pool, start(), pool))
 }
 
 /** All or nothing; answers when COMMIT has returned. */
-export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>): Promise<T> {
-  return repeat(async () => {
+export async function runTransaction<T>(pool: Pool, start: () => Command<T>): Promise<T> {
+  return repeat(pool, async () => {
     const client = await pool.connect()
     let broken: Error | undefined
     // A connection that is lost between statements is an event; the statement that follows reports it.
@@ -85,7 +107,7 @@ export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>):
     client.on('error', onError)
     try {
       await client.query('BEGIN')
-      const value = await drive(client, start())
+      const value = await drive(client, start(), pool)
       await client.query('COMMIT')
       return value
     } catch (thrown) {
@@ -108,15 +130,22 @@ const FAULT = /^postgres 2[23]/
 export const isStatementFault = (thrown: unknown): boolean =>
   thrown instanceof GatewayError && FAULT.test(thrown.reason ?? '')
 
+// invalid_sql_statement_name and duplicate_prepared_statement: a pooler gave the session to somebody else in between, and nothing was run.
+const MIXED_UP = new Set(['26000', '42P05'])
+
 /** A caller's key was claimed by another statement at the same moment: run again, this one finds who did. */
 const isKeyClaim = (thrown: unknown) => (thrown as { constraint?: unknown }).constraint === 'attempts_key'
 
-async function repeat<T>(run: () => Promise<T>): Promise<T> {
+async function repeat<T>(pool: Pool, run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await run()
     } catch (thrown) {
       const code = (thrown as { code?: unknown }).code
+      if (tries < MAX_TRIES && typeof code === 'string' && MIXED_UP.has(code)) {
+        pool.canName = false
+        continue
+      }
       if (tries < MAX_TRIES && typeof code === 'string' && ROLLED_BACK.has(code)) continue
       if (tries < MAX_TRIES && code === '23505' && isKeyClaim(thrown)) continue
       throw toStoreError(toFailure(thrown), thrown)

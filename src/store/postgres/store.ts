@@ -22,10 +22,11 @@ import {
   recoverAttempts,
   recoverClaims,
   recoverDebits,
+  refusePooler,
   takeOverRotation,
 } from './leases.ts'
 import { accessVersion, rememberRows } from './remembered.ts'
-import { createPool, isStatementFault, runDirect, runTransaction } from './pool.ts'
+import { createPool, type DatabaseAddress, isStatementFault, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
@@ -40,21 +41,27 @@ const shared: Partial<Commands> = {
 }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
-export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {
-  const { url, bootId, log } = parts
-  const pool = createPool(url, log)
+export async function openPostgresStore(parts: {
+  address: DatabaseAddress
+  bootId: string
+  log: Logger
+}): Promise<Store> {
+  const { address, bootId, log } = parts
+  const pool = createPool(address, log)
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
 
   const lease = await prepare().catch(async (thrown: unknown) => {
     await pool.end()
-    throw explain(url, thrown)
+    throw explain(address, thrown)
   })
   async function prepare(): Promise<Lease> {
     await runTransaction(pool, function* () {
       yield { text: LOCK_MIGRATIONS, values: [], once: true }
       yield* migrate(postgresDialect, Date.now())
     })
+    const url = address.directUrl ?? address.url
+    await refusePooler(url)
     return holdLease({ url, bootId, log })
   }
 
@@ -135,14 +142,17 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
 }
 
 /** Why the gateway cannot start, without the password that the URL may hold. */
-function explain(url: string, thrown: unknown): GatewayError {
+function explain({ url, directUrl }: DatabaseAddress, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError && thrown.reason === undefined) return thrown
-  const { hostname, port } = new URL(url)
+  const places = [url, ...(directUrl === undefined ? [] : [directUrl])].map((place) => {
+    const { hostname, port } = new URL(place)
+    return `${hostname}:${port || 5432}`
+  })
   const reason = (thrown instanceof GatewayError ? thrown.reason : toFailure(thrown).reason) ?? 'unknown'
   return new GatewayError(
     'store_unavailable',
-    `The database at ${hostname}:${port || 5432} cannot be used (${reason}). Check that the server runs and that ` +
-      'GATEWAY_DATABASE_URL names an existing database, user and password.',
+    `The database at ${places.join(' or ')} cannot be used (${reason}). Check that the server runs and that GATEWAY_DATABASE_URL ` +
+      '(and GATEWAY_DATABASE_DIRECT_URL, behind a pooler) names an existing database, user and password.',
     { cause: thrown, reason },
   )
 }

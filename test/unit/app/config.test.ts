@@ -31,6 +31,7 @@ describe('loadConfig', () => {
       dataDir: resolve('./data'),
       authorityKeyFile: resolve('./data/authority.jwk'),
       databaseUrl: undefined,
+      databaseDirectUrl: undefined,
       egressPorts: [443],
       allowPrivateCidrs: [],
       serviceKeyCredits: 100,
