@@ -1,6 +1,7 @@
 // A group of calls in one statement of PostgreSQL is what the reference does with them one after the other: the same answers and rows; and
 // what the group leaves to be asked for alone is only what could not all be had.
 import fc from 'fast-check'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { all, type Command, type Row } from '../../src/store/command.ts'
@@ -17,12 +18,14 @@ import {
   addAccount,
   addCapability,
   addCredential,
+  addSetting,
   createPlace,
   ending,
   log,
   NOW,
   type Place,
   reservation,
+  times,
 } from '../support/store.ts'
 
 const BOOT = 'boot-1'
@@ -226,3 +229,37 @@ it('reserves and ends a group as the reference does one by one', async () => {
     ]),
   )
 }, 120_000)
+
+it('tells every one of a group that is cut off that nobody knows, does it for none, and goes on', async () => {
+  const store = await place.open('boot-2')
+  const setting = await addSetting(store, 50)
+  const other = await addSetting(store, 50)
+  const blocker = new pg.Client({ connectionString: place.config.databaseUrl })
+  await blocker.connect()
+  try {
+    await blocker.query('BEGIN')
+    await blocker.query('SELECT balance FROM accounts WHERE id = $1 FOR UPDATE', [setting.accountId])
+    const ends = Promise.allSettled(
+      times(20, (i) => store.reserveAttempt(reservation(i % 2 === 0 ? setting : other, 'boot-2'))),
+    )
+    // Until the group waits for the row: then the server ends its session.
+    await expect
+      .poll(async () => {
+        const { rows } = await pool.query<{ count: number }>(
+          `SELECT count(pg_terminate_backend(pid)) AS count FROM pg_stat_activity
+           WHERE wait_event_type = 'Lock' AND query LIKE '%json_to_recordset%' AND datname = current_database()`,
+        )
+        return rows[0]?.count
+      })
+      .toBeGreaterThan(0)
+    await blocker.query('ROLLBACK')
+    for (const end of await ends)
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'store_unavailable' } })
+  } finally {
+    await blocker.end()
+  }
+  for (const { accountId } of [setting, other]) expect(await store.balance(accountId)).toBe(50)
+  const again = times(20, (i) => store.reserveAttempt(reservation(i % 2 === 0 ? setting : other, 'boot-2')))
+  expect((await Promise.all(again)).every(({ ok }) => ok)).toBe(true)
+  for (const { accountId } of [setting, other]) expect(await store.balance(accountId)).toBe(40)
+})
