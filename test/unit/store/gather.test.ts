@@ -75,6 +75,31 @@ describe('calls that are gathered', () => {
     expect(await Promise.all(answers)).toEqual(times(8, (i) => `together ${i + 1}`))
   })
 
+  it('go on beside groups that are held up', async () => {
+    const { ask, groups, inputs } = setUp()
+    const answers = [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ].map(async (pair, i) => {
+      for (let turn = 0; turn < 2 * i; turn++) await nextTurn()
+      return Promise.all(pair.map(ask))
+    })
+    // Neither of the first two has ended.
+    await expect.poll(inputs).toEqual([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ])
+    for (const { end } of groups) end()
+    expect((await Promise.all(answers)).flat()).toEqual(times(6, (i) => `together ${i + 1}`))
+    const after = [7, 8].map(ask)
+    await nextTurn()
+    await nextTurn()
+    groups[3]!.end()
+    expect(await Promise.all(after)).toEqual(['together 7', 'together 8'])
+  })
+
   it('are 64 at most in one group', async () => {
     const { ask, groups, inputs } = setUp()
     const answers = times(100, ask)

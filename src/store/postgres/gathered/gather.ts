@@ -5,6 +5,10 @@
 const LANES = 2
 /** Calls of one group: more take longer than the commit that they share. */
 const MOST = 64
+/** A group that is held up, by a lock that somebody keeps on a row of one of its calls, leaves its lane to those of others after this. */
+const HELD_UP_MS = 100
+/** As far as there are connections: some are left to everything else. */
+const MOST_HELD_UP = 10
 
 export interface Grouping<I, R> {
   /**
@@ -27,6 +31,7 @@ interface Waiting<I, R> {
 export function gather<I, R>({ together, alone, isOfOne }: Grouping<I, R>): (input: I) => Promise<R> {
   let waiting: Waiting<I, R>[] = []
   let underWay = 0
+  let heldUp = 0
   let isCalled = false
 
   const leaveAlone = ({ input, resolve }: Waiting<I, R>) => resolve(alone(input))
@@ -47,22 +52,35 @@ export function gather<I, R>({ together, alone, isOfOne }: Grouping<I, R>): (inp
     }
   }
 
+  function send(group: readonly Waiting<I, R>[]): void {
+    let isHeldUp = false
+    underWay++
+    const timer = setTimeout(() => {
+      if (heldUp >= MOST_HELD_UP) return
+      isHeldUp = true
+      heldUp++
+      underWay--
+      call()
+    }, HELD_UP_MS)
+    leave(group)
+      .catch((thrown: unknown) => {
+        for (const member of group)
+          if (group.length > 1 && isOfOne(thrown)) leaveAlone(member)
+          else member.reject(thrown)
+      })
+      .finally(() => {
+        clearTimeout(timer)
+        if (isHeldUp) heldUp--
+        else underWay--
+        call()
+      })
+  }
   function next(): void {
     isCalled = false
     while (underWay < LANES && waiting.length > 0) {
       const group = waiting.slice(0, MOST)
       waiting = waiting.slice(MOST)
-      underWay++
-      leave(group)
-        .catch((thrown: unknown) => {
-          for (const member of group)
-            if (group.length > 1 && isOfOne(thrown)) leaveAlone(member)
-            else member.reject(thrown)
-        })
-        .finally(() => {
-          underWay--
-          call()
-        })
+      send(group)
     }
   }
   function call(): void {
