@@ -16,6 +16,19 @@ const RUN = new RegExp(`(?:${FULL_WIDTH}|${STYLED})+`, 'g')
 /** Among bytes that are no text one is found by chance. */
 const SEVERAL = new RegExp(`(?:${FULL_WIDTH}|${STYLED}){4}`)
 
+/** Whether four of them may stand side by side: each begins with one of four bytes, and has three or four. */
+function mayHoldSeveral(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++)
+    if (BEGINS[bytes[at] ?? 0] === 1 && isFollowed(bytes, at, 3)) return true
+  return false
+}
+const isFollowed = (bytes: Uint8Array, at: number, times: number): boolean =>
+  times === 0 ||
+  (BEGINS[bytes[at + 3] ?? 0] === 1 && isFollowed(bytes, at + 3, times - 1)) ||
+  (BEGINS[bytes[at + 4] ?? 0] === 1 && isFollowed(bytes, at + 4, times - 1))
+const BEGINS = new Uint8Array(256)
+for (const byte of [0xe2, 0xe3, 0xef, 0xf0]) BEGINS[byte] = 1
+
 /** A run is normalized at once; one of a single character costs as much as a long one. */
 const NORMALIZE_STEPS = 40
 
@@ -29,6 +42,7 @@ export function readCompatibility(bytes: Uint8Array, isText: boolean, budget: Bu
   budget.spend(bytes.length >> 3)
   if (isAscii(view)) return undefined
   budget.spend(bytes.length)
+  if (!isText && !mayHoldSeveral(bytes)) return undefined
   const text = view.toString('latin1')
   if (!(isText ? LETTER : SEVERAL).test(text)) return undefined
   budget.spend(bytes.length * NORMALIZE_STEPS)

@@ -84,6 +84,7 @@ function decodeFrom(
   }
   if (!mayBeText(bytes, first) && !(mayBeWrapped && IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1))
     return { found, isRead: false }
+  if (!mayBeRead(bytes, run, first)) return { found, isRead: false }
   budget.spend(BEGINNING_STEPS)
   const beginning = fromBase64(rest.subarray(0, BEGINNING_CHARS))
   const isRead = isText(beginning.subarray(0, 12))
@@ -93,6 +94,25 @@ function decodeFrom(
   }
   return { found, isRead }
 }
+
+/**
+ * Whether the first two bytes may be those of a text, or of what is compressed; most are neither. Where a line break is among their digits,
+ * only decoding says.
+ */
+function mayBeRead(bytes: Uint8Array, { start, end }: Region, first: number): boolean {
+  if (first === start || first + LOOKED_AT > end || mayBeText(bytes, first)) return true
+  for (let at = first; at < first + LOOKED_AT; at++) if ((bytes[at] ?? 0) < FIRST_DIGIT) return true
+  const [a = 0, b = 0, c = 0] = [first, first + 1, first + 2].map((at) => SIX_BITS[bytes[at] ?? 0])
+  const two = (a << 10) | (b << 4) | (c >> 2)
+  const isWide = (two & 0xff) === 0
+  return isWide || FIRST_TWO.has(two) || (two >> 8 === 0x78 && two % 31 === 0)
+}
+/** As many as say whether it is ASCII. */
+const LOOKED_AT = 12
+/** Whatever is less among the bytes of a run is a line break. */
+const FIRST_DIGIT = 0x2b
+/** Of gzip, zstd and zip. */
+const FIRST_TWO = new Set([0x1f_8b, 0x28_b5, 0x50_4b])
 
 const SEPARATES = new Uint8Array(256)
 for (const byte of Buffer.from('/-_\r\n')) SEPARATES[byte] = 1
@@ -137,7 +157,7 @@ SIX_BITS[0x5f] = 63
 
 /** Whether the first groups are of ASCII: of each byte the first bit is zero. Most runs end here, after one. */
 function mayBeText(run: Uint8Array, first: number): boolean {
-  for (let at = first; at < first + 12; at += 4) {
+  for (let at = first; at < first + LOOKED_AT; at += 4) {
     const a = SIX_BITS[run[at] ?? 0] ?? 0
     const b = SIX_BITS[run[at + 1] ?? 0] ?? 0
     const c = SIX_BITS[run[at + 2] ?? 0] ?? 0
@@ -179,8 +199,18 @@ const gunzip: Inflate = (bytes, maxOutputLength) => {
 }
 const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { ...PARTIAL, maxOutputLength })
 const inflateRaw: Inflate = (bytes, maxOutputLength) => inflateRawSync(bytes, { ...PARTIAL, maxOutputLength })
-const brotli: Inflate = (bytes, maxOutputLength) =>
-  brotliDecompressSync(bytes, { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH, maxOutputLength })
+const brotli: Inflate = (bytes, maxOutputLength) => {
+  const finishFlush = zlib.constants.BROTLI_OPERATION_FLUSH
+  // Whatever is no text may be it, and hardly anything is: that shows in its first bytes, without memory for all of it.
+  const trial = { finishFlush, maxOutputLength: OUTPUT_LIMITS[0], chunkSize: TRIAL_BYTES }
+  try {
+    brotliDecompressSync(bytes.subarray(0, TRIAL_BYTES), trial)
+  } catch (error) {
+    if (!isTooLong(error)) throw error
+  }
+  return brotliDecompressSync(bytes, { finishFlush, maxOutputLength })
+}
+const TRIAL_BYTES = 512
 const zstd: Inflate = (bytes, maxOutputLength) =>
   zlib.zstdDecompressSync(bytes, { finishFlush: zlib.constants.ZSTD_e_flush, maxOutputLength })
 
@@ -254,7 +284,7 @@ function unpackWithin(bytes: Uint8Array, unpack: Inflate, budget: Budget): Buffe
     // Of a stream that ends early the rest is not looked at.
     budget.spend(DECOMPRESSION_STEPS + Math.min(bytes.length, limit))
     try {
-      const content = unpack(viewOf(bytes), limit, budget)
+      const content = untraced(() => unpack(viewOf(bytes), limit, budget))
       budget.spend(content.length * 4)
       return content
     } catch (error) {
@@ -264,6 +294,17 @@ function unpackWithin(bytes: Uint8Array, unpack: Inflate, budget: Budget): Buffe
     }
   }
   throw new OverBudget()
+}
+
+/** Most trials end in an error that nobody reads: to write down where it came from costs more than the trial. */
+export function untraced<T>(work: () => T): T {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return work()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 function namedCompression(encodings: readonly string[]) {

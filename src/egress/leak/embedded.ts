@@ -4,7 +4,7 @@
 import { isAscii } from 'node:buffer'
 import { inflateRawSync, constants } from 'node:zlib'
 import type { Budget } from './budget.ts'
-import { type Content, decompress, inflateWithin, viewOf } from './containers.ts'
+import { type Content, decompress, inflateWithin, untraced, viewOf } from './containers.ts'
 import { decodeEscapes } from './escapes.ts'
 import type { Region } from './squeeze.ts'
 
@@ -142,7 +142,8 @@ function inflateAt(view: Buffer, start: number, budget: Budget): Uint8Array | un
   budget.spend(TRIAL_STEPS)
   try {
     const finishFlush = constants.Z_SYNC_FLUSH
-    inflateRawSync(view.subarray(start, start + TRIAL_BYTES), { finishFlush, maxOutputLength: TRIAL_OUTPUT })
+    const trial = { finishFlush, maxOutputLength: TRIAL_OUTPUT }
+    untraced(() => inflateRawSync(view.subarray(start, start + TRIAL_BYTES), trial))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'))
       return undefined

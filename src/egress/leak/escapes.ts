@@ -104,20 +104,24 @@ function readEscape(bytes: Uint8Array, at: number, dialect: Dialect): Escape | u
 }
 
 /** Line breaks go, with the blanks around them: folded headers, wrapped mail, a list with an entry on each line. */
-export function joinLines(bytes: Uint8Array, budget: Budget): Uint8Array | undefined {
-  if (!bytes.includes(LINE_FEED)) return undefined
+export function joinLines(
+  bytes: Uint8Array,
+  budget: Budget,
+  memoryFor: (length: number) => Uint8Array,
+): Uint8Array | undefined {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  let end = view.indexOf(LINE_FEED)
+  if (end < 0) return undefined
   budget.spend(bytes.length * 2)
-  const out = new Uint8Array(bytes.length)
+  const out = memoryFor(bytes.length)
   let length = 0
-  let isIndent = false
-  for (const byte of bytes) {
-    if (byte === LINE_FEED) {
-      while (length > 0 && isBlank(out[length - 1])) length--
-      isIndent = true
-    } else if (!isIndent || !isBlank(byte)) {
-      out[length++] = byte
-      isIndent = false
-    }
+  for (let start = 0; start <= bytes.length; end = view.indexOf(LINE_FEED, start)) {
+    const next = end < 0 ? bytes.length : end
+    if (start > 0) while (start < next && isBlank(bytes[start])) start++
+    for (; start < next; start++) out[length++] = bytes[start] ?? 0
+    if (end < 0) break
+    while (length > 0 && isBlank(out[length - 1])) length--
+    start = next + 1
   }
   return out.subarray(0, length)
 }

@@ -1,7 +1,7 @@
 // Texts that markup takes apart: `<wbr>` in a long token, a `<span>` for each word of highlighted code, the colours of a terminal. Only where
 // the pieces are short: longer ones are read where they stand.
 import type { Budget } from './budget.ts'
-import type { Content } from './containers.ts'
+import { type Content, viewOf } from './containers.ts'
 
 const LESS_THAN = 0x3c
 const ESCAPE = 0x1b
@@ -12,6 +12,7 @@ const LONGEST_TAG = 256
 /** Between two stretches that were not beside one another: of no form, and no letter. */
 const GAP = 0x01
 const LEAST_TAGS = 2
+const NOTHING = new Uint8Array(0)
 const TAG_STEPS = 40
 
 /**
@@ -28,36 +29,39 @@ export function* readMarkup(bytes: Uint8Array, budget: Budget): Generator<Conten
 function withoutMarks(bytes: Uint8Array, mark: number, budget: Budget): Uint8Array {
   // What has no marks is passed over many bytes at a time.
   budget.spend(bytes.length >> 3)
-  let out = new Uint8Array(0)
-  let length = 0
+  const view = viewOf(bytes)
+  let at = view.indexOf(mark)
+  if (at < 0) return NOTHING
+  let out = NOTHING
   let kept = 0
   let tags = 0
   let pieceStart = 0
-  const addPiece = (end: number) => {
-    for (let at = pieceStart; at < end; at++) out[length++] = bytes[at] ?? 0
-  }
+  /** Where the pieces of this stretch begin and end, in turn: most stretches have a single tag, and are never written. */
+  let pieces: number[] = []
   const endStretch = () => {
     if (tags >= LEAST_TAGS) {
-      addPiece(Math.min(bytes.length, pieceStart + LONGEST_PIECE))
-      out[length++] = GAP
-      kept = length
+      pieces.push(pieceStart, Math.min(bytes.length, pieceStart + LONGEST_PIECE))
+      // The piece between two stretches may belong to both.
+      if (out.length === 0) out = new Uint8Array(bytes.length * 2 + LONGEST_PIECE)
+      for (let i = 0; i < pieces.length; i += 2)
+        for (let place = pieces[i] ?? 0, end = pieces[i + 1] ?? 0; place < end; place++)
+          out[kept++] = bytes[place] ?? 0
+      out[kept++] = GAP
     }
-    length = kept
+    if (pieces.length > 0) pieces = []
     tags = 0
   }
-  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at)) {
+  for (; at >= 0; at = view.indexOf(mark, at)) {
     budget.spend(TAG_STEPS)
     const end = endOfMark(bytes, at)
     if (end < 0) {
       at++
       continue
     }
-    // The piece between two stretches may belong to both.
-    if (out.length === 0) out = new Uint8Array(bytes.length * 2 + LONGEST_PIECE)
     if (tags > 0 && at - pieceStart > LONGEST_PIECE) endStretch()
     // Of what stands before the first tag, and behind the last, only the part beside the tag counts.
     if (tags === 0) pieceStart = Math.max(pieceStart, at - LONGEST_PIECE)
-    addPiece(at)
+    pieces.push(pieceStart, at)
     tags++
     pieceStart = at = end
   }

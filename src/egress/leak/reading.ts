@@ -54,8 +54,10 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     marksAll: joinsLines || values.some(holdsMemberName),
   }
   const squeezedMemory = createMemory()
+  const joinedMemory = createMemory()
   // A text that was decoded is read while those within it are decoded.
   const memories = Array.from({ length: MAX_DEPTH }, createMemory)
+  const allMemories = [squeezedMemory, joinedMemory, ...memories]
 
   function read(
     bytes: Uint8Array,
@@ -70,7 +72,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
     if (form !== undefined) return form
     if (joinsLines) {
-      const joined = joinLines(bytes, budget)
+      const joined = joinLines(bytes, budget, joinedMemory.take)
       const foundInJoined = joined && scanPlain(plain, joined, budget, parts)
       if (foundInJoined !== undefined) return `lines+${foundInJoined}`
     }
@@ -93,7 +95,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
         try {
           return read(bytes, encodings, 0, budget, parts)
         } finally {
-          for (const memory of [squeezedMemory, ...memories]) memory.clear()
+          for (const memory of allMemories) memory.clear()
         }
       }
     },

@@ -56,20 +56,18 @@ function tailOf(sought: Sought): HoldTail {
 export function createScanner(gate: LeakGate, sought: Sought): Scanner {
   const longest = Math.max(...sought.secrets.map((secret) => secret.use((text) => Buffer.byteLength(text))))
   const overlap = Math.max(LEAST_OVERLAP_BYTES, longest * CHARS_PER_BYTE + 64)
-  /** Bytes that were released, as many as the overlap has. */
-  let before: Buffer = Buffer.alloc(0)
-  /** Bytes that were searched and not released. */
-  let held: Buffer = Buffer.alloc(0)
+  const kept = createKept()
 
   async function window(bytes: Buffer, isRounded: boolean): Promise<Scanned> {
-    const fresh = held.length === 0 ? bytes : Buffer.concat([held, bytes])
-    const body = before.length === 0 ? fresh : Buffer.concat([before, fresh])
+    const { body, fresh } = kept.add(bytes)
     const verdict = await gate.inspect({ statusText: '', headers: [], body })
     if (!verdict.ok) return verdict
-    const kept = isRounded ? 0 : tailOf(sought)(fresh, overlap)
-    const released = fresh.subarray(0, fresh.length - kept)
-    held = fresh.subarray(fresh.length - kept)
-    before = body.subarray(0, body.length - kept).subarray(-overlap)
+    const heldBytes = isRounded ? 0 : tailOf(sought)(fresh, overlap)
+    const size = fresh.length - heldBytes
+    // What was held before this stands in memory that is written to again.
+    const released =
+      fresh.length === bytes.length ? bytes.subarray(0, size) : Buffer.from(fresh.subarray(0, size))
+    kept.drop(heldBytes, overlap)
     return { ok: true, released }
   }
 
@@ -87,12 +85,51 @@ export function createScanner(gate: LeakGate, sought: Sought): Scanner {
       }
       return { ok: true, released: Buffer.concat(released) }
     },
-    beginning: () => tailOf(sought)(before, overlap, LEAST_BEGINNING),
-    async end() {
-      // It was searched, with all that went before it.
-      const released = held
-      held = Buffer.alloc(0)
-      return { ok: true, released }
+    beginning: () => tailOf(sought)(kept.before(), overlap, LEAST_BEGINNING),
+    // It was searched, with all that went before it.
+    end: async () => ({ ok: true, released: kept.takeHeld() }),
+  }
+}
+
+/** A stream may be open for an hour, and only what is packed comes in larger pieces. */
+const LARGEST_KEPT = 4 * WINDOW_BYTES
+
+/**
+ * What a window begins with: bytes that were released, and behind them those that were searched and not released. In one piece of memory for
+ * all windows: to allocate it for each costs more than to search it.
+ */
+function createKept() {
+  let memory: Buffer = Buffer.alloc(0)
+  let released = 0
+  let held = 0
+  return {
+    /** @returns the window, and what of it was not released yet; both are of no meaning after `drop` */
+    add(bytes: Buffer): { readonly body: Buffer; readonly fresh: Buffer } {
+      const before = released + held
+      const size = before + bytes.length
+      if (size > memory.length) {
+        const larger = Buffer.allocUnsafeSlow(size + (size >> 2))
+        memory.copy(larger, 0, 0, before)
+        memory = larger
+      }
+      bytes.copy(memory, before)
+      held += bytes.length
+      return { body: memory.subarray(0, size), fresh: memory.subarray(released, size) }
+    },
+    /** All is released but the last `heldBytes`, and `overlap` of it is remembered. */
+    drop(heldBytes: number, overlap: number): void {
+      const size = released + held
+      held = heldBytes
+      released = Math.min(size - heldBytes, overlap)
+      const from = size - heldBytes - released
+      if (memory.length > LARGEST_KEPT) memory = Buffer.from(memory.subarray(from, size))
+      else memory.copyWithin(0, from, size)
+    },
+    before: () => memory.subarray(0, released),
+    takeHeld(): Buffer {
+      const taken = Buffer.from(memory.subarray(released, released + held))
+      held = 0
+      return taken
     },
   }
 }

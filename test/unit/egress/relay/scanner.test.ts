@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createLeakGates } from '../../../../src/egress/leak/inspection.ts'
 import { createScanner, type Scanner } from '../../../../src/egress/relay/scanner.ts'
@@ -29,6 +30,20 @@ async function passThrough(scanner: Scanner, pieces: readonly Buffer[]) {
 }
 
 describe('an answer that is searched while it passes', () => {
+  it('is let go as it came, and stays so while more of it is searched', async () => {
+    const whole = randomBytes(100_000)
+    const scanner = createSearch()
+    const released: Buffer[] = []
+    for (let at = 0; at < whole.length;) {
+      const piece = whole.subarray(at, (at += 1 + ((at * 7919) % 9000)))
+      const scanned = await scanner.push(piece, false)
+      expect(scanned.ok).toBe(true)
+      if (scanned.ok) released.push(scanned.released)
+    }
+    const end = await scanner.end()
+    expect(end.ok && Buffer.concat([...released, end.released]).equals(whole)).toBe(true)
+  })
+
   it.each([...encodingsOf(SECRET)])(
     'stops at a secret that lies across the border of two pieces, wherever that is: %s',
     async (_encoding, encoded) => {
