@@ -73,6 +73,8 @@ export interface Ready extends Pick<OutboundRequest, 'addresses' | 'reach' | 'tl
   readonly message: Message
   /** Looks at the status of the answer. @returns what the answer has to be searched for; undefined where no credential went with it */
   answered(status: number): OpenedCredential | undefined
+  /** What was opened for the request. */
+  readonly opened: OpenedCredential | undefined
 }
 
 /** Sends a request that was checked: vetted addresses, one attempt on the wire, the leak gate over the answer. */
@@ -111,6 +113,7 @@ export function createRunner(parts: RunnerParts): Runner {
       addresses,
       reach: parts.reach(request.target, credential),
       message,
+      opened,
       tls,
       partition: partitionOf(paid, tls),
       answered: (status) =>

@@ -22,6 +22,8 @@ export type LeakVerdict = SearchVerdict | Unsearched
 export interface LeakGate {
   /** Never rejects. The response must not be changed before the verdict is there. */
   inspect(response: Searched): Promise<LeakVerdict>
+  /** Makes what it searches by, which takes a millisecond or two: while the answer is awaited nobody waits for that. Never throws. */
+  prepare?(): void
 }
 
 /** @param credential whose account's searches wait for one another, before anybody else's wait for them */
@@ -45,12 +47,19 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
   return (secrets, { accountId, scheme }) => {
     const sought = { secrets, scheme }
     let search: LeakSearch | undefined
+    const made = () => (search ??= createLeakSearch(sought))
     return {
+      prepare() {
+        try {
+          made()
+        } catch {
+          // `inspect` fails in the same way, and says so.
+        }
+      },
       async inspect(response) {
         if (response.body.length > BYTES_HERE) return threads.search(accountId, sought, response)
         try {
-          search ??= createLeakSearch(sought)
-          return search.inspect(response, createBudget(STEPS_HERE))
+          return made().inspect(response, createBudget(STEPS_HERE))
         } catch (thrown) {
           return thrown instanceof OverBudget
             ? await threads.search(accountId, sought, response)

@@ -78,16 +78,12 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         cut: passing.revoked,
         now,
       })
-      const verdict = await scanner.head(received)
-      if (!verdict.ok) {
-        received.cancel()
-        return await endings.refuse(paid, received.status, verdict, facts.at('reflected'))
-      }
       const pieces = holdPacked(decode(received, received.declaredBytes === 0 ? undefined : coding))
       const headers = pickAnswerHeaders(received.headers, rules)
       const begun = isEvents
         ? { whole: undefined, pieces }
         : await collectShort(pieces, received).catch((thrown: unknown) => failUnbegun(passing, facts, thrown))
+      // Its head is searched together with it.
       if (begun.whole) {
         facts.released(begun.whole)
         const { status, statusText } = received
@@ -106,6 +102,11 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         await sink.write(begun.whole)
         sink.end()
         return { attempt_id: attempt.id, end: 'complete' }
+      }
+      const verdict = await scanner.head(received)
+      if (!verdict.ok) {
+        received.cancel()
+        return await endings.refuse(paid, received.status, verdict, facts.at('reflected'))
       }
       const declared = coding === undefined ? received.declaredBytes : undefined
       sink.begin(received.status, [
@@ -329,13 +330,21 @@ async function collectShort(pieces: AsyncGenerator<Buffer>, answer: StreamedAnsw
   return { whole: Buffer.concat(first, size) }
 }
 
-async function* resume(
+function resume(
   first: readonly Buffer[],
   pending: Promise<IteratorResult<Buffer>>,
   pieces: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
-  // It may be rejected before anybody asks for it.
+  // It may be rejected before anybody asks for it, or without that anybody does.
   pending.catch(() => {})
+  return resumed(first, pending, pieces)
+}
+
+async function* resumed(
+  first: readonly Buffer[],
+  pending: Promise<IteratorResult<Buffer>>,
+  pieces: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
   yield* first
   for (let next = await pending; next.done !== true; next = await pieces.next()) yield next.value
 }

@@ -198,6 +198,8 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     const ready = await runner.ready(paid)
     const { message, addresses, reach, tls, partition, answered } = ready
     const sent = countSent({ ...body, whole: message.body }, rules.maxRequestBytes)
+    // Once the request is on its way: the first bytes of the answer do not wait for it then.
+    setImmediate(() => ready.opened?.gate().prepare?.())
     const result = await sender.open({
       method: paid.request.method,
       url: paid.request.target.url,
