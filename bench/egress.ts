@@ -7,35 +7,34 @@ import { newToken } from '../src/lib/tokens.ts'
 import { preload } from './preload.ts'
 import {
   closedLoop,
+  createServers,
   type LoadResult,
   median,
   openLoop,
   percentile,
   printTable,
   residentMb,
-  START_FLAGS,
   type ServerProcess,
   type Shot,
-  startServer,
+  START_FLAGS,
 } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
-const here = (path: string) => new URL(path, import.meta.url).pathname
 const ROUNDS = 5
 const BUSY_ROUNDS = 15
 const operatorKey = newToken('sk')
 
 const behind = await prepareTlsUpstream(HOST)
 const { directory, caFile, dns } = behind
-const servers: ServerProcess[] = []
+const servers = createServers()
 
 try {
-  const upstream = await start('./peers/upstream.ts', behind.env)
+  const upstream = await servers.start('./peers/upstream.ts', behind.env)
   const port = new URL(upstream.url).port
   const target = `https://${HOST}:${port}/v1/items`
   const startBare = (level: string) =>
-    start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile, LOG_LEVEL: level })
+    servers.start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile, LOG_LEVEL: level })
   const environment = (data: string, level: string) => ({
     PORT: '0',
     GATEWAY_DATA_DIR: join(directory, data),
@@ -48,7 +47,7 @@ try {
     NODE_EXTRA_CA_CERTS: caFile,
   })
   const startGateway = (data: string, level = 'error') =>
-    start('../test/support/loopback-gateway.ts', environment(data, level), START_FLAGS)
+    servers.start('../test/support/loopback-gateway.ts', environment(data, level), START_FLAGS)
   const body = JSON.stringify({ method: 'GET', url: target })
   const json = { 'content-type': 'application/json' }
   const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({
@@ -131,18 +130,8 @@ try {
   report('1 connection, attempts in the store (target: p50 within 20 %)', stored)
   console.log(`\nresident memory of the gateway afterwards: ${residentMb(silent[1][1].pid).toFixed(0)} MB`)
 } finally {
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await behind.close()
-}
-
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
 }
 
 type Contender = readonly [name: string, server: ServerProcess, shot: Shot]

@@ -9,13 +9,13 @@ import { createClient } from '../test/support/gateway.ts'
 import {
   closedLoop,
   cpuSeconds,
+  createServers,
   median,
   percentile,
   printTable,
   type ServerProcess,
   type Shot,
   START_FLAGS,
-  startServer,
 } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 import type { Turns } from './turns.ts'
@@ -30,14 +30,8 @@ const operatorKey = newToken('sk')
 const behind = await prepareTlsUpstream(HOST)
 const { directory, caFile, dns } = behind
 const turnsFile = join(directory, 'turns')
-const servers: ServerProcess[] = []
+const servers = createServers()
 const storm = fork(here('./peers/storm.ts'))
-
-async function start(file: string, env: Record<string, string>, flags: readonly string[] = []) {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
-}
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -81,9 +75,9 @@ async function settle(gateway: ServerProcess): Promise<void> {
 }
 
 try {
-  const upstream = await start('./peers/hostile-upstream.ts', { ...behind.env, SECRET })
+  const upstream = await servers.start('./peers/hostile-upstream.ts', { ...behind.env, SECRET })
   const { port } = new URL(upstream.url)
-  const gateway = await start(
+  const gateway = await servers.start(
     '../test/support/loopback-gateway.ts',
     {
       PORT: '0',
@@ -99,7 +93,10 @@ try {
     },
     [...START_FLAGS, '--import', here('./peers/turn-report.ts')],
   )
-  const bare = await start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile, LOG_LEVEL: 'error' })
+  const bare = await servers.start('./peers/undici-forward.ts', {
+    NODE_EXTRA_CA_CERTS: caFile,
+    LOG_LEVEL: 'error',
+  })
   const client = createClient(gateway.url, { operatorKey })
   const shotOf = (capability: string, path: string): Shot => ({
     path: '/v1/egress/fetch',
@@ -205,6 +202,6 @@ try {
   )
 } finally {
   storm.disconnect()
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await behind.close()
 }

@@ -8,7 +8,7 @@ import { signPayment, startTestChain, toHeader } from '../test/support/chain.ts'
 import { createClient } from '../test/support/gateway.ts'
 import { routeOf, seedMarket, SELLER } from '../test/support/market-seller.ts'
 import { newToken } from '../src/lib/tokens.ts'
-import { cpuSeconds, median, printTable, START_FLAGS, type ServerProcess, startServer } from './support.ts'
+import { cpuSeconds, createServers, median, printTable, START_FLAGS } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
@@ -16,16 +16,15 @@ const ROUNDS = 9
 const CALLS = 80
 const WARM_UP = 200
 const TARGET = 1.2
-const here = (path: string) => new URL(path, import.meta.url).pathname
 
 const behind = await prepareTlsUpstream(HOST)
 const { directory, caFile, dns } = behind
 const chain = await startTestChain(8453)
-const servers: ServerProcess[] = []
+const servers = createServers()
 let buyer: Client | undefined
 
 try {
-  const upstream = await start('./peers/upstream.ts', behind.env)
+  const upstream = await servers.start('./peers/upstream.ts', behind.env)
   const { port } = new URL(upstream.url)
   const operatorKey = newToken('sk')
   const env = {
@@ -39,7 +38,7 @@ try {
     GATEWAY_EGRESS_PORTS: port,
     NODE_EXTRA_CA_CERTS: caFile,
   }
-  const gateway = await start('../test/support/loopback-gateway.ts', env, START_FLAGS)
+  const gateway = await servers.start('../test/support/loopback-gateway.ts', env, START_FLAGS)
   const origin = `https://${HOST}:${port}`
   const market = seedMarket({ env, url: () => origin })
   const { credentialId } = await createClient(gateway.url, { operatorKey }).grant()
@@ -126,17 +125,7 @@ try {
   )
 } finally {
   await buyer?.destroy()
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await chain.close()
   await behind.close()
-}
-
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
 }

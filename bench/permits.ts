@@ -7,6 +7,7 @@ import { newToken } from '../src/lib/tokens.ts'
 import { preloadPermits } from './preload.ts'
 import {
   closedLoop,
+  createServers,
   type LoadResult,
   median,
   percentile,
@@ -14,12 +15,10 @@ import {
   type ServerProcess,
   type Shot,
   START_FLAGS,
-  startServer,
 } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'shop.example.com'
-const here = (path: string) => new URL(path, import.meta.url).pathname
 const ROUNDS = 5
 const BUSY_ROUNDS = 15
 const BUSY_REQUESTS = 2000
@@ -34,7 +33,7 @@ const body = JSON.stringify({ item: 'tea', quantity: 2, note: 'x'.repeat(100) })
 const behind = await prepareTlsUpstream(HOST, 3600)
 const { directory, caFile, dns } = behind
 const caPem = behind.ca.pem
-const servers: ServerProcess[] = []
+const servers = createServers()
 
 interface Client {
   readonly server: ServerProcess
@@ -43,11 +42,11 @@ interface Client {
 }
 
 try {
-  const upstream = await start('./peers/upstream.ts', behind.env)
+  const upstream = await servers.start('./peers/upstream.ts', behind.env)
   const port = new URL(upstream.url).port
   const url = `https://${HOST}:${port}/v1/orders`
   const startGateway = (data: string) =>
-    start(
+    servers.start(
       '../test/support/loopback-gateway.ts',
       {
         PORT: '0',
@@ -129,18 +128,8 @@ try {
     }
   report('1 connection, permits ever issued (target: the same)', stored)
 } finally {
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await behind.close()
-}
-
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
 }
 
 async function prepareClient(server: ServerProcess): Promise<Client> {

@@ -13,19 +13,21 @@ import { createClient } from '../test/support/gateway.ts'
 import { basic, exchange, sendConnect, startTls } from '../test/support/proxy-client.ts'
 import {
   cpuSeconds,
+  createServers,
   median,
   percentile,
   printTable,
   residentMb,
   type ServerProcess,
   START_FLAGS,
-  startServer,
 } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const OPENED = 'api.example.com'
 const TUNNELLED = 'other.example.com'
 const SECRET = 'bench-secret-0123456789-abcdefghij'
+/** As services make them. */
+const KEY = 'sk_live_8fQ2vXzr7KpLw3TnYb5MdJcHs6GaUe9R'
 const ROUNDS = 5
 const REQUESTS = 400
 const CONNECTIONS = 100
@@ -35,11 +37,10 @@ const IDLE = 256
 const PER_CAPABILITY = 32
 const CAPABILITIES_PER_ACCOUNT = 4
 
-const here = (path: string) => new URL(path, import.meta.url).pathname
 const operatorKey = newToken('sk')
 const behind = await prepareTlsUpstream(OPENED)
 const { directory, caFile, dns, ca } = behind
-const servers: ServerProcess[] = []
+const servers = createServers()
 
 /** One way through the door. */
 interface Way {
@@ -52,9 +53,9 @@ try {
   const { key, cert } = await ca.leaf(OPENED, TUNNELLED)
   await Promise.all([writeFile(behind.env.TLS_KEY, key), writeFile(behind.env.TLS_CERT, cert)])
   dns.set(TUNNELLED, { A: ['127.0.0.1'], ttl: 60 })
-  const { port } = new URL((await start('./peers/streams.ts', behind.env)).url)
+  const { port } = new URL((await servers.start('./peers/streams.ts', behind.env)).url)
   const proxy = `http://127.0.0.1:${await freePort()}`
-  const gateway = await start(
+  const gateway = await servers.start(
     '../test/support/loopback-gateway.ts',
     {
       PORT: '0',
@@ -197,7 +198,7 @@ try {
     )
   }
 } finally {
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await behind.close()
 }
 
@@ -211,8 +212,6 @@ async function scan(): Promise<void> {
     ['base64', Buffer.from(randomBytes(Math.ceil((size * 3) / 4)).toString('base64'))],
     ['random bytes', randomBytes(size)],
   ]
-  const sought = { secrets: [new Secret(SECRET)], scheme: 'Bearer' }
-  const search = createLeakSearch(sought)
   const speed = async (bytes: number, work: () => unknown) => {
     await work()
     const rounds: number[] = []
@@ -225,7 +224,12 @@ async function scan(): Promise<void> {
     return median(rounds).toFixed(0)
   }
   const rows: (string | number)[][] = []
-  for (const [name, body] of bodies) {
+  for (const [name, body, secret] of [
+    ...bodies.map(([name, body]) => [name, body, KEY] as const),
+    ...bodies.map(([name, body]) => [`${name}, for a secret of words and rows`, body, SECRET] as const),
+  ]) {
+    const sought = { secrets: [new Secret(secret)], scheme: 'Bearer' }
+    const search = createLeakSearch(sought)
     const pass = async () => {
       const scanner = createScanner(
         { inspect: async (response) => search.inspect(response, createBudget(1e9)) },
@@ -313,17 +317,7 @@ async function readEvents(
   return arrived
 }
 
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
-}
-
-/** The door of a gateway is said in its first lines, which `startServer` does not keep. */
+/** The door of a gateway is said in its first lines, which nobody keeps. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

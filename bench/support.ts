@@ -40,6 +40,28 @@ export async function startServer(
   }
 }
 
+export interface Servers {
+  /** @param file relative to this directory */
+  start(file: string, env?: Record<string, string>, flags?: readonly string[]): Promise<ServerProcess>
+  /** Stops all that were started. */
+  stop(): Promise<void>
+}
+
+/** The servers of one benchmark. */
+export function createServers(): Servers {
+  const started: ServerProcess[] = []
+  return {
+    async start(file, env, flags) {
+      const server = await startServer(new URL(file, import.meta.url).pathname, env, flags)
+      started.push(server)
+      return server
+    },
+    async stop() {
+      await Promise.all(started.map((server) => server.stop()))
+    },
+  }
+}
+
 function firstAddress(child: ChildProcess, file: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const said: string[] = []

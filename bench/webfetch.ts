@@ -12,7 +12,7 @@ import { decodePayment } from '../src/payments/wire.ts'
 import { Secret } from '../src/lib/secret.ts'
 import { requirementsOf, signPayment, startTestChain, toHeader } from '../test/support/chain.ts'
 import { createReferenceSettler } from './peers/settle-sdk.ts'
-import { percentile, printTable, START_FLAGS, type ServerProcess, startServer } from './support.ts'
+import { createServers, percentile, printTable, START_FLAGS } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
@@ -21,12 +21,11 @@ const WARM_UP = 150
 const SAMPLES = 300
 const TARGET = 1.3
 const PATH = '/v1/tools/web.fetch'
-const here = (path: string) => new URL(path, import.meta.url).pathname
 
 const behind = await prepareTlsUpstream(HOST)
 const { directory, caFile, dns } = behind
 const chain = await startTestChain(CHAIN_ID)
-const servers: ServerProcess[] = []
+const servers = createServers()
 // Another account than the gateway's, so that neither waits for the other's transactions.
 const settler = createLocalUpstream({
   chains: [{ network: chain.network, rpcUrl: async () => chain.rpcUrl }],
@@ -42,9 +41,9 @@ const settleByReference = createReferenceSettler({
 const clients: Client[] = []
 
 try {
-  const upstream = await start('./peers/upstream.ts', behind.env)
+  const upstream = await servers.start('./peers/upstream.ts', behind.env)
   const port = new URL(upstream.url).port
-  const gateway = await start(
+  const gateway = await servers.start(
     '../test/support/loopback-gateway.ts',
     {
       ...chain.env,
@@ -164,7 +163,7 @@ try {
   )
 } finally {
   await Promise.all(clients.map((client) => client.destroy()))
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await settler.close()
   await chain.close()
   await behind.close()
@@ -180,14 +179,4 @@ function open(url: string): Client {
   const client = new Client(url, { pipelining: 1, connect: { ca: behind.ca.pem, servername: HOST } })
   clients.push(client)
   return client
-}
-
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
 }
