@@ -84,6 +84,27 @@ describe('a base URL behind the gateway', () => {
     expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
   })
 
+  it.each([
+    ['</v1/things?page=2>; rel="next"', ['/via/my-api/v1/things?page=2']],
+    [
+      '</v1/things?page=2>; rel="next", <../one>; rel=up; title="a, \\"<b>\\""',
+      ['/via/my-api/v1/things?page=2', '/via/my-api/one'],
+    ],
+    ['<http://GATEWAY/via/other/v1/pay>; rel="next", </v1/x>;rel="last"', ['/via/my-api/v1/x']],
+    ['<http://GATEWAY/via/other/v1/pay>; rel="next"', null],
+    ['no link', null],
+  ])('leads a link to %s nowhere else at the gateway', async (link, expected) => {
+    const { host, origin } = new URL(gw.baseUrl)
+    gw.upstream.respond((_request, res) => res.writeHead(200, { link: link.replace('GATEWAY', host) }).end())
+    const { headers, url } = await via('/v1/things')
+    const given = headers.get('link')
+    if (expected === null) return expect(given).toBeNull()
+    const led = [...given!.matchAll(/<([^>]*)>; ?rel/g)].map(([, to]) => new URL(to!, url))
+    expect(led.map(({ href }) => href)).toEqual(expected.map((path) => origin + path))
+    // What is said of a link stays.
+    expect(given).toMatch(/^<[^>]*>; ?rel="(?:next|last)"/)
+  })
+
   it('passes a request with the secret in the place of the capability, and its answer as it came', async () => {
     const before = await gw.balance()
     const answer = await via('/v1/things?limit=1', {

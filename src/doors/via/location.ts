@@ -12,13 +12,28 @@ const UPSTREAM = 'https://upstream.invalid'
  * address of the gateway itself
  */
 export function keepWithin(headers: HeaderPairs, behind: string, own: readonly string[]): HeaderPairs {
-  return headers.flatMap(([name, value]) => {
-    if (name !== 'location') return [[name, value] as const]
+  const lead = (value: string): string | undefined => {
     const to = URL.parse(value, UPSTREAM + behind)
-    if (!to || own.includes(to.host)) return []
-    return [[name, to.origin === UPSTREAM ? relative(to, behind) : to.href] as const]
+    if (!to || own.includes(to.host)) return undefined
+    return to.origin === UPSTREAM ? relative(to, behind) : to.href
+  }
+  return headers.flatMap(([name, value]) => {
+    if (name !== 'location' && name !== 'link') return [[name, value] as const]
+    const led = name === 'link' ? leadLinks(value, lead) : lead(value)
+    return led === undefined ? [] : [[name, led] as const]
   })
 }
+
+/** Links of a header field (RFC 8288, 3): those that lead nowhere stay out, and what is none stays out with them. */
+function leadLinks(value: string, lead: (value: string) => string | undefined): string | undefined {
+  const links = [...value.matchAll(LINK)].flatMap(([, target = '', parameters = '']) => {
+    const led = lead(target)
+    return led === undefined ? [] : [`<${led}>${parameters.trimEnd()}`]
+  })
+  return links.length === 0 ? undefined : links.join(', ')
+}
+/** Its address, and what is said of it up to a comma outside of quotes. */
+const LINK = /<([^<>]*)>((?:[^",<>]|"(?:[^"\\]|\\.)*")*)/g
 
 function relative({ pathname, search, hash }: URL, behind: string): string {
   const [path = '/'] = behind.split('?', 1)
