@@ -58,7 +58,9 @@ Example:
     .description('say what a policy says of one request, and which rule does')
     .action(async (file: string, method: string, url: string) => {
       const read = await readPolicy(file)
-      const target = parseTarget(url, { ports: [Number(URL.parse(url)?.port || 443)] })
+      // Whether its credential takes escaped slashes is the gateway's to know.
+      const ports = [Number(URL.parse(url)?.port || 443)]
+      const target = parseTarget(url, { ports, allowEncodedSlash: true })
       if (!target.ok) throw new CommandFailure(Exit.usage, target.detail)
       const { decision, rule } = read.judge({ ...target, method: method.toUpperCase() })
       process.stdout.write(`${decision}: ${rule ?? 'no rule fits'}\n`)

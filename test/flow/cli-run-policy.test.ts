@@ -129,6 +129,11 @@ describe('a policy of a run', { timeout: 120_000 }, () => {
       code: 1,
       stdout: 'deny: no rule fits\n',
     })
+    // A rule that forbids means every way in which a server may read it.
+    const slash = await file('slash.policy', 'deny GET gitlab.com/api/v4/**\nallow GET gitlab.com/**\n')
+    expect(
+      await runCli(['policy', 'check', slash, 'GET', 'https://gitlab.com/api%2Fv4/projects/a%2Fb'], env),
+    ).toMatchObject({ code: 1, stdout: 'deny: deny GET gitlab.com/api/v4/**\n' })
     const wrong = await file('wrong.policy', 'allow everything\n')
     const refused = await runCli(['run', '--policy', wrong, ...node('/v1/me')], env)
     expect(refused.code).toBe(2)

@@ -170,6 +170,30 @@ describe('agent-gateway run', { timeout: 120_000 }, () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
   })
 
+  it('takes back what it gave the program, however often it is told to end meanwhile', async () => {
+    const program = `
+      process.on('SIGTERM', () => process.exit(0))
+      await fetch(${JSON.stringify(gateway.url('/impatient'))})
+      console.log('ready')
+      setInterval(() => {}, 1000)`
+    const started = startCli(['run', ...node(program)], env)
+    await started.until('stdout', /ready/)
+    expect(await liveRuns()).toHaveLength(1)
+    const impatient = setInterval(() => started.kill('SIGTERM'), 1)
+    await started.ended
+    clearInterval(impatient)
+    expect(started.stderr()).toContain('the program has ended; what it was given is taken back')
+    expect(await liveRuns()).toEqual([])
+  })
+
+  it('says where the options of a program stand', async () => {
+    const ended = await runCli(['run', 'curl', '-s', gateway.url('/')], env)
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain(
+      "error: unknown option '-s'\nOptions of the program stand after --, and those of run before it: agent-gateway run -- PROGRAM [options]\n",
+    )
+  })
+
   it('keeps two runs at once apart: each door takes its own password alone', async () => {
     const wait = `console.log(process.env.HTTPS_PROXY); setInterval(() => {}, 1000)`
     const first = startCli(['run', ...node(wait)], env)

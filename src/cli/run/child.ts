@@ -5,6 +5,25 @@ import { CommandFailure, Exit } from '../exit.ts'
 
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
 
+const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
+
+/**
+ * From now on a signal does not end this process: what the run holds is given back first, which takes a moment.
+ * @returns what lets signals end it again
+ */
+export function ignoreEndingSignals(): () => void {
+  let isTold = false
+  const handler = () => {
+    if (!isTold)
+      process.stderr.write('agent-gateway run: the program has ended; what it was given is taken back.\n')
+    isTold = true
+  }
+  for (const signal of ENDING) process.on(signal, handler)
+  return () => {
+    for (const signal of ENDING) process.off(signal, handler)
+  }
+}
+
 /**
  * @returns the exit code; 128 and the number of the signal where one ended it
  * @throws {CommandFailure} where there is no such program

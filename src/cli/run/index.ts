@@ -55,10 +55,17 @@ The exit code is the program's (128 and the number of the signal that ended it).
 Example:
   agent-gateway run --credential openai --unknown tunnel -- python3 ask.py`,
     )
+    .configureOutput({ outputError: (text, write) => write(text + whatToDo(text)) })
     .action(async (command: string[], options: RunOptions) => {
       process.exitCode = await run(command, options)
     })
 }
+
+/** `run curl -s …`: the option is the program's, and stands where those of `run` do. */
+const whatToDo = (error: string): string =>
+  error.includes('unknown option')
+    ? 'Options of the program stand after --, and those of run before it: agent-gateway run -- PROGRAM [options]\n'
+    : ''
 
 async function run(command: readonly string[], options: RunOptions): Promise<number> {
   if (options.credential !== undefined && options.capabilityFile !== undefined)

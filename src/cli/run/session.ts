@@ -17,7 +17,7 @@ import type { Client } from '../client.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { loginFile } from '../login-file.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
-import { runChild } from './child.ts'
+import { ignoreEndingSignals, runChild } from './child.ts'
 import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
 import type { RunPolicy } from './policy.ts'
@@ -90,6 +90,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
     now: Date.now,
   })
   const folder = await makeRunFolder(authority.trusted(), env)
+  let endIgnoring: (() => void) | undefined
   try {
     const proxy = await listen(door, folder, { isOpen, password })
     const variables = {
@@ -101,6 +102,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
     }
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
     const exitCode = await runChild(await wrap(parts, wrapper, folder, new URL(proxy).port), childEnv)
+    endIgnoring = ignoreEndingSignals()
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
@@ -111,6 +113,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
       await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
     return exitCode
   } finally {
+    endIgnoring ??= ignoreEndingSignals()
     await door.close()
     relay.close()
     const left = await holder.end()
@@ -119,6 +122,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
         `agent-gateway run: ${left} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.\n`,
       )
     await folder.remove()
+    endIgnoring()
   }
 }
 
