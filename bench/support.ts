@@ -40,7 +40,7 @@ export async function startServer(
   }
 }
 
-export interface Servers {
+interface Servers {
   /** @param file relative to this directory */
   start(file: string, env?: Record<string, string>, flags?: readonly string[]): Promise<ServerProcess>
   /** Stops all that were started. */
