@@ -105,6 +105,10 @@ const relay = z.strictObject({
     .literal(true)
     .optional()
     .describe('Cookies pass both ways; else neither those of programs nor Set-Cookie'),
+  own_keys: z
+    .literal('refuse')
+    .optional()
+    .describe("A key of the program's own is refused, where it is replaced else"),
   max_request_bytes: z
     .int()
     .min(1)

@@ -192,6 +192,26 @@ describe('bounds and places of a base URL behind the gateway', () => {
     expect((await fetch(`${url}/bucket/key`, chunked)).status).toBe(400)
   })
 
+  it('refuses a key of the program’s own where the credential says so, and replaces it else', async () => {
+    for (const [settings, status] of [
+      [{}, 200],
+      [relay({ own_keys: 'refuse' }), 400],
+    ] as const) {
+      const { ask } = await door(settings)
+      const [before, sent] = [await gw.balance(), gw.upstream.requests.length]
+      const answer = await ask('/v1/things', { headers: { 'x-api-key': 'sk-of-the-program' } })
+      expect(answer.status).toBe(status)
+      expect(await answer.text()).not.toContain('sk-of-the-program')
+      expect([before - (await gw.balance()), gw.upstream.requests.length - sent]).toEqual(
+        status === 200 ? [1, 1] : [0, 0],
+      )
+      expect(
+        (await ask('/v1/things', { headers: { 'x-api-key': 'sk-AgentGatewayPlaceholder' } })).status,
+      ).toBe(200)
+      expect(last().headers.some(([name]) => name === 'x-api-key')).toBe(false)
+    }
+  })
+
   it('passes cookies where the credential says so, and not else', async () => {
     gw.upstream.respond((_request, res) => res.setHeader('set-cookie', 's=1').end('ok'))
     for (const [settings, passed] of [

@@ -62,6 +62,11 @@ export interface RequestHeaderRules {
   readonly passesCookies: boolean
 }
 
+/** Whether a header is one in which services take keys, or this credential's own goes there. */
+export const takesKey = (name: string, placements: readonly Placement[]): boolean =>
+  OF_CREDENTIALS.has(spelled(name)) ||
+  placements.some((placement) => placement.in === 'header' && placement.name === name.toLowerCase())
+
 /** @returns lower-case names, sorted, without whatever carries a credential; identity is asked for */
 export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules): HeaderPairs {
   const replaced = new Set(
@@ -93,10 +98,11 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
 }
 
 /** Browsers' libraries put a key among the subprotocols, where they can set no header: the others stay. */
+const KEY_AMONG_SUBPROTOCOLS = /^openai-insecure-api-key\./
 const SUBPROTOCOLS = 'sec-websocket-protocol'
 const withoutTokens = (value: string) =>
   listed(value)
-    .filter((name) => !OWN_TOKEN.test(name))
+    .filter((name) => !OWN_TOKEN.test(name) && !KEY_AMONG_SUBPROTOCOLS.test(name))
     .join(', ')
 
 function namedByConnection(given: HeaderPairs): ReadonlySet<string> {

@@ -18,6 +18,7 @@ import type { StreamClocks } from '../ports.ts'
 import type { PreparedRequest } from '../request.ts'
 import { parseTarget, type TargetOptions } from '../target.ts'
 import { pickProgramHeaders, refuseOtherMethod, type RequestHeaderRules } from './headers.ts'
+import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import type { ReadBody } from './request-body.ts'
 import { programTarget } from './target.ts'
@@ -35,6 +36,8 @@ export interface RelayRules extends RequestHeaderRules {
   readonly clocks: StreamClocks
   /** Whether a body has to be read whole: the secret goes into it, or a signature goes over it. */
   readonly readsWhole: boolean
+  /** Whether a key of the program's own is refused, where it would be replaced. */
+  readonly refusesOwnKeys: boolean
 }
 
 /** @param isWebSocket whether the program asks for one, which may be silent for longer than an answer */
@@ -62,6 +65,7 @@ export function rulesOf(
       totalMs: relay.total_ms ?? MAX_RELAY_LIMITS.total_ms,
     },
     readsWhole,
+    refusesOwnKeys: relay.own_keys === 'refuse',
   }
 }
 
@@ -98,6 +102,8 @@ export function prepareExchange(
   rules: RelayRules,
   options: TargetOptions & { readonly settings: CredentialSettings },
 ): PreparedRequest {
+  if (rules.refusesOwnKeys)
+    refuseOwnKey({ url, headers: exchange.headers, body: body.whole }, rules.placements)
   const verdict = parseTarget(programTarget(url, rules.placements), {
     ...options,
     allowEncodedSlash: options.settings.encoded_slash,

@@ -40,6 +40,14 @@ describe('headers of a program', () => {
     expect(names([[name, 'mine']])).toEqual(['accept-encoding']),
   )
 
+  it('never bring a key among the subprotocols of a WebSocket', () => {
+    const given = 'realtime, openai-insecure-api-key.sk-of-the-program, openai-beta.realtime-v1'
+    expect(pickProgramHeaders([['Sec-WebSocket-Protocol', given]], RULES)).toContainEqual([
+      'sec-websocket-protocol',
+      'realtime, openai-beta.realtime-v1',
+    ])
+  })
+
   it('never bring them in the spelling that a server’s variables make the same of', () => {
     expect(names([['X_Api_Key', 'mine']])).toEqual(['accept-encoding'])
     expect(names([['X_Original_URL', '/admin']])).toEqual(['accept-encoding'])
