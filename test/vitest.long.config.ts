@@ -5,7 +5,7 @@ import { LongestFirst } from './support/longest-first.ts'
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/long/**/*.test.ts', 'test/flow/fuzz-*.test.ts'],
+    include: ['test/long/**/*.test.ts', 'test/{flow,unit}/**/fuzz-*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     provide: { fuzzInputs: 1000 },
     // Long is what these are: the limit is there for what hangs.

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DIMENSIONS, TestReport, Transaction } from '../../../schemas/commerce.ts'
+import { DIMENSIONS, TestReport } from '../../../schemas/commerce.ts'
 import { scoreDimensions, totalOf } from '../../../src/commerce/rubric/engine.ts'
 import { PROTOCOLS } from '../../../src/commerce/protocols.ts'
 import { FRAGMENTS, fragmentOf } from '../../../src/commerce/rubric/fragments/index.ts'
@@ -104,11 +103,10 @@ function namesIn(fragment: string): string[] {
 }
 
 describe('a report', () => {
-  it('is the same bytes a hundred times', () => {
-    for (const sample of Object.values(SAMPLES)) {
-      const texts = new Set(Array.from({ length: 100 }, () => JSON.stringify(testTransaction(wire(sample)))))
-      expect(texts.size).toBe(1)
-    }
+  it('is the same bytes every time', () => {
+    for (const [name, sample] of Object.entries(SAMPLES))
+      for (let times = 0; times < 3; times++)
+        expect(JSON.stringify(testTransaction(wire(sample)))).toBe(JSON.stringify(reports.get(name)))
   })
 
   it('says the hash of everything else in it', () => {
@@ -450,45 +448,5 @@ describe('properties', () => {
       if (JSON.stringify(testTransaction(planted)).includes('Canary')) shown.push(`${name} ${at}`)
     }
     expect(shown).toEqual([])
-  })
-
-  it('random JSON never throws, wherever it stands', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...places),
-        fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }), fc.constant(null)),
-        ([name, at], value) => {
-          if (at === '/target') return
-          let changed: SampleSource
-          try {
-            changed = change(SAMPLES[name]!, [{ op: 'set', at, value: value as Plain }])
-          } catch {
-            return
-          }
-          const sample = Transaction.safeParse(wire(changed))
-          if (!sample.success) return
-          const report = testTransaction(sample.data)
-          expect(report.score).toBeGreaterThanOrEqual(0)
-          expect(report.score).toBeLessThanOrEqual(100)
-          expect(report.report_hash).toMatch(/^[\da-f]{64}$/)
-        },
-      ),
-      { numRuns: 3000 },
-    )
-  })
-
-  it('text of any kind as target, header or body never throws', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 200 })
-    fc.assert(
-      fc.property(
-        text,
-        fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 }))),
-        text,
-        (target, headers, body) => {
-          expect(testTransaction({ target, headers, body }).structural).toBe(true)
-        },
-      ),
-      { numRuns: 1000 },
-    )
   })
 })

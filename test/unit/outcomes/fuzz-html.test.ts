@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { neverGone } from '../../../src/core/priced-run.ts'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
 import { Execution, MAX_HTML_CHARACTERS } from '../../../schemas/outcome.ts'
 import { createTestOutcomes, previewOf } from '../../support/outcomes.ts'
+
+const RUNS = inject('fuzzInputs')
 
 const outcomes = createTestOutcomes()
 const context = {
@@ -41,7 +43,7 @@ describe('whatever HTML is sent', () => {
         })
         expect(document.text.normalize('NFC')).toBe(document.text)
       }),
-      { numRuns: 1000 },
+      { numRuns: Math.min(10 * RUNS, 1000) },
     )
   })
 
@@ -78,7 +80,7 @@ describe('whatever HTML is sent', () => {
           expect(document.text).toContain('after')
         },
       ),
-      { numRuns: 500 },
+      { numRuns: Math.min(5 * RUNS, 500) },
     )
   })
 })
