@@ -2,7 +2,7 @@
 // refunded is sent now, what may have left is never sent again, and what was answered is answered again. One debit in any case.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CrashCase, crashCases, faultOf, labelOf } from '../support/crash-cases.ts'
+import { type CrashCase, crashCases, faultOf, isCharged, labelOf } from '../support/crash-cases.ts'
 import { createWorld, ENGINES, type RestAnswer, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 
@@ -11,57 +11,66 @@ const CASES = crashCases(['POST'])
 interface Found {
   readonly again: RestAnswer
   readonly once: RestAnswer
-  readonly spent: number
+  /** By the call that died, and by those after it. */
+  readonly spent: readonly [died: number, repeated: number]
 }
 
 describe.each(ENGINES)('a repeat after kill -9 (%s)', (engine) => {
   let world: World
+  let gateway: GatewayProcess | undefined
   const found = new Map<string, Found>()
 
   beforeAll(async () => {
     world = await createWorld({ engine, nameTtlSeconds: 60, env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
-    let capability: string | undefined
-    let last: { readonly one: CrashCase; readonly key: string; readonly balance: number } | undefined
-    const call = (gateway: GatewayProcess, one: CrashCase, key: string) =>
-      gateway.fetch(capability ?? '', {
+    let capability = ''
+    const call = (one: CrashCase, key: string) =>
+      gateway!.fetch(capability, {
         url: world.url(`/${labelOf(one)}`),
         method: 'POST',
         body: 'pay once',
         idempotency_key: key,
       })
 
-    for (const one of [...CASES, undefined]) {
-      // The process of the next case is the one that is asked again after this one.
-      const gateway = await startGatewayProcess(world)
-      capability ??= (await gateway.grant({ capability: { ttl_seconds: 86_400 } })).capability
-      if (last) {
-        const again = await call(gateway, last.one, last.key)
-        const once = await call(gateway, last.one, last.key)
-        found.set(labelOf(last.one), { again, once, spent: last.balance - (await gateway.balance()) })
-      }
-      const balance = await gateway.balance()
-      await gateway.stop()
-      if (!one) break
-      const doomed = await startGatewayProcess(world, { GATEWAY_FAULT: faultOf(one) })
-      let spentBefore = 0
+    // Each process recovers from the one before it and dies in its own case; the last one is asked again after all of them.
+    const died: { readonly one: CrashCase; readonly key: string; readonly before: number; after: number }[] =
+      []
+    for (const one of CASES) {
+      gateway = await startGatewayProcess(world, { GATEWAY_FAULT: faultOf(one) })
+      if (died.length > 0) died.at(-1)!.after = await gateway.balance()
+      else capability = (await gateway.grant({ capability: { ttl_seconds: 86_400 } })).capability
       if (one.remembered) {
-        expect((await doomed.fetch(capability, { url: world.url('/before') })).status).toBe(200)
-        spentBefore = 1
+        const before = await gateway.fetch(capability, { url: world.url('/before') })
+        expect(before.status, before.text).toBe(200)
       }
       const key = randomUUID()
-      await expect(call(doomed, one, key)).rejects.toThrow()
-      expect((await doomed.process.ended).signal).toBe('SIGKILL')
-      last = { one, key, balance: balance - spentBefore }
+      died.push({ one, key, before: await gateway.balance(), after: Number.NaN })
+      await expect(call(one, key)).rejects.toThrow()
+      expect((await gateway.process.ended).signal).toBe('SIGKILL')
+    }
+    gateway = await startGatewayProcess(world)
+    died.at(-1)!.after = await gateway.balance()
+    for (const { one, key, before, after } of died) {
+      const start = await gateway.balance()
+      const again = await call(one, key)
+      const once = await call(one, key)
+      found.set(labelOf(one), {
+        again,
+        once,
+        spent: [before - after, start - (await gateway.balance())],
+      })
     }
   }, 900_000)
-  afterAll(() => world?.close())
+  afterAll(async () => {
+    await gateway?.stop()
+    await world?.close()
+  })
 
   it.each(CASES)('$point, name remembered: $remembered', (one) => {
     const result = found.get(labelOf(one))
     if (!result) throw new Error('the case was not run')
     const { again, once, spent } = result
     const requests = world.upstream.requests.filter(({ target }) => target === `/${labelOf(one)}`)
-    expect(spent).toBe(1)
+    expect(spent).toEqual(isCharged(one) ? [1, 0] : [0, 1])
     switch (one.expected.state) {
       case 'none':
       case 'refunded':
