@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/long/**/*.test.ts', 'test/{flow,unit}/**/fuzz-*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/program-bundle.ts'],
     provide: { fuzzInputs: 1000 },
     // Long is what these are: the limit is there for what hangs.
     testTimeout: 120_000,

@@ -8,8 +8,6 @@ import { createWorld, ENGINES, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { queryOf, sumOfLedger, unbalancedAccounts } from '../support/store.ts'
 
-const PROGRAM = new URL('../support/credit-gateway.ts', import.meta.url).pathname
-
 /** The movements that each point leaves once its successor has started, and how many receipts. */
 const LEFT: Readonly<Record<(typeof DEBIT_POINTS)[number], { amounts: number[]; receipts: number }>> = {
   before_debit: { amounts: [], receipts: 0 },
@@ -28,7 +26,7 @@ describe.each(ENGINES)('kill -9 in a call that credits pay for (%s)', (engine) =
     await gateway?.stop()
     await world?.close()
   })
-  const start = (env?: Record<string, string>) => startGatewayProcess(world, env, PROGRAM)
+  const start = (env?: Record<string, string>) => startGatewayProcess(world, env, 'credit-gateway')
 
   async function observe() {
     const query = queryOf(loadConfig(world.env))

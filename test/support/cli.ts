@@ -1,13 +1,11 @@
-// The command line and the gateway as processes, run from source.
+// The command line and the gateway as processes, without the launcher.
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { finish, type Finished, start, type Started } from './process.ts'
+import { programFile } from './program-bundle.ts'
 
-export const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const LOOPBACK = fileURLToPath(new URL('./loopback-gateway.ts', import.meta.url))
+export const COMMAND = programFile('cli')
 
-/** From source there is no launcher in front that hides what Node 22 says of node:sqlite. */
+/** Here there is no launcher in front that hides what Node 22 says of node:sqlite. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
 /** Nothing of the machine's own configuration, only what a process needs to run. */
@@ -35,14 +33,14 @@ export interface GatewayProcess extends Started {
 }
 
 /**
- * `node src/cli/main.ts`. The test that starts it ends it.
+ * What `npm start` runs. The test that starts it ends it.
  * @param options.upstreamsOnLoopback upstreams of the test on 127.0.0.1 count as public
  */
 export function startGatewayProcess(
   env: Readonly<Record<string, string>>,
   options: { readonly upstreamsOnLoopback?: boolean } = {},
 ): GatewayProcess {
-  const main = options.upstreamsOnLoopback ? LOOPBACK : MAIN
+  const main = programFile(options.upstreamsOnLoopback ? 'loopback-gateway' : 'main')
   const started = start(process.execPath, [...NODE_FLAGS, main], { env: bareEnv(env) })
   const listening = started.until('stdout', /^listening on (\S+)$/m).then((match) => match[1]!)
   // Whoever expects a failed start looks at `ended` and never at this.

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fillCompileCache } from './compile-cache.ts'
 import { createClient, type World } from './gateway.ts'
 import { type Started, start } from './process.ts'
+import { type Program, programFile } from './program-bundle.ts'
 import { removeFolder } from './remove-folder.ts'
 
 export interface GatewayProcess extends ReturnType<typeof createClient> {
@@ -13,20 +14,17 @@ export interface GatewayProcess extends ReturnType<typeof createClient> {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** The product, to which the world's upstream on 127.0.0.1 counts as public. */
-const MAIN = new URL('./loopback-gateway.ts', import.meta.url).pathname
-
 /**
  * Resolves when the gateway listens, which is after it has settled what an earlier process left behind.
- * @param program what is started in place of the product, e.g. with another tool
+ * @param program the product, to which the world's upstream on 127.0.0.1 counts as public, or what is started in its place
  */
 export async function startGatewayProcess(
   world: World,
   env: Readonly<Record<string, string>> = {},
-  program = MAIN,
+  program: Program = 'loopback-gateway',
 ): Promise<GatewayProcess> {
   await fillCompileCache('gateway', startAndEnd)
-  const child = start(process.execPath, [program], {
+  const child = start(process.execPath, [programFile(program)], {
     env: {
       PATH: process.env['PATH'],
       ...world.env,
@@ -48,7 +46,7 @@ export async function startGatewayProcess(
 async function startAndEnd(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-gateway-first-'))
   const env = { PATH: process.env['PATH'], PORT: '0', GATEWAY_DATA_DIR: dataDir }
-  const child = start(process.execPath, [MAIN], { env })
+  const child = start(process.execPath, [programFile('loopback-gateway')], { env })
   await child.until('stdout', /^listening on /m)
   child.kill('SIGTERM')
   await child.ended
