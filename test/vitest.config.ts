@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 // The files of a worker share its modules: loading them anew for each of hundreds of files took a fifth of the time, of unit tests more than
 // the tests. A test therefore mocks no module and leaves every global as it found it.
-// What is waited for comes within milliseconds, and on a busy machine seconds later.
-const limits = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
+// What is waited for comes within milliseconds, and on a busy machine half a minute later: limits are there for what hangs.
+const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 
 export default defineConfig({
   test: {

@@ -9,10 +9,10 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts', 'test/support/program-bundle.ts'],
     provide: { fuzzInputs: 1000 },
     // Long is what these are: the limit is there for what hangs.
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
-    // What is waited for comes within milliseconds, and on a busy machine seconds later.
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+    // What is waited for comes within milliseconds, and on a busy machine half a minute later: limits are there for what hangs.
+    expect: { poll: { timeout: 60_000 } },
     // More than there are cores: a quarter of the time they wait for processes that start or end.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -69,9 +69,7 @@ describe('the live log', () => {
       accountId: person.accountId,
       sessionId: person.sessionId,
     })
-    await expect
-      .poll(() => page.locator('.live-bar [role=status]').textContent(), { timeout: 5000 })
-      .toContain('session ended')
+    await expect.poll(() => page.locator('.live-bar [role=status]').textContent()).toContain('session ended')
     await close()
   })
 })

@@ -41,7 +41,7 @@ it('a newcomer searches, opens the guide at its heading, and copies a command wi
   await page.waitForURL('**/docs/mcp#claude-code')
   const heading = page.getByRole('heading', { name: 'Claude Code' })
   // The page glides there.
-  await expect.poll(async () => (await heading.boundingBox())?.y, { timeout: 5000 }).toBeLessThan(200)
+  await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(200)
   await page.locator('#claude-code + figure .copy').click()
   await page.locator('#claude-code + figure .copy[data-state=done]').waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toContain(

@@ -132,7 +132,7 @@ describe('a buyer', () => {
           await close()
           return text
         },
-        { timeout: 15_000, interval: 1000 },
+        { timeout: 60_000, interval: 1000 },
       )
       .toMatch(/Largest payer\s+100%/)
     const { page, complaints, close } = await open('/marketplace', { ...EN, hasScript: false })

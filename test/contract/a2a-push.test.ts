@@ -88,7 +88,7 @@ const arrived = () => gw.upstream.requests.filter(({ target }) => target.startsW
 /** The notifications that came since the last look, once there are as many. */
 async function received(count = 1): Promise<readonly ReceivedRequest[]> {
   await vi.waitFor(() => expect(arrived().length).toBeGreaterThanOrEqual(count), {
-    timeout: 10_000,
+    timeout: 60_000,
     interval: 10,
   })
   const all = arrived()
@@ -413,7 +413,7 @@ describe('who may be told, and where', () => {
         await later(5_000)
         expect(asked()).toBeGreaterThan(before)
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     await nothingMore()
   })

@@ -230,7 +230,7 @@ describe('two processes on one PostgreSQL database', () => {
     ])
     for (const result of refused)
       expect(result).toMatchObject({ status: 'rejected', reason: { code: 'store_unavailable' } })
-    await expect.poll(async () => (await store.health()).ok, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await store.health()).ok).toBe(true)
     expect(await store.reserveAction(execution(permit, 'boot-cut'))).toEqual({ ok: true, balance: 4 })
   })
 })

@@ -370,7 +370,7 @@ describe('two processes on one PostgreSQL database', () => {
           message: expect.not.stringMatching(/terminat|postgres|socket/i) as string,
         },
       })
-    await expect.poll(async () => (await store.health()).ok, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await store.health()).ok).toBe(true)
     expect(await store.reserveAttempt(reservation(setting, 'boot-cut'))).toEqual({ ok: true, balance: 4 })
     const other = await place.open('boot-other')
     expect((await other.recoverAttempts({ bootId: 'boot-other', now: NOW })).refunded).toEqual([])

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
   await Promise.all(opened.splice(0).map((chains) => chains.close()))
-  await expect.poll(async () => (await processesOf(dataDir)).all, { timeout: 10_000 }).toEqual([])
+  await expect.poll(async () => (await processesOf(dataDir)).all).toEqual([])
   await removeFolder(dataDir)
 })
 

@@ -173,9 +173,9 @@ describe('the settings', () => {
       (await gateway.fetch(capability, { url: gateway.url('/ok'), method: 'GET' })).body.code as unknown
     expect(await fetched()).toBeUndefined()
     expect((await owner.post('/console/settings', { _action: 'egress', paused: 'yes' })).status).toBe(303)
-    await vi.waitFor(async () => expect(await fetched()).toBe('egress_paused'), { timeout: 15_000 })
+    await vi.waitFor(async () => expect(await fetched()).toBe('egress_paused'), { timeout: 60_000 })
     await owner.post('/console/settings', { _action: 'egress', paused: 'no' })
-    await vi.waitFor(async () => expect(await fetched()).toBeUndefined(), { timeout: 15_000 })
+    await vi.waitFor(async () => expect(await fetched()).toBeUndefined(), { timeout: 60_000 })
     interface Data {
       readonly history: readonly {
         readonly actor: object

@@ -31,7 +31,7 @@ const get = (permitId: string, seconds: number, token?: string) =>
   gw.rest('GET', `/v1/actions/permits/${permitId}?wait_seconds=${seconds}`, undefined, token)
 /** Calls that wait have begun when the gateway holds so many. */
 const waiting = (calls: number) =>
-  vi.waitFor(() => expect(gw.services.actions.waiting).toBe(calls), { timeout: 15_000 })
+  vi.waitFor(() => expect(gw.services.actions.waiting).toBe(calls), { timeout: 60_000 })
 const noneWaits = () => waiting(0)
 afterEach(noneWaits)
 
@@ -260,7 +260,7 @@ describe('over A2A', () => {
     expect(await stateOf(task.id)).toBe('TASK_STATE_AUTH_REQUIRED')
     await decide(permit_id)
     await vi.waitFor(async () => expect(await stateOf(task.id)).toBe('TASK_STATE_COMPLETED'), {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     expect((await actions.permitOf(permit_id))['state']).toBe('executed')
   })
@@ -309,9 +309,9 @@ describe('over A2A', () => {
     const { permit, permit_id } = await ask()
     const configuration = { taskPushNotificationConfig: { url: gw.url('/told') } }
     await rpc(door, 'SendMessage', { ...asTask(permit), configuration })
-    await vi.waitFor(() => expect(pushed).toEqual(['TASK_STATE_AUTH_REQUIRED']), { timeout: 5000 })
+    await vi.waitFor(() => expect(pushed).toEqual(['TASK_STATE_AUTH_REQUIRED']), { timeout: 60_000 })
     await decide(permit_id)
-    await vi.waitFor(() => expect(pushed.at(-1)).toBe('TASK_STATE_COMPLETED'), { timeout: 5000 })
+    await vi.waitFor(() => expect(pushed.at(-1)).toBe('TASK_STATE_COMPLETED'), { timeout: 60_000 })
   })
 
   it('a task that is canceled while it waits sends nothing', async () => {

@@ -41,12 +41,12 @@ describe('a gateway that is killed', () => {
     const { capability } = await gw.grant()
     await begin(gw, world, capability, '/never')
     await vi.waitFor(() => expect(world.upstream.requests.map(({ target }) => target)).toContain('/never'), {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     expect(hooks()).toEqual([])
     await gw.stop('SIGKILL')
     gw = await startGatewayProcess(world)
-    await vi.waitFor(() => expect(hooks()).toHaveLength(1), { timeout: 15_000 })
+    await vi.waitFor(() => expect(hooks()).toHaveLength(1), { timeout: 60_000 })
     expect(stateIn(hooks()[0]!)).toBe('TASK_STATE_FAILED')
   }, 60_000)
 
@@ -60,11 +60,11 @@ describe('a gateway that is killed', () => {
     gw = await startGatewayProcess(world)
     const { capability } = await gw.grant()
     await begin(gw, world, capability, '/data')
-    await vi.waitFor(() => expect(hooks()).toHaveLength(1), { timeout: 15_000 })
+    await vi.waitFor(() => expect(hooks()).toHaveLength(1), { timeout: 60_000 })
     await gw.stop('SIGKILL')
     isTaken = true
     gw = await startGatewayProcess(world)
-    await vi.waitFor(() => expect(hooks()).toHaveLength(2), { timeout: 15_000 })
+    await vi.waitFor(() => expect(hooks()).toHaveLength(2), { timeout: 60_000 })
     expect(new Set(hooks().map(idIn)).size).toBe(1)
     expect(hooks().map(stateIn)).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED'])
     expect(Object.fromEntries(hooks()[1]!.headers)['x-a2a-notification-token']).toBe('tok')
@@ -108,7 +108,7 @@ describe('two replicas', () => {
       Array.from({ length: count }, (_, i) => begin(doors[i % 2]!, world, capability, '/data')),
     )
     const hooks = () => world.upstream.requests.filter(({ target }) => target === '/hook')
-    await vi.waitFor(() => expect(hooks().length).toBeGreaterThanOrEqual(count), { timeout: 30_000 })
+    await vi.waitFor(() => expect(hooks().length).toBeGreaterThanOrEqual(count), { timeout: 60_000 })
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     expect(hooks()).toHaveLength(count)
     expect(new Set(hooks().map(idIn)).size).toBe(count)

@@ -396,9 +396,7 @@ describe('an account whose transaction is not mined', () => {
     expect(await upstream.settle(refused.request)).toEqual({ state: 'refused', reason: 'settlers_stuck' })
     await chain.rpc('anvil_dropAllTransactions')
     await chain.setAutomine(true)
-    await expect
-      .poll(async () => (await upstream.settle(next.request)).state, { timeout: 8_000 })
-      .toBe('settled')
+    await expect.poll(async () => (await upstream.settle(next.request)).state).toBe('settled')
     expect(await port.authorizationStatus(dropped.question)).toMatchObject({
       state: 'used',
       transferred: true,

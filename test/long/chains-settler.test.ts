@@ -96,7 +96,7 @@ const isPaid = async ({ question }: Paid) => {
 }
 const waitUntilPaid = async (...payments: readonly Paid[]) => {
   for (const payment of payments)
-    await expect.poll(() => isPaid(payment), { timeout: 12_000, interval: 200 }).toBe(true)
+    await expect.poll(() => isPaid(payment), { timeout: 60_000, interval: 200 }).toBe(true)
 }
 const mineSoon = async () => {
   await chain.setAutomine(true)
@@ -161,7 +161,7 @@ describe('a transaction that the node took and dropped', () => {
     await upstream.settle(first.request)
     await chain.rpc('anvil_dropAllTransactions')
     await chain.preempt(first.payload)
-    await expect.poll(() => upstream.settlers?.()[0]?.waiting, { timeout: 6_000 }).toBe(0)
+    await expect.poll(() => upstream.settlers?.()[0]?.waiting).toBe(0)
     await chain.setAutomine(true)
     expect(await upstream.settle(next.request)).toMatchObject({ state: 'settled' })
     expect(await nonceOf(0)).toBe(before + 1)
@@ -259,7 +259,7 @@ describe("the key in somebody else's hands", () => {
     expect(await chain.rpc('eth_getTransactionByHash', [left])).not.toBeNull()
     skipped = 125_000
     const isGone = async () => (await chain.rpc('eth_getTransactionByHash', [left])) === null
-    await expect.poll(isGone, { timeout: 15_000, interval: 200 }).toBe(true)
+    await expect.poll(isGone, { timeout: 60_000, interval: 200 }).toBe(true)
     await chain.setBlockTime(1)
     await waitUntilPaid(payment)
     await chain.setBlockTime(0)

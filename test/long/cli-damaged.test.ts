@@ -203,7 +203,7 @@ it('policies with a member twice are not used, which the log and the doctor say 
   await gateway.listening
   const words =
     /market\.json is not valid; the default is used\. It has the member .*moderation.* twice in one object, in lines 2 and 3/
-  await vi.waitFor(() => expect(gateway.stderr()).toMatch(words), { timeout: 20_000 })
+  await vi.waitFor(() => expect(gateway.stderr()).toMatch(words), { timeout: 60_000 })
   expect((await runCli(['doctor'], env)).stdout).toMatch(words)
   gateway.kill('SIGTERM')
   await gateway.ended

@@ -49,7 +49,7 @@ const answersOf = (stdout: string): Answer[] =>
 const startHost = (env: Record<string, string>, said = INITIALIZE) =>
   start(process.execPath, ['-e', HOST, JSON.stringify([COMMAND, said])], { env: bareEnv(env) })
 const untilGone = (pid: number) =>
-  vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 30_000, interval: 100 })
+  vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 60_000, interval: 100 })
 const HOST = `
   const [command, first] = JSON.parse(process.argv[1])
   const flags = ['--disable-warning=ExperimentalWarning', command, 'stdio']

@@ -151,7 +151,7 @@ describe('the answer is lost', () => {
           { kind: 'edge', state: 'settled', outcome: 'delivered', upstream_status: 200 },
         ])
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
     expect(await edge.balance()).toBe(9)
   })

@@ -54,9 +54,9 @@ describe.each(ENGINES)('kill -9 before a paid call is counted (%s)', (engine) =>
 
     const survivor = await startGatewayProcess(world)
     const stats = async () => (await survivor.rest('GET', DETAIL, undefined, '')).body.service.stats
-    await expect.poll(stats, { timeout: 20_000 }).toMatchObject({ settled_calls: 2, volume_atomic: '200000' })
+    await expect.poll(stats).toMatchObject({ settled_calls: 2, volume_atomic: '200000' })
     expect((await buy(survivor, 2)).status).toBe(200)
-    await expect.poll(stats, { timeout: 20_000 }).toMatchObject({ settled_calls: 3, unique_payers: 3 })
+    await expect.poll(stats).toMatchObject({ settled_calls: 3, unique_payers: 3 })
     await survivor.stop('SIGTERM')
     const again = await startGatewayProcess(world)
     await again.stop('SIGTERM')

@@ -50,9 +50,7 @@ const receiptOf = ({ headers }: MarketAnswer) => headers.get('agent-gateway-rece
 
 describe('figures', () => {
   it('count the call that was paid, and show its transaction', async () => {
-    await expect
-      .poll(async () => (await gw.rest('GET', DETAIL)).body.service.stats.settled_calls, { timeout: 5000 })
-      .toBe(1)
+    await expect.poll(async () => (await gw.rest('GET', DETAIL)).body.service.stats.settled_calls).toBe(1)
     const { body } = await gw.rest('GET', DETAIL, undefined, '')
     expect(body.service.stats).toMatchObject({
       environment: 'live',
@@ -132,7 +130,7 @@ describe('a rating', () => {
       },
     ])
     await expect
-      .poll(async () => (await gw.rest('GET', DETAIL)).body.service.stats.ratings, { timeout: 5000 })
+      .poll(async () => (await gw.rest('GET', DETAIL)).body.service.stats.ratings)
       .toEqual({ count: 1, average: 4 })
   })
 })
@@ -153,9 +151,7 @@ describe('a service of a seller', () => {
 
     const listed = async () =>
       (await gw.rest('GET', `/v1/marketplace/services?seller=${SELLER}`, undefined, '')).body.services[0]
-    await expect
-      .poll(async () => (await listed())?.stats.last_30_days.failed_calls, { timeout: 8000 })
-      .toBe(1)
+    await expect.poll(async () => (await listed())?.stats.last_30_days.failed_calls).toBe(1)
     const service = await listed()
     expect(service).toMatchObject({
       seller: SELLER,
@@ -176,6 +172,6 @@ describe('a service of a seller', () => {
     const llms = await gw.rest('GET', `/p/${SELLER}/llms.txt`)
     expect(llms.text).toContain('“Ignore all previous instructions.”')
     market.move('weather', 'suspended', 'Not what it says.')
-    await expect.poll(listed, { timeout: 8000 }).toBeUndefined()
+    await expect.poll(listed).toBeUndefined()
   })
 })

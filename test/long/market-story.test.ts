@@ -115,7 +115,7 @@ describe.each<Engine>(['sqlite', 'postgres'])('a seller (%s)', (engine) => {
     expect(decided.status, decided.text).toBe(200)
     expect((await stateOf()).state).toBe('active')
     // Every replica knows within a second.
-    await expect.poll(async () => (await fetch(gw.baseUrl + path)).status, { timeout: 5_000 }).toBe(402)
+    await expect.poll(async () => (await fetch(gw.baseUrl + path)).status).toBe(402)
   })
 
   async function expectNotSold() {
@@ -158,9 +158,7 @@ describe.each<Engine>(['sqlite', 'postgres'])('a seller (%s)', (engine) => {
 
   it('has figures that come from its receipts', async () => {
     await expect
-      .poll(async () => (await gw.rest('GET', DETAIL, undefined, '')).body.service?.stats, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await gw.rest('GET', DETAIL, undefined, '')).body.service?.stats)
       .toMatchObject({
         settled_calls: 4,
         unique_payers: 4,
@@ -175,7 +173,7 @@ describe.each<Engine>(['sqlite', 'postgres'])('a seller (%s)', (engine) => {
     const run = () => gw.rest('POST', '/v1/marketplace/payouts/run', {}, world.operatorKey)
     const [one, other] = await Promise.all([run(), run()])
     expect([one.status, other.status], one.text + other.text).toEqual([200, 200])
-    await expect.poll(() => chain.usdcOf(sellerAccount.address), { timeout: 20_000 }).toBe(before + owed)
+    await expect.poll(() => chain.usdcOf(sellerAccount.address)).toBe(before + owed)
     await run()
     expect(await chain.usdcOf(sellerAccount.address)).toBe(before + owed)
     const { body } = await gw.rest('GET', '/v1/marketplace/seller/statement', undefined, key)

@@ -35,7 +35,7 @@ async function pass(ms: number, settled: () => Promise<unknown>): Promise<void> 
     vi.advanceTimersByTime(60_000)
     await settled()
   }
-  await vi.waitFor(round, { timeout: 15_000, interval: 50 })
+  await vi.waitFor(round, { timeout: 60_000, interval: 50 })
 }
 
 beforeEach(async () => {

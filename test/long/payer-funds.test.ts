@@ -136,7 +136,7 @@ describe.each<[Engine, gateways: number]>([
     const open = [buy(wallet, 0), settle(wallet, 1)]
     // Read only: it takes no room from the two.
     await expect
-      .poll(async () => (await verify(wallet, 0)).body, { timeout: 10_000 })
+      .poll(async () => (await verify(wallet, 0)).body)
       .toMatchObject({
         isValid: false,
         invalidReason: 'insufficient_funds',

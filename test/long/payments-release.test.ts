@@ -308,7 +308,7 @@ it(
       const pending = async () =>
         ((await chain.rpc('eth_getBlockByNumber', ['pending', false])) as { transactions: string[] })
           .transactions
-      await expect.poll(pending, { timeout: 10_000 }).toHaveLength(1)
+      await expect.poll(pending).toHaveLength(1)
       const [transaction] = await pending()
       const { headers } = await rebuild(transaction!, gw.url('/in-flight'))
       let challenge: SignInChallenge | undefined

@@ -34,7 +34,7 @@ it('a decision of another replica is heard by calls, streams and executions', as
     { permit, request: actions.request(), wait_seconds: 60 },
     '',
   )
-  await vi.waitFor(() => expect(there.services.actions.waiting).toBe(3), { timeout: 15_000 })
+  await vi.waitFor(() => expect(there.services.actions.waiting).toBe(3), { timeout: 60_000 })
   await here.rest('POST', `/v1/actions/permits/${permit_id}/approve`)
   expect((await waiting).body.permit_id).toBe(permit_id)
   expect((await executing).status).toBe(200)

@@ -288,7 +288,7 @@ describe.for(FLOWS)('$name', ({ pay, expectPaid, expectRepeated, receipt, refusa
       expect([handed.size, await income()]).toEqual([1, 0n])
       node.reset()
       await expect
-        .poll(async () => (await stateOf(bench, claimId, payment)).state, { timeout: 15_000, interval: 500 })
+        .poll(async () => (await stateOf(bench, claimId, payment)).state, { timeout: 60_000, interval: 500 })
         .toBe('settled')
       expectRepeated(await pay(bench, payment))
       expect(await income()).toBe(PRICE)

@@ -68,7 +68,7 @@ describe('kill -9 while a transaction waits for its block', () => {
     const settled = await settling
     expect([settled.status, settled.body.success], JSON.stringify(settled.body)).toEqual([200, true])
     await expect
-      .poll(async () => (await gateway.rest('POST', '/settle', left)).body.code, { timeout: 20_000 })
+      .poll(async () => (await gateway.rest('POST', '/settle', left)).body.code)
       .toBe('settlement_replayed')
     expect(await chain.transfersTo(SELLER)).toBe(before + 2)
     await chain.setBlockTime(0)

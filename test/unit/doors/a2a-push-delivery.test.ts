@@ -103,7 +103,7 @@ describe('telling clients of their tasks', () => {
     clock++
     await add({ url: 'https://quick.example/' })
     delivery.added()
-    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'), { timeout: 15_000 })
+    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'), { timeout: 60_000 })
     expect(posted.filter((url) => url.includes('slow'))).toHaveLength(2)
   })
 
@@ -113,7 +113,7 @@ describe('telling clients of their tasks', () => {
     clock++
     await add({ url: 'https://quick.example/', holder: 'acct_2' })
     delivery.added()
-    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'), { timeout: 15_000 })
+    await vi.waitFor(() => expect(posted).toContain('https://quick.example/'), { timeout: 60_000 })
     expect(posted.filter((url) => url.includes('slow'))).toHaveLength(4)
   })
 
@@ -121,7 +121,7 @@ describe('telling clients of their tasks', () => {
     post = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 5))
     for (let n = 0; n < 90; n++) await add({ url: `https://h${n}.example/`, holder: `acct_${n}` })
     delivery.added()
-    await vi.waitFor(() => expect(posted).toHaveLength(90), { timeout: 10_000 })
+    await vi.waitFor(() => expect(posted).toHaveLength(90), { timeout: 60_000 })
     expect(new Set(posted).size).toBe(90)
     expect(mostUnderWay).toBeLessThanOrEqual(32)
   })
@@ -138,13 +138,13 @@ describe('telling clients of their tasks', () => {
             nextAt: clock + seconds * 1000,
             problem: 'status_500',
           }),
-        { timeout: 15_000 },
+        { timeout: 60_000 },
       )
       clock += seconds * 1000
     }
     delivery.added()
     await vi.waitFor(async () => expect(await rowOf(config)).toMatchObject({ tries: 6, nextAt: null }), {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     clock += 3600_000
     delivery.added()
@@ -158,7 +158,7 @@ describe('telling clients of their tasks', () => {
     delivery.added()
     await vi.waitFor(
       async () => expect(await rowOf(config)).toMatchObject({ nextAt: null, problem: 'status_410' }),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
   })
 
@@ -166,7 +166,7 @@ describe('telling clients of their tasks', () => {
     post = (_url, signal) => never(signal)
     const config = await add()
     delivery.added()
-    await vi.waitFor(() => expect(posted).toHaveLength(1), { timeout: 15_000 })
+    await vi.waitFor(() => expect(posted).toHaveLength(1), { timeout: 60_000 })
     await delivery.close()
     expect(await rowOf(config)).toMatchObject({ tries: 0, nextAt: clock })
     post = async () => undefined
@@ -174,13 +174,13 @@ describe('telling clients of their tasks', () => {
     delivery.added()
     await vi.waitFor(
       async () => expect(await rowOf(config)).toMatchObject({ toldState: COMPLETED, nextAt: null }),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
   })
 
   it('asks the store nothing, however many tasks change, while nobody wants to be told', async () => {
     delivery.changed()
-    await vi.waitFor(() => expect(looks).toBe(1), { timeout: 15_000 })
+    await vi.waitFor(() => expect(looks).toBe(1), { timeout: 60_000 })
     await new Promise((resolve) => setTimeout(resolve, 40))
     for (let n = 0; n < 100; n++) delivery.changed()
     await new Promise((resolve) => setTimeout(resolve, 60))
@@ -199,7 +199,7 @@ describe('telling clients of their tasks', () => {
     const { taskId } = await add(told)
     clock++
     delivery.added()
-    await vi.waitFor(() => expect(readTask).toHaveBeenCalledWith(taskId, 'acct_1'), { timeout: 15_000 })
+    await vi.waitFor(() => expect(readTask).toHaveBeenCalledWith(taskId, 'acct_1'), { timeout: 60_000 })
     expect(posted).toEqual([])
   })
 
@@ -210,14 +210,14 @@ describe('telling clients of their tasks', () => {
     const other = await add()
     delivery.added()
     await vi.waitFor(async () => expect(await rowOf(other)).toMatchObject({ nextAt: null, problem: null }), {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     await vi.waitFor(
       async () => expect(await rowOf(sealed)).toMatchObject({ nextAt: null, problem: 'unwritable' }),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
     await vi.waitFor(async () => expect(await rowOf(gone)).toMatchObject({ problem: 'no_task' }), {
-      timeout: 15_000,
+      timeout: 60_000,
     })
   })
 })

@@ -80,7 +80,7 @@ describe('progress', () => {
     const slow = Promise.withResolvers<Read>()
     const { run, reports } = world({ a: slow.promise, b: fetched('b') })
     const done = run([source('a'), source('b')])
-    await vi.waitFor(() => expect(reports.at(-1)?.done).toBe(3), { timeout: 15_000 })
+    await vi.waitFor(() => expect(reports.at(-1)?.done).toBe(3), { timeout: 60_000 })
     expect(reports.map(({ message }) => message)).toEqual([
       'Reading 2 sources',
       'Source 2 of 2 has answered',

@@ -146,7 +146,7 @@ describe('work that fails', () => {
       expect((await refusalOf(open.gate.run(call))).code).toBe('upstream_unreachable')
       expect(await open.states()).toEqual(['claimed'])
       await vi.advanceTimersByTimeAsync(1000)
-      await vi.waitFor(async () => expect(await open.states()).toEqual(['canceled']), { timeout: 15_000 })
+      await vi.waitFor(async () => expect(await open.states()).toEqual(['canceled']), { timeout: 60_000 })
     } finally {
       vi.useRealTimers()
     }
@@ -453,7 +453,7 @@ describe('a payment identifier', () => {
     await begun
     const polled = vi.spyOn(open.store, 'getClaim')
     const second = open.sibling().run(callOf({ payment }))
-    await vi.waitFor(() => expect(polled).toHaveBeenCalled(), { timeout: 15_000 })
+    await vi.waitFor(() => expect(polled).toHaveBeenCalled(), { timeout: 60_000 })
     release()
     expect((await second).json).toBe((await first).json)
   })

@@ -560,7 +560,7 @@ describe('an upstream that hangs', () => {
     async (status) => {
       const { one, pauses, answer } = hanging(status)
       const settling = one.claim().then((held) => one.settle(held))
-      await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(4), { timeout: 15_000 })
+      await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(4), { timeout: 60_000 })
       answer(unknown)
       expect(await settling).toMatchObject({ state: 'unknown', claim: { reason: 'upstream_timeout' } })
       const asked = pauses.length
@@ -785,7 +785,7 @@ describe('reconciling', () => {
       await vi.advanceTimersByTimeAsync(1_000)
       vi.useRealTimers()
       await vi.waitFor(async () => expect((await one.store.getClaim(held.id))?.state).toBe('settled'), {
-        timeout: 15_000,
+        timeout: 60_000,
       })
       await one.settlements.close()
     } finally {

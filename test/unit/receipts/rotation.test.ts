@@ -162,7 +162,7 @@ describe('replicas', () => {
     })
     const old = signer.kid
     const rotated = signer.rotate()
-    await vi.waitFor(async () => expect(await store.listPublishedKeys()).toHaveLength(2), { timeout: 15_000 })
+    await vi.waitFor(async () => expect(await store.listPublishedKeys()).toHaveLength(2), { timeout: 60_000 })
     expect(signer.kid).toBe(old)
     await rotated
     const [retired] = await store.listPublishedKeys()
