@@ -10,12 +10,14 @@ let gw: TestGateway
 let sign: ReturnType<typeof createBuyer>
 /** How long a source takes, by its path. */
 const takes = new Map<string, number>()
+/** What it waits for besides. */
+const held = new Map<string, Promise<void>>()
 beforeAll(async () => {
   chain = await startTestChain(84532)
   gw = await startTestGateway({ env: chain.env })
   sign = createBuyer(chain.payers[0]!)
   gw.upstream.respond((request, res) => {
-    void sleep(takes.get(request.target) ?? 0).then(() => {
+    void Promise.all([sleep(takes.get(request.target) ?? 0), held.get(request.target)]).then(() => {
       res.writeHead(200, { 'content-type': 'text/html' })
       res.end(`<h1>Page ${request.target}</h1><p>${'Some words about tea. '.repeat(20)}</p>`)
     })
@@ -190,7 +192,9 @@ describe('a call that says nothing for longer than 15 seconds', () => {
 
 describe('a paid call that is cancelled', () => {
   it('is answered by nothing, is settled all the same, and gives its result to the same payment', async () => {
-    takes.set('/cancelled', 1_000)
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+    held.set('/cancelled', isReleased)
+    const asked = () => gw.upstream.requests.filter(({ target }) => target === '/cancelled')
     const call = extract('/cancelled')
     // The key makes the payment the buyer's own, whoever else saw it.
     const payment = { ...(await paying(call)), 'idempotency-key': `k-${Date.now()}` }
@@ -206,7 +210,7 @@ describe('a paid call that is cancelled', () => {
     })
     const session = { 'mcp-session-id': opened.headers.get('mcp-session-id')! }
     const answer = mcp({ ...call, _meta: { ...payment, progressToken: 1 } }, session)
-    await sleep(500)
+    await expect.poll(asked).toHaveLength(1)
     await fetch(`${gw.baseUrl}/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...session },
@@ -216,9 +220,10 @@ describe('a paid call that is cancelled', () => {
     const heard = await answer
     expect(heard.every(({ method }) => method === 'notifications/progress')).toBe(true)
     expect(heard.map(({ params }) => params.message)).not.toContain('The source has answered')
+    release()
     const [again] = await mcp({ ...call, _meta: payment }, session)
     expect(again.result.isError).toBeUndefined()
     expect(again.result._meta['x402/payment-response']).toMatchObject({ success: true })
-    expect(gw.upstream.requests.filter(({ target }) => target === '/cancelled')).toHaveLength(1)
+    expect(asked()).toHaveLength(1)
   })
 })
