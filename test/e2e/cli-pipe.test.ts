@@ -1,9 +1,7 @@
 // Output that nobody reads to its end: `agent-gateway … | head`.
 import { once } from 'node:events'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { startCli } from '../support/cli.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 it.each(['--help', '--version', 'permits prepare --help'])(
   'ends `%s` without a word when its reader has gone',

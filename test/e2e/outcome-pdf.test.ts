@@ -96,4 +96,4 @@ it('one that unpacks to more than a process may have ends that process alone', a
     reason: { code: 'sources_unusable', reason: 'pdf_too_complex' },
   })
   expect(read).toMatchObject({ status: 'fulfilled', value: { result: { documents: [{ format: 'pdf' }] } } })
-}, 40_000)
+})

@@ -12,7 +12,7 @@ import { removeFolder } from '../support/remove-folder.ts'
 const SECRET = 'real-secret-0123456789abcdef'
 
 // Each starts the whole command line from source, which a busy machine takes its time for.
-describe('a policy of a run', { timeout: 120_000 }, () => {
+describe('a policy of a run', () => {
   let gateway: TestGateway
   let folder: string
   let env: Record<string, string>

@@ -47,7 +47,7 @@ const liveRuns = async () => {
 }
 
 // Each starts the whole command line from source, which a busy machine takes its time for.
-describe('agent-gateway run', { timeout: 120_000 }, () => {
+describe('agent-gateway run', () => {
   it('serves programs with each of the clients of Node, and says what happened', async () => {
     const summary = join(folder, 'summary.json')
     const programs = nodeClients.map((client) =>

@@ -181,7 +181,7 @@ describe('news of the console', () => {
     }
     expect(gone.text()).toContain('event: end\ndata: {"why":"signed_out"}')
     expect(other.text()).toContain('event: end\ndata: {"why":"changed"}')
-  }, 10_000)
+  })
 })
 
 async function otherAccount(): Promise<{ keyId: string; accountId: string }> {

@@ -218,7 +218,7 @@ describe('a method', () => {
   })
 })
 
-it('whatever bytes the target is made of', { timeout: 120_000 }, async () => {
+it('whatever bytes the target is made of', async () => {
   const documented = new Set<string>(errorsOf(edgeForward as unknown as AnyTool, edgeForward.rest[0]!))
   const piece = fc.oneof(
     fc.constantFrom(

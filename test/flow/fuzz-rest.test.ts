@@ -105,7 +105,7 @@ describe.each(routes)('$name', ({ entry, route }) => {
     expect(problem.detail).not.toBe('')
   }
 
-  it(`answers ${RUNS} inputs properly`, { timeout: 120_000 }, async () => {
+  it(`answers ${RUNS} inputs properly`, async () => {
     const garbage = fc.option(fc.string({ unit: 'binary' }), { freq: 20, nil: undefined })
     const inScope = { url: gateway.url('/fuzz'), method: 'POST', headers: { accept: '*/*' }, body: 'x' }
     const examples = entry.tool.examples.map(({ input }) => input)

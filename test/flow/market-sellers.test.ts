@@ -51,7 +51,7 @@ beforeAll(async () => {
   gw = await startTestGateway({ names: [THIEF_HOST], undocumented: 'fail' })
   origin = gw.url('').replace(/\/$/, '')
   key = await registerSeller(gw, 'acme-weather')
-}, 60_000)
+})
 afterAll(() => gw.close())
 
 const seller = (path: string, body?: object, token = key) =>

@@ -18,7 +18,7 @@ beforeAll(async () => {
   origin = gw.url('').replace(/\/$/, '')
   key = await registerSeller(gw, 'mallory')
   gw.upstream.respond(answering)
-}, 60_000)
+})
 afterAll(async () => {
   await gw?.close()
 })

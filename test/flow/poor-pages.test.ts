@@ -1,14 +1,12 @@
 // The paid door before pages that are none: a real payment of a real chain, real HTTPS, and for each reason the answer says why, and the
 // payment stays its payer's.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Coverage } from '../../schemas/sources.ts'
 import { POOR_DETAILS, POOR_REASONS, type PoorReason } from '../../src/outcomes/extract/poor/reasons.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { readLabelledPages } from '../support/poor-pages.ts'
 import { createRestBuyer } from '../support/rest-buyer.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const pages = new Map(readLabelledPages().map((page) => [`/${page.name}`, page]))
 const firstOf = (reason: string) => [...pages.values()].find(({ label }) => label === reason)!
@@ -23,7 +21,7 @@ beforeAll(async () => {
     if (page) res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page.html)
     else res.writeHead(404).end()
   })
-}, 60_000)
+})
 afterAll(async () => {
   await gw?.close()
   await chain?.close()

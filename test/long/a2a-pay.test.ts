@@ -23,7 +23,7 @@ let gateway: TestGateway
 beforeAll(async () => {
   chain = await startTestChain(84532)
   gateway = await startTestGateway({ env: chain.env })
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.close()
   await chain?.close()
@@ -129,7 +129,7 @@ describe.each(clients)('the client of %s', (name, connect) => {
     expect(stored.body.jws).toMatch(/^eyJ/)
     expect(gateway.upstream.requests).toHaveLength(asked + 1)
     expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
-  }, 60_000)
+  })
 })
 
 describe('sixteen parallel copies of one payment, half of them for another task', () => {
@@ -164,7 +164,7 @@ describe('sixteen parallel copies of one payment, half of them for another task'
     expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
     const { signature } = (payment as { payload: { signature: string } }).payload
     expect(gateway.log()).not.toContain(signature)
-  }, 60_000)
+  })
 })
 
 describe('a payment that cannot be', () => {
@@ -185,7 +185,7 @@ describe('a payment that cannot be', () => {
     })
     const paid = await client.pay(task.id, await createBuyer(chain.payers[7]!)(task.required))
     expect(paid.state).toBe('completed')
-  }, 60_000)
+  })
 })
 
 describe('a facilitator that fails after it got the payment', () => {
@@ -230,5 +230,5 @@ describe('a facilitator that fails after it got the payment', () => {
       await own.close()
       await facilitator.close()
     }
-  }, 60_000)
+  })
 })

@@ -115,7 +115,7 @@ describe.each(SUITES)('kill -9 in an execution ($engine)', ({ engine, cases }) =
     }
     survivor = await startGatewayProcess(world)
     await collect(survivor)
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     await survivor?.stop()
     await world?.close()

@@ -34,5 +34,5 @@ describe.each(ENGINES)('the audit log (%s)', (engine) => {
     })
     expect((await cli('export', '--url', gw.baseUrl, '--out', first)).stderr).toContain('exists already')
     expect((await readFile(first, 'utf8')).split('\n').length).toBeGreaterThan(40)
-  }, 30_000)
+  })
 })

@@ -18,8 +18,6 @@ import { runCli, startGatewayProcess } from '../support/cli.ts'
 import { createClient } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'damaged-'))

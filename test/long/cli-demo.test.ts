@@ -2,12 +2,10 @@
 import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tools } from '../../tools/index.ts'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { removeFolder } from '../support/remove-folder.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string
 let gateway: GatewayProcess | undefined

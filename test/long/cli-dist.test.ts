@@ -4,13 +4,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { API_VERSION } from '../../src/core/config.ts'
 import { bareEnv } from '../support/cli.ts'
 import { finish, start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const LAUNCHER = fileURLToPath(new URL('../../dist/launcher.js', import.meta.url))
 

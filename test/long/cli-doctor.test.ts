@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, utimesSync, writeFileS
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/app/doctor/finding.ts'
 import { bareEnv, runCli, startGatewayProcess } from '../support/cli.ts'
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts'
@@ -13,9 +13,6 @@ import { exactKind } from '../support/payment-fakes.ts'
 import { databaseFor } from '../support/postgres.ts'
 import { examine } from '../../src/app/doctor/examine.ts'
 import { removeFolder } from '../support/remove-folder.ts'
-
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
 
 let dns: TestDnsServer
 beforeAll(async () => {

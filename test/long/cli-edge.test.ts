@@ -1,11 +1,8 @@
 // A merchant's DNS as an operator sees it on the command line, against the real gateway in a process of its own.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { type DnsZone, startDnsServer, type TestDnsServer } from '../support/dns-server.ts'
 import { createWorld, type World } from '../support/gateway.ts'
-
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
 
 const HOST = 'shop.example.com'
 const NAME = `_agent-gateway.${HOST}`
@@ -25,7 +22,7 @@ beforeAll(async () => {
   await gateway.listening
   publish({})
   expected = (await check(['--json'])).answer.expected
-}, 120_000)
+})
 afterAll(async () => {
   gateway.kill('SIGTERM')
   await gateway.ended

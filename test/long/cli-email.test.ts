@@ -1,12 +1,9 @@
 // Addresses as an operator sees them on the command line, against the real gateway in a process of its own.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { createWorld, type World } from '../support/gateway.ts'
-
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
 
 let world: World
 let gateway: GatewayProcess
@@ -18,7 +15,7 @@ beforeAll(async () => {
   world.dns.set('mx.good.com', { A: ['93.184.216.34'], ttl: 60 })
   gateway = startGatewayProcess(world.env)
   await gateway.listening
-}, 120_000)
+})
 afterAll(async () => {
   gateway.kill('SIGTERM')
   await gateway.ended

@@ -1,13 +1,11 @@
 // A person signs in from a terminal: the command shows a code, they decide in the console, and commands then act in their name.
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { signIn, type TestPerson } from '../support/people.ts'
 import { allow, browserOf, submit } from '../support/signed-in.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let gateway: TestGateway
 let owner: TestPerson

@@ -2,12 +2,9 @@
 // holds the permit. Against the real gateway in a process of its own.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
-
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
 
 const SECRET = 'upstream-secret-of-the-permit-test'
 /** Clears the screen, renames the window, turns the text around, hides a word. */

@@ -4,14 +4,11 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestChain } from '../support/chain.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/cli.ts'
 import { createClient, createWorld, type World } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
-
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string
 let started: GatewayProcess[]

@@ -12,9 +12,6 @@ import { bareEnv, COMMAND, runCli, startCli, startGatewayProcess } from '../supp
 import { start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
-
 let folder: string
 let dataDir: string
 beforeEach(() => {

@@ -3,13 +3,10 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken } from '../../src/lib/tokens.ts'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
-
-// Several processes a test, on machines that are busy with other suites.
-vi.setConfig({ testTimeout: 120_000 })
 
 const SECRET = 'upstream-secret-of-the-cli-test'
 

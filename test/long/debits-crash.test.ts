@@ -21,7 +21,7 @@ describe.each(ENGINES)('kill -9 in a call that credits pay for (%s)', (engine) =
   let gateway: GatewayProcess
   beforeAll(async () => {
     world = await createWorld({ engine, env: { GATEWAY_SERVICE_KEY_CREDITS: '100' } })
-  }, 60_000)
+  })
   afterAll(async () => {
     await gateway?.stop()
     await world?.close()

@@ -73,7 +73,7 @@ describe.each(ENGINES)('kill -9 in a call through the edge (%s)', (engine) => {
     }
     survivor = await startGatewayProcess(world)
     await collect(survivor)
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     await survivor?.stop()
     await world?.close()

@@ -104,7 +104,7 @@ describe.each(ENGINES)('kill -9 during an exchange (%s)', (engine) => {
         await new Promise((resolve) => setTimeout(resolve, 20))
     }
     survivor = await startGatewayProcess(world)
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     await survivor?.stop()
     await world?.close()

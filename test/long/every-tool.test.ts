@@ -16,7 +16,7 @@ import { type Outcome, throughDoor } from '../support/three-doors.ts'
 const DOORS: readonly DoorName[] = ['rest', 'mcp', 'a2a']
 
 let world: EveryToolWorld
-beforeAll(async () => void (world = await createEveryToolWorld()), 60_000)
+beforeAll(async () => void (world = await createEveryToolWorld()))
 afterAll(() => world?.close())
 
 const ajv = new Ajv2020({ strict: false })

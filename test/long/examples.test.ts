@@ -3,12 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Started, start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
-
-// The first program that pays starts the chains of the sandbox.
-vi.setConfig({ testTimeout: 120_000 })
 
 const root = new URL('../../', import.meta.url)
 const launcher = new URL('dist/launcher.js', root).pathname

@@ -40,7 +40,7 @@ describe.each(ENGINES)('kill -9 of a poor wallet’s payment (%s)', (engine) => 
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
     }
     survivor = await startGatewayProcess(world)
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     await survivor?.stop()
     await world?.close()

@@ -59,7 +59,7 @@ describe.each(ENGINES)('a repeat after kill -9 (%s)', (engine) => {
         spent: [before - after, start - (await gateway.balance())],
       })
     }
-  }, 900_000)
+  }, 1_200_000)
   afterAll(async () => {
     await gateway?.stop()
     await world?.close()

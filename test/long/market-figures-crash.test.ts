@@ -63,5 +63,5 @@ describe.each(ENGINES)('kill -9 before a paid call is counted (%s)', (engine) =>
     const { figures, ledger } = await beside()
     expect(figures).toEqual(ledger)
     expect(ledger.standings).toEqual(['gateway feed-digest live 3 300000 3'])
-  }, 180_000)
+  })
 })

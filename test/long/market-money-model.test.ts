@@ -231,7 +231,7 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
       }),
       { numRuns: engine === 'sqlite' ? 60 : 25 },
     )
-  }, 600_000)
+  }, 1_200_000)
 
   it('is neither made nor lost over a real token on a development chain', async () => {
     const chain = await startTestChain(8453)
@@ -293,5 +293,5 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
       await node.close()
       await chain.close()
     }
-  }, 300_000)
+  }, 1_200_000)
 })

@@ -56,7 +56,7 @@ beforeEach(async () => {
   const decided = { seller: 'acme', service_id: 'one', decision: 'approve', reason: 'fine' }
   await gw.rest('POST', '/v1/marketplace/moderation', decided)
   expect(await state()).toMatchObject({ host: 'proven', service: 'active' })
-}, 30_000)
+})
 afterEach(async () => {
   vi.useRealTimers()
   await gw.close()

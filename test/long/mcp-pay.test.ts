@@ -26,7 +26,7 @@ beforeAll(async () => {
   world = await createWorld({ env: chain.env })
   gateway = await startGatewayProcess(world)
   directory = mkdtempSync(join(tmpdir(), 'mcp-pay-'))
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.stop('SIGTERM')
   await world?.close()
@@ -114,7 +114,7 @@ describe.each(clients)('the client %s', (_, connect) => {
       )
       await client.close()
     }
-  }, 60_000)
+  })
 
   it('sees the price, pays exactly it, gets the page and a receipt; the same payment buys nothing again', async () => {
     const pay = createBuyer(chain.payers[index]!)
@@ -165,5 +165,5 @@ describe.each(clients)('the client %s', (_, connect) => {
     } finally {
       await client.close()
     }
-  }, 60_000)
+  })
 })

@@ -39,7 +39,7 @@ describe.each<[string, spoil: () => Promise<void>, mend: () => Promise<void>]>([
     expect(paid.runs.length - before).toBe(MOST_WORKS)
     await mend()
     await expect.poll(async () => (await buy()).status, { timeout: 60_000, interval: 1_000 }).toBe(200)
-  }, 40_000)
+  })
 })
 
 async function setBaseFee(fee: string) {

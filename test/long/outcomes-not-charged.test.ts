@@ -7,7 +7,7 @@ import { SendMessageRequest, Task } from '@a2a-js/sdk'
 import { ClientFactory } from '@a2a-js/sdk/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Coverage } from '../../schemas/sources.ts'
 import type { PaymentPayloadV2, PaymentRequired } from '../../schemas/x402.ts'
 import type { WireTask } from '../../src/doors/a2a/wire.ts'
@@ -19,8 +19,6 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { createWorld, type World } from '../support/gateway.ts'
 import { createRestBuyer, fromHeader } from '../support/rest-buyer.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 const SITE = 'https://sandbox.agent-gateway.test'
 
 let chain: TestChain
@@ -30,7 +28,7 @@ beforeAll(async () => {
   chain = await startTestChain(8453)
   world = await createWorld({ env: chain.env })
   gateway = await startGatewayProcess(world)
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.stop('SIGTERM')
   await world?.close()

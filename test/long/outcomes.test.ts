@@ -12,7 +12,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@
 import axios from 'axios'
 import canonicalize from 'canonicalize'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FeedDigestResult } from '../../schemas/feed-digest.ts'
 import { Execution } from '../../schemas/outcome.ts'
 import type { ProductOffersResult } from '../../schemas/product-offers.ts'
@@ -27,8 +27,6 @@ import { createWorld, type World } from '../support/gateway.ts'
 import { loadPublishedSchemas, type PublishedSchemas } from '../support/published-schemas.ts'
 import { createRestBuyer } from '../support/rest-buyer.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 const SITE = 'https://sandbox.agent-gateway.test'
 const site = samplePages(SITE)
 
@@ -42,7 +40,7 @@ beforeAll(async () => {
   world = await createWorld({ env: { ...testnet.env, ...chain.env } })
   gateway = await startGatewayProcess(world)
   published = await loadPublishedSchemas(gateway.baseUrl)
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.stop('SIGTERM')
   await world?.close()

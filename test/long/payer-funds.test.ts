@@ -151,7 +151,7 @@ describe.each<[Engine, gateways: number]>([
     expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200])
     await chain.fund(wallet.address, 1000n)
     expect((await buy(wallet, 4)).status).toBe(200)
-  }, 60_000)
+  })
 
   it('is not locked out by fifty works that failed, and costs nothing when it empties itself during the work', async () => {
     const wallet = await walletWith(1000n * 2n)
@@ -168,7 +168,7 @@ describe.each<[Engine, gateways: number]>([
     paid.before = undefined
     await chain.fund(wallet.address, 2000n)
     for (let i = 0; i < 2; i++) expect((await buy(wallet, i)).status).toBe(200)
-  }, 60_000)
+  })
 
   it('buys all of a hundred with enough money, which wait for nobody, and ends at what may be open', async () => {
     const wallet = await walletWith(1000n * 200n)
@@ -190,7 +190,7 @@ describe.each<[Engine, gateways: number]>([
     // As they are decided, the rest can come.
     const rest = await Promise.all(times(30, (i) => buy(wallet, i)))
     expect(rest.map(({ status }) => status)).toEqual(times(30, () => 200))
-  }, 60_000)
+  })
 
   const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined))
 })

@@ -57,7 +57,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
     }
     survivor = await startGatewayProcess(world)
-  }, 600_000)
+  }, 1_200_000)
   afterAll(async () => {
     await survivor?.stop()
     await world?.close()

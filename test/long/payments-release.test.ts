@@ -27,7 +27,7 @@ beforeAll(async () => {
   chain = await startTestChain(84532)
   gw = await startTestGateway({ env: chain.env })
   gw.upstream.respond((_, res) => res.writeHead(200, { 'content-type': 'text/plain' }).end(PAGE))
-}, 60_000)
+})
 afterAll(async () => {
   await gw?.close()
   await chain?.close()
@@ -356,7 +356,7 @@ describe('two replicas', () => {
     other = await startTestGateway({
       world: { ...one, close: async () => undefined, env: { ...one.env, GATEWAY_BASE_URL: one.baseUrl } },
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     await other?.close()
     await one?.close()

@@ -42,7 +42,7 @@ describe.each(ENGINES)(`payouts of ${SELLERS} sellers (%s)`, (engine) => {
     // More than is owed: what is in a block and not yet in the store counts twice for a moment, and would keep somebody waiting.
     await chain.fund(privateKeyToAccount(KEY).address, BigInt(SELLERS) * 2000n)
     await seedSellers(world, sellers)
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     await chain?.close()
     await world?.close()
@@ -98,7 +98,7 @@ describe.each(ENGINES)(`payouts of ${SELLERS} sellers (%s)`, (engine) => {
     expect(await marketLedgerFaults({ query })).toEqual([])
     await survivor.stop()
     await second?.stop()
-  }, 600_000)
+  }, 1_200_000)
 
   async function forgetLease(): Promise<void> {
     const { openStore } = await import('../../src/store/index.ts')

@@ -5,12 +5,10 @@ import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestCa, type Leaf } from '../support/ca.ts'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { createClient, createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let world: World
 let gateway: GatewayProcess

@@ -41,7 +41,7 @@ describe.each(ENGINES)('kill -9 of a refund (%s)', (engine) => {
     chain = await startTestChain(84532)
     await chain.fund(privateKeyToAccount(KEY).address, 1_000_000n)
     for (const [i, point] of POINTS.entries()) places.set(point, await open(point, i))
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     for (const { survivor, world } of places.values()) {
       await survivor.stop()

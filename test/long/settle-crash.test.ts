@@ -65,7 +65,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       movedBefore.set(point, Number(await spentBy(i)))
     }
     survivor = await startGatewayProcess(world)
-  }, 300_000)
+  }, 1_200_000)
   afterAll(async () => {
     await survivor?.stop()
     await world?.close()

@@ -146,7 +146,7 @@ const stateOf = async ({ gateway }: Bench, claimId: string, payment: PaymentPayl
 const FORGOTTEN_MS = 60_000
 const ALL = Object.keys(NODE_FAULTS) as NodeFault[]
 /** A silent node is waited for, for as long as a settlement may take. */
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 300_000
 
 const UNKNOWN = [503, 'settlement_unknown']
 

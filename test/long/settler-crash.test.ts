@@ -18,7 +18,7 @@ describe('kill -9 while a transaction waits for its block', () => {
       // One chain is enough, and no other one has to start.
       env: { ...chain.env, GATEWAY_RPC_8453: 'http://127.0.0.1:1' },
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     await Promise.all(running.map((gateway) => gateway.stop()))
     await world?.close()
@@ -58,7 +58,7 @@ describe('kill -9 while a transaction waits for its block', () => {
       })
       .toBe(count)
 
-  it('is mined with the next one where the node has it still', { timeout: 120_000 }, async () => {
+  it('is mined with the next one where the node has it still', async () => {
     const left = await leaveBehind(0)
     const gateway = await restart()
     const before = await chain.transfersTo(SELLER)
@@ -74,7 +74,7 @@ describe('kill -9 while a transaction waits for its block', () => {
     await chain.setBlockTime(0)
   })
 
-  it('leaves its nonce to the next one where the node dropped it', { timeout: 120_000 }, async () => {
+  it('leaves its nonce to the next one where the node dropped it', async () => {
     const left = await leaveBehind(2)
     await chain.rpc('anvil_dropAllTransactions')
     const gateway = await restart()
@@ -87,7 +87,7 @@ describe('kill -9 while a transaction waits for its block', () => {
     expect(await chain.transfersTo(SELLER)).toBe(before + 1)
   })
 
-  it('leaves a gap that is filled where the node drops it later', { timeout: 120_000 }, async () => {
+  it('leaves a gap that is filled where the node drops it later', async () => {
     await leaveBehind(4)
     const [{ hash }] = (await pool()) as [{ hash: string }]
     const gateway = await restart()

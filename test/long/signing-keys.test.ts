@@ -14,7 +14,7 @@ const FETCH = '/v1/tools/web.fetch/testnet'
 let chain: TestChain
 beforeAll(async () => {
   chain = await startTestChain(84532)
-}, 60_000)
+})
 afterAll(() => chain.close())
 
 describe.each(ENGINES)('the signing key (%s)', (engine) => {

@@ -245,7 +245,7 @@ describe.each(ENGINES)('any sequence of preparations, decisions and executions i
       { numRuns },
     )
     await expectSound(place)
-  }, 90_000)
+  })
 
   it('executes no permit twice and loses no share of a mandate when much happens at once', async () => {
     const bursts = fc.array(fc.array(stepArbitrary, { minLength: 1, maxLength: 10 }), {
@@ -261,5 +261,5 @@ describe.each(ENGINES)('any sequence of preparations, decisions and executions i
       { numRuns },
     )
     await expectSound(place)
-  }, 90_000)
+  })
 })

@@ -197,7 +197,7 @@ describe.each([
     } finally {
       await place.remove()
     }
-  }, 180_000)
+  })
 })
 
 describe('the store thread', () => {

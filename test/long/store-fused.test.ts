@@ -85,7 +85,7 @@ describe('the fused statements of PostgreSQL', () => {
       { numRuns: RUNS },
     )
     expect(seen).toEqual(new Set(['true,true', 'true,false', 'false,false']))
-  }, 90_000)
+  })
 
   it('answer and write what an execution does step by step', async () => {
     const seen = new Set<string>()
@@ -99,5 +99,5 @@ describe('the fused statements of PostgreSQL', () => {
       new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits', 'budget']),
     )
     await expectSameRows()
-  }, 90_000)
+  })
 })

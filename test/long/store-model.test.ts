@@ -104,7 +104,7 @@ describe.each(ENGINES)('any interleaving in %s', (engine) => {
     )
     expect(await sumOfLedger(place)).toBe(0)
     expect(await unbalancedAccounts(place)).toEqual([])
-  }, 90_000)
+  })
 })
 
 /** The entry that `which` means among those made so far. */

@@ -217,7 +217,7 @@ describe('a gateway', () => {
     } finally {
       await gateway.close()
     }
-  }, 30_000)
+  })
 
   it('looks at the token again when its node was away, and takes nothing from another one', async () => {
     const gateway = await startTestGateway({ env: env() })
@@ -241,5 +241,5 @@ describe('a gateway', () => {
     } finally {
       await gateway.close()
     }
-  }, 30_000)
+  })
 })

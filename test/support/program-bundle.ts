@@ -52,7 +52,14 @@ export default async function setup(): Promise<() => Promise<void>> {
     minifyWhitespace: true,
     lineLimit: 120,
     // Native, optional, or large and seldom loaded: those come from where they are installed.
-    external: ['sodium-native', 'secp256k1', '@peculiar/x509', 'reflect-metadata', '@google-cloud/kms', 'unpdf'],
+    external: [
+      'sodium-native',
+      'secp256k1',
+      '@peculiar/x509',
+      'reflect-metadata',
+      '@google-cloud/kms',
+      'unpdf',
+    ],
     banner: {
       js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);",
     },

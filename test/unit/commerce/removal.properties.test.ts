@@ -18,7 +18,7 @@ const look = (source: SampleSource) => {
 
 describe('a transaction of any protocol that loses a member', () => {
   // What becomes another message by it, such as a complete checkout that no longer says what it completes, is judged as that one.
-  it('scores no more than before while it stays the same kind of message', { timeout: 120_000 }, () => {
+  it('scores no more than before while it stays the same kind of message', () => {
     const better: string[] = []
     let seen = 0
     for (const [source, name] of SOURCES) {

@@ -106,7 +106,7 @@ beforeAll(async () => {
   })
   await testChain.preempt(paid)
   spent.push({ account: preempted, nonce: `0x${'c2'.repeat(32)}` })
-}, 120_000)
+})
 
 afterAll(async () => {
   await Promise.all([chain.close(), local.close()])
@@ -342,7 +342,7 @@ describe('our verifier and the one of @x402/evm', () => {
       }),
       { numRuns: 150 },
     )
-  }, 300_000)
+  }, 1_200_000)
 
   it.each<[string, keyof typeof WALLETS, NonNullable<Change['signature']>, string]>([
     ['agrees to 65 bytes of a stranger', 'agrees', () => `0x${'11'.repeat(64)}1b`, ACCEPTED],

@@ -125,7 +125,7 @@ const STEPS = [
   'review',
 ] as const
 
-it('spends every authorization once and ends with nothing that waits', { timeout: 120_000 }, async () => {
+it('spends every authorization once and ends with nothing that waits', async () => {
   if (!network) throw new Error('no network')
   await fc.assert(
     fc.asyncProperty(

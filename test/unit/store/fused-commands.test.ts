@@ -85,7 +85,7 @@ describe('the commands of every fetch', () => {
     )
     expect(seen).toEqual(new Set(['true,true', 'true,false', 'false,false']))
     expectSameRows()
-  }, 60_000)
+  })
 
   it('look every row up by its key', async () => {
     const { accountId, credential, capability } = await addSetting(both, 5)
@@ -131,7 +131,7 @@ describe('the command of every permit that is executed', () => {
       new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits', 'budget']),
     )
     expectSameRows()
-  }, 60_000)
+  })
 
   it('looks every row up by its key, in one SELECT', async () => {
     const texts = recordBoth('reserveAction', execution(await addPermit(both, await addGrant(both, 5))))

@@ -94,7 +94,7 @@ describe('merging what is staged', () => {
       [3 * MERGE_EVERY + 1, 2 * MERGE_EVERY, 0],
       [4 * MERGE_EVERY + 1, 0, MERGE_EVERY],
     ])
-  }, 60_000)
+  })
 
   it('merges more often when merges take long, and less often again when they do not', () => {
     let clock = 0
