@@ -39,7 +39,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   mkdirSync(join(folder, 'dist'))
   for (const path of AT_ROOT) symlinkSync(join(root, path), join(folder, path))
   // Not for those who only ask where a program is.
-  const { build } = await import('esbuild')
+  const { build, stop } = await import('esbuild')
   await build({
     entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(root, path)])),
     outdir: join(folder, 'dist'),
@@ -65,6 +65,8 @@ export default async function setup(): Promise<() => Promise<void>> {
     },
     logLevel: 'error',
   })
+  // Its process would stay with what it has read in memory.
+  await stop()
   process.env[VARIABLE] = folder
   return () => removeFolder(folder)
 }
