@@ -29,8 +29,8 @@ export function isSetApart(element: Element): boolean {
   )
 }
 
-/** A span without a class is nothing that a style sheet knows. */
+/** A button is drawn as one; a span without a class is nothing that a style sheet knows. */
 const isPiece = ({ name, attributes }: Element) =>
-  name === 'a' || (name === 'span' && attributes['class'] !== undefined)
+  name === 'a' || name === 'button' || (name === 'span' && attributes['class'] !== undefined)
 
 const isWords = (child: Element | string) => typeof child === 'string' && child.trim() !== ''

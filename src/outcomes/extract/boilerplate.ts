@@ -110,6 +110,7 @@ export function createBoilerplateRules(
   const knownNames = new Map<string, Rule | undefined>()
   const plain = root.words - root.linkWords
   let rest: number | undefined
+  let aroundTitle: ReadonlySet<Element> | undefined
   return (element, around) => {
     const { name } = element
     if (NEVER.has(name)) return undefined
@@ -121,6 +122,7 @@ export function createBoilerplateRules(
     // A page about something else may have them for its content, or beside the price of each card.
     if (rule === 'reviews' && !isProduct) return undefined
     const kind: Boilerplate = rule === 'more' || rule === 'reviews' ? 'named' : rule
+    if (kind !== 'chrome' && (aroundTitle ??= findAroundTitle(root)).has(element)) return undefined
     const words = element.words - element.linkWords
     // Page builders call every part of a page a widget, and sites lay panels of text into what they call tabs.
     if (
@@ -154,6 +156,25 @@ export function createBoilerplateRules(
     known.set(names, kind)
     return kind
   }
+}
+
+/** What the only title of a page stands in, where that is no head and no menu. */
+function findAroundTitle(root: Element): ReadonlySet<Element> {
+  const titles: Element[] = []
+  const stack: Element[] = [root]
+  for (let element = stack.pop(); element; element = stack.pop()) {
+    if (element.name === 'h1') titles.push(element)
+    else
+      for (const child of element.children)
+        if (typeof child !== 'string' && child.words > 0) stack.push(child)
+  }
+  const around = new Set<Element>()
+  if (titles.length !== 1) return around
+  for (let at = titles[0]?.parent; at; at = at.parent) {
+    if (EDGES.has(at.name)) return new Set()
+    around.add(at)
+  }
+  return around
 }
 
 const EDGES = new Set(['header', 'footer', 'nav', 'aside'])
@@ -190,6 +211,8 @@ const isQuoted = ({ attributes, children }: Element): boolean =>
   children.some((child) => typeof child !== 'string' && child.name === 'blockquote')
 
 const MAX_NAME_CHARACTERS = 300
+/** Builders of pages lay each heading and each paragraph into a part that says so. */
+const BUILDERS = /^(?:hs_cos_wrapper|widget-(?:span|type)|widget_\d+$)/
 
 /** @param known the single names that were read before */
 function readNames(names: string, known: Map<string, Rule | undefined>): Rule | undefined {
@@ -210,6 +233,7 @@ function strongerOf(found: Rule | undefined, next: Rule | undefined): Rule | und
 }
 
 function readName(name: string): Rule | undefined {
+  if (BUILDERS.test(name)) return undefined
   let found: Rule | undefined
   const parts = name
     .replace(/([a-z])([A-Z])/g, '$1-$2')

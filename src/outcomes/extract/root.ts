@@ -40,6 +40,16 @@ export function smallestRoot(
   return best
 }
 
+/** A part with little more than one paragraph holds a text of one paragraph: its heading and its link belong to it. */
+const MAX_WHOLE_RATIO = 1.25
+
+/** The part around a text that is one block, where there is little else in it. */
+export function wholeOf(part: Element, blocks: readonly Block[]): Element {
+  const { parent } = part
+  const isWhole = parent !== undefined && parent.words <= part.words * MAX_WHOLE_RATIO
+  return isWhole && blocks.some(({ at }) => at === part) ? parent : part
+}
+
 /** The deepest element that both lie in. */
 export function commonAncestor(one: Element, other: Element): Element {
   let at = one

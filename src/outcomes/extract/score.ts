@@ -3,7 +3,8 @@
 import type { Block } from './blocks.ts'
 import { findGrids, type Grid } from './grids.ts'
 import type { PageHints } from './hints.ts'
-import { commonAncestor, markedRoot, plainWords, smallestRoot, within } from './root.ts'
+import { commonAncestor, markedRoot, plainWords, smallestRoot, wholeOf, within } from './root.ts'
+import { createBetween } from './alike.ts'
 import { textOfRuns } from './runs.ts'
 import type { Element } from './tree.ts'
 
@@ -59,10 +60,11 @@ export function scoreBlocks(
   const profile = PROFILES[kind]
   const weigh = (block: Block, i: number) =>
     kind === 'listing' && inCards[i] ? (block.words ?? 0) : plainWords(block)
-  const found =
+  const part =
     (profile.marked === undefined ? undefined : markedRoot(blocks, good, profile.marked)) ??
     smallestRoot(blocks, good, profile.root, weigh)
-  if (!found) return { blocks: [], isListing: false }
+  if (!part) return { blocks: [], isListing: false }
+  const found = wholeOf(part, blocks)
   // Price, stock and choices stand beside the name, which is often far from the description, and the question above many answers.
   const isThread = kind === 'forum' || kind === 'board'
   const title = kind === 'listing' || kind === 'article' ? undefined : blocks.find(isTitle)
@@ -77,12 +79,18 @@ export function scoreBlocks(
       return true
     // Bylines, dates and tags above the text are metadata.
     if (i < first && block.kind !== 'heading') return false
-    const { words = 0, linkWords = 0 } = block
-    if (words >= MIN_NAVIGATION_WORDS && linkWords >= words * NAVIGATION_LINK_SHARE)
+    if (!isThread && kind !== 'article' && isAfterSentences(i)) return true
+    if ((block.words ?? 0) >= MIN_NAVIGATION_WORDS && isMostlyLinks(block))
       return block.kind === 'heading' && isHeadOf(i)
     for (let distance = 1; distance <= profile.near; distance++)
       if (good[i + distance] || good[i - distance]) return true
     return false
+  }
+  /** A paragraph of links right behind one of sentences ends it; in news it leads to other ones. */
+  const isAfterSentences = (i: number): boolean => {
+    const at = blocks[i]?.at
+    const before = blocks[i - 1]?.at
+    return at?.name === 'p' && good[i - 1] === true && before?.name === 'p' && before.parent === at.parent
   }
   /** The name of what stands right below it in the same part, such as a title over its summary. */
   const isHeadOf = (i: number): boolean => {
@@ -100,7 +108,18 @@ export function scoreBlocks(
       return (isThread && block === title) || (good[i] === true && i > titleIndex && isBefore(block, found))
     return good[i] === true || isBelonging(block, i)
   }
-  const kept = blocks.filter((block, i) => within(root, block) && !isCaption(block) && isKept(block, i))
+  const isChosen = blocks.map((block, i) => within(root, block) && !isCaption(block) && isKept(block, i))
+  const isBetween = createBetween(blocks.filter((_, i) => isChosen[i]))
+  const kept = blocks.filter(
+    (block, i) =>
+      isChosen[i] ||
+      (!isThread &&
+        within(found, block) &&
+        !isCaption(block) &&
+        !inCards[i] &&
+        !isMostlyLinks(block) &&
+        isBetween(block)),
+  )
   const isProse = kind === 'article' || isThread
   return {
     blocks: withoutRepeated(kept, isProse ? MIN_REPEATED_PROSE : MIN_REPEATED_WORDS),
@@ -174,6 +193,8 @@ const isBefore = ({ at }: Block, { start }: Element) => at !== undefined && at.s
 
 const isTitle = (block: Block) => block.kind === 'heading' && block.level === 1
 
+const isMostlyLinks = ({ words = 0, linkWords = 0 }: Block) => linkWords >= words * NAVIGATION_LINK_SHARE
+
 const isCaption = ({ at }: Block) =>
   at?.name === 'figcaption' || at?.parent?.name === 'figcaption' || at?.parent?.parent?.name === 'figcaption'
 
@@ -207,7 +228,9 @@ function withoutRepeated(blocks: readonly Block[], minWords: number): Block[] {
   return [...kept, ...waiting]
 }
 
+const isInCell = ({ at }: Block) => at?.name === 'td' || at?.parent?.name === 'td'
+
 const repeatable = (block: Block): string | undefined =>
-  block.kind === 'paragraph' || block.kind === 'heading' || block.kind === 'quote'
+  !isInCell(block) && (block.kind === 'paragraph' || block.kind === 'heading' || block.kind === 'quote')
     ? textOfRuns(block.runs)
     : undefined

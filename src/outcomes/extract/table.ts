@@ -1,4 +1,5 @@
 // Decides whether a table holds data or only lays out a page, and reads it when it holds data.
+import { isSetApart } from './apart.ts'
 import { createRunCollector, type Run, textOfRuns } from './runs.ts'
 import { collapseSpaces } from './text.ts'
 import { attribute, type Element } from './tree.ts'
@@ -104,6 +105,7 @@ export function readTable(table: Element): DataTable | undefined {
       collector.breakLine()
       return () => collector.breakLine()
     }
+    if (isSetApart(element)) collector.text(' ')
     const entered = collector.enter(element, false)
     if (entered === 'done') return 'done'
     return entered === 'styled' ? () => collector.leave(element) : undefined

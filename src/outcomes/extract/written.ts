@@ -31,6 +31,7 @@ type Options = Omit<MarkdownOptions, 'maxCharacters' | 'onEnd'>
 
 /** Escapes make Markdown at most twice as long as its text; addresses may make it any length. */
 const MIN_TEXT_SHARE = 1 / 8
+const SLIGHTLY_LESS = 0.98
 
 /** @param blocks of the whole document */
 export const writeDocument = (blocks: readonly Block[], room: Room, options: Options): Written =>
@@ -60,8 +61,10 @@ function write(
   if (markdown.length > maxCharacters) {
     const cut = lastCutWithin(cuts, (each) => each.markdown <= maxCharacters)
     const isNear = cut !== undefined && cut.text >= text.length * MIN_SHARE
-    if (!isNear && maxText / 2 >= maxCharacters * MIN_TEXT_SHARE)
-      return write(blocks, { start, maxCharacters }, options, maxText / 2)
+    // The mark of a heading and a few escapes need little room; where that is not enough, it is addresses.
+    const less = Math.floor(maxText === maxCharacters ? maxText * SLIGHTLY_LESS : maxText / 2)
+    if (!isNear && less >= maxCharacters * MIN_TEXT_SHARE)
+      return write(blocks, { start, maxCharacters }, options, less)
     // One block whose addresses alone are too long: its text is whole, and its Markdown says that it is not.
     if (!cut) {
       const markdownCut = cutText(markdown, maxCharacters).trimEnd()
