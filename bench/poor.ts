@@ -10,18 +10,23 @@ const refusalOf = (body: Buffer, url: string): string | undefined => {
   return reading.ok ? undefined : reading.reason
 }
 
-const labelled = readLabelledPages().map((page) => ({
-  ...page,
-  refusal: refusalOf(Buffer.from(page.html), 'https://a.example/page'),
-}))
-const rows = [false, true].map((isHeldOut) => {
-  const part = labelled.filter((page) => page.isHeldOut === isHeldOut)
+const read = (set?: Parameters<typeof readLabelledPages>[0]) =>
+  readLabelledPages(set).map((page) => ({
+    ...page,
+    refusal: refusalOf(Buffer.from(page.html), 'https://a.example/page'),
+  }))
+const labelled = read()
+const rows = [
+  ['seen', labelled.filter(({ isHeldOut }) => !isHeldOut)] as const,
+  ['held out', labelled.filter(({ isHeldOut }) => isHeldOut)] as const,
+  ['in wordings of no rule', read('poor-at-first-sight')] as const,
+].map(([name, part]) => {
   const poor = part.filter(({ label }) => label !== 'ordinary')
   const refused = part.filter(({ refusal }) => refusal !== undefined)
   const right = refused.filter(({ label }) => label !== 'ordinary')
   const named = right.filter(({ label, refusal }) => label === refusal)
   return [
-    isHeldOut ? 'held out' : 'seen',
+    name,
     String(poor.length),
     String(part.length - poor.length),
     (right.length / refused.length).toFixed(3),

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 
-const FOLDER = new URL('../data/outcomes/poor/', import.meta.url)
+const DATA = new URL('../data/outcomes/', import.meta.url)
 
 export interface LabelledPage {
   readonly name: string
@@ -15,11 +15,15 @@ export interface LabelledPage {
 }
 
 /** Every page of the set: `@@ name | label | language | shell | title`, and its body up to the next. */
-export function readLabelledPages(): LabelledPage[] {
-  return readdirSync(FOLDER)
+export function readLabelledPages(
+  /** No wording of `poor-at-first-sight` was ever made a rule. */
+  set: 'poor' | 'poor-at-first-sight' = 'poor',
+): LabelledPage[] {
+  const folder = new URL(`${set}/`, DATA)
+  return readdirSync(folder)
     .filter((file) => file.endsWith('.txt'))
     .sort()
-    .flatMap((file) => readFileSync(new URL(file, FOLDER), 'utf8').split(/^@@ /m).slice(1))
+    .flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split(/^@@ /m).slice(1))
     .map((entry) => {
       const end = entry.indexOf('\n')
       const [name = '', label = '', language = '', shell = '', ...title] = entry.slice(0, end).split(' | ')

@@ -2,6 +2,7 @@
 // poor one that is sold, so one sign is enough only where a page says nothing else.
 import { isObject } from '../../../lib/json.ts'
 import { parsePage, estimateWords, type ParsedPage } from '../tree.ts'
+import { findGate } from './gate.ts'
 import { MAX_SHORT_WORDS, readSaid, type Said } from './lines.ts'
 import { POOR_REASONS, type PoorReason } from './reasons.ts'
 import { isFurniture, isRemnant } from './remnant.ts'
@@ -57,6 +58,7 @@ export function findPoor(
     const points = score(reason, said, facts)
     if (points > most) [best, most] = [reason, points]
   }
+  best ??= findGate(facts.html, page)
   if (best) return best
   if (isHalfSold(page, words)) return 'paywall'
   return isRemnant(said) ? 'remnant' : undefined
