@@ -45,59 +45,48 @@ describe('calls that are gathered', () => {
     expect(lonely).toEqual([7])
   })
 
-  it('wait for a free lane, and fill the next group meanwhile', async () => {
+  it('wait while a group is under way, and fill the next one meanwhile', async () => {
     const { ask, groups, inputs } = setUp()
     const answers: Promise<string>[] = []
     for (const pair of [
       [1, 2],
       [3, 4],
       [5, 6],
-      [7, 8],
     ]) {
       answers.push(...pair.map(ask))
       await nextTurn()
       await nextTurn()
     }
+    expect(inputs()).toEqual([[1, 2]])
+    groups[0]!.end()
+    await nextTurn()
+    await nextTurn()
     expect(inputs()).toEqual([
       [1, 2],
-      [3, 4],
+      [3, 4, 5, 6],
     ])
     groups[1]!.end()
-    await nextTurn()
-    await nextTurn()
-    expect(inputs()).toEqual([
-      [1, 2],
-      [3, 4],
-      [5, 6, 7, 8],
-    ])
-    groups[0]!.end()
-    groups[2]!.end()
-    expect(await Promise.all(answers)).toEqual(times(8, (i) => `together ${i + 1}`))
+    expect(await Promise.all(answers)).toEqual(times(6, (i) => `together ${i + 1}`))
   })
 
-  it('go on beside groups that are held up', async () => {
+  it('go on beside a group that is held up', async () => {
     const { ask, groups, inputs } = setUp()
-    const answers = [
-      [1, 2],
-      [3, 4],
-      [5, 6],
-    ].map(async (pair, i) => {
-      for (let turn = 0; turn < 2 * i; turn++) await nextTurn()
-      return Promise.all(pair.map(ask))
-    })
-    // Neither of the first two has ended.
+    const first = [1, 2].map(ask)
+    await nextTurn()
+    await nextTurn()
+    const second = [3, 4].map(ask)
+    // The first group has not ended.
     await expect.poll(inputs).toEqual([
       [1, 2],
       [3, 4],
-      [5, 6],
     ])
     for (const { end } of groups) end()
-    expect((await Promise.all(answers)).flat()).toEqual(times(6, (i) => `together ${i + 1}`))
-    const after = [7, 8].map(ask)
+    expect(await Promise.all([...first, ...second])).toEqual(times(4, (i) => `together ${i + 1}`))
+    const third = [5, 6].map(ask)
     await nextTurn()
     await nextTurn()
-    groups[3]!.end()
-    expect(await Promise.all(after)).toEqual(['together 7', 'together 8'])
+    groups[2]!.end()
+    expect(await Promise.all(third)).toEqual(['together 5', 'together 6'])
   })
 
   it('are 64 at most in one group', async () => {
@@ -105,8 +94,11 @@ describe('calls that are gathered', () => {
     const answers = times(100, ask)
     await nextTurn()
     await nextTurn()
+    groups[0]!.end()
+    await nextTurn()
+    await nextTurn()
     expect(inputs().map(({ length }) => length)).toEqual([64, 36])
-    for (const { end } of groups) end()
+    groups[1]!.end()
     expect(await Promise.all(answers)).toHaveLength(100)
   })
 
