@@ -27,7 +27,8 @@ export const accessVersion = ({ engine }: Dialect): readonly string[] =>
   engine === 'sqlite'
     ? []
     : [
-        `CREATE TABLE access_version (version UUID NOT NULL)`,
+        // One row. It has a key because a database that is replicated logically refuses updates of a table without one.
+        `CREATE TABLE access_version (one BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (one), version UUID NOT NULL)`,
         `INSERT INTO access_version (version) VALUES (gen_random_uuid())`,
         `CREATE FUNCTION access_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
            IF current_setting('gateway.access_changed', true) IS DISTINCT FROM pg_current_xact_id()::text THEN

@@ -227,3 +227,12 @@ it('many changes at once neither wait for each other for ever nor leave one unse
     expect(seen.capability?.revokedAt).toBe(NOW)
   }
 })
+
+it('every table has a key, by which a replica in another database finds what was changed', async () => {
+  const without =
+    await query(`SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND n.nspname = 'public' AND NOT EXISTS (
+      SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary
+    )`)
+  expect(without).toEqual([])
+})
