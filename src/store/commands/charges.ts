@@ -12,8 +12,11 @@ import type { Budget } from '../ports/budgets.ts'
 type Charged = { ok: boolean; balance: number }
 type Debited = Charged & { budget?: Budget }
 
-/** A second command for the same transaction waits here, and then reads what the first one did. */
-const LOCK_ACCOUNT = 'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE'
+/**
+ * A second command for the same transaction waits here, and then reads what the first one did. Whoever inserts a row that names the account
+ * shares its key, and does not wait here: enough of them would keep this one waiting.
+ */
+const LOCK_ACCOUNT = 'SELECT balance FROM accounts WHERE id = $1 FOR NO KEY UPDATE'
 /** A second refund of a debit would be a second entry under this name, which the table's key refuses. */
 const refundOf = (transactionId: string) => `${transactionId}_refund`
 const FIND_ENTRY = 'SELECT 1 FROM ledger_entries WHERE account = $1 AND transaction_id = $2'

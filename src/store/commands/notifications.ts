@@ -21,7 +21,7 @@ export const addNotificationTarget = command({ kind: 'transaction', touches: 'ac
 ): Command<boolean> {
   const { id, accountId, host, sealed, kinds, admin, createdAt, createdBy } = target
   // Whoever adds one at the same time waits here.
-  yield* all('SELECT id FROM accounts WHERE id = $1 FOR UPDATE', accountId)
+  yield* all('SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE', accountId)
   const there = yield* all('SELECT id FROM notification_targets WHERE account_id = $1', accountId)
   if (there.length >= most) return false
   yield* all(

@@ -157,7 +157,10 @@ function* reversePurchase(claimId: string, now: Millis): Command<number> {
   const amount = bought.amount - (yield* creditsReturned(claimId))
   const isAccount = !account.startsWith('system:')
   const held = isAccount
-    ? yield* first<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1 FOR UPDATE', account)
+    ? yield* first<{ balance: number }>(
+        'SELECT balance FROM accounts WHERE id = $1 FOR NO KEY UPDATE',
+        account,
+      )
     : { balance: amount }
   const taken = Math.min(amount, held?.balance ?? 0)
   if (isAccount && taken > 0)

@@ -127,7 +127,7 @@ export function toSqlite(text: string): { text: string; order: readonly number[]
       order.push(Number(number) - 1)
       return '?'
     })
-    .replace(/\bFOR (SHARE|UPDATE)( SKIP LOCKED)?\b/g, '')
+    .replace(/\bFOR (SHARE|UPDATE|NO KEY UPDATE)( SKIP LOCKED)?\b/g, '')
   return { text: spelling, order: order.every((at, i) => at === i) ? undefined : order }
 }
 

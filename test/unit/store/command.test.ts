@@ -30,6 +30,7 @@ describe('statement text', () => {
     ['VALUES ($1, $2, -$2, $1)', 'VALUES (?, ?, -?, ?)', [0, 1, 1, 0]],
     ['SELECT 1 ORDER BY id FOR SHARE', 'SELECT 1 ORDER BY id ', undefined],
     ['SELECT 1 FOR UPDATE SKIP LOCKED', 'SELECT 1 ', undefined],
+    ['SELECT 1 FOR NO KEY UPDATE', 'SELECT 1 ', undefined],
     ['UPDATE t SET updated_at = $1', 'UPDATE t SET updated_at = ?', undefined],
   ])('turns %s into what SQLite reads', (text, expected, order) => {
     expect(toSqlite(text)).toEqual({ text: expected, order })

@@ -74,6 +74,7 @@ const BUDGETS: BudgetParts = {
 }
 
 // Locks in the order of every command: credentials, capabilities, budgets, accounts, each by id; each step asks for the one before it.
+// NO KEY: whoever inserts a row that names an account shares its key, and enough of them would keep everybody else of the group waiting.
 const textOf = (budgets: BudgetParts) => `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
   credential AS MATERIALIZED (
     SELECT id, account_id, version, revoked_at FROM credentials
@@ -88,7 +89,7 @@ const textOf = (budgets: BudgetParts) => `WITH input AS MATERIALIZED (SELECT * F
   )${budgets.locked}, account AS MATERIALIZED (
     SELECT id, balance FROM accounts
     WHERE id = ANY (ARRAY(SELECT DISTINCT account FROM input)) AND (SELECT count(*) FROM ${budgets.last}) >= 0
-    ORDER BY id FOR UPDATE
+    ORDER BY id FOR NO KEY UPDATE
   ), step AS MATERIALIZED (
     SELECT line.capability_id, held.* FROM line JOIN held ON held.id = line.ancestor_id
   ), lineage AS (
