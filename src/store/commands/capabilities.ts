@@ -212,8 +212,10 @@ export const revokeCapability = command({ kind: 'transaction', touches: 'access'
   )
   if (!found) return undefined
   const revoked = yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL
-       AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $2) RETURNING id`,
+    `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
+       SELECT id FROM capabilities WHERE revoked_at IS NULL
+         AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $2) ORDER BY id FOR UPDATE
+     ) RETURNING id`,
     now,
     id,
   )

@@ -230,9 +230,11 @@ export const revokeConnections = command({ kind: 'transaction', touches: 'access
   const { which, now } = input
   const column = COLUMNS[which.of]
   yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL AND id IN (
-       SELECT capability_id FROM capability_lineage WHERE ancestor_id IN (
-         SELECT capability_id FROM connections WHERE account_id = $2 AND ${column} = $3 AND revoked_at IS NULL))`,
+    `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
+       SELECT id FROM capabilities WHERE revoked_at IS NULL AND id IN (
+         SELECT capability_id FROM capability_lineage WHERE ancestor_id IN (
+           SELECT capability_id FROM connections WHERE account_id = $2 AND ${column} = $3 AND revoked_at IS NULL))
+       ORDER BY id FOR UPDATE)`,
     now,
     which.accountId,
     which.id,

@@ -154,10 +154,12 @@ function* isLastOwner(accountId: string, personId: string): Command<boolean> {
  */
 function* endNarrowed(accountId: string, personId: string, now: Millis): Command<void> {
   yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL AND account_id = $2 AND id IN
-       (SELECT l.capability_id FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
-        WHERE c.account_id = $2 AND c.person_id = $3)
-     AND parent_id NOT IN (SELECT capability_id FROM connections WHERE account_id = $2 AND person_id = $3)`,
+    `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
+       SELECT id FROM capabilities WHERE revoked_at IS NULL AND account_id = $2 AND id IN
+         (SELECT l.capability_id FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
+          WHERE c.account_id = $2 AND c.person_id = $3)
+       AND parent_id NOT IN (SELECT capability_id FROM connections WHERE account_id = $2 AND person_id = $3)
+       ORDER BY id FOR UPDATE)`,
     now,
     accountId,
     personId,
@@ -202,9 +204,11 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
   const { accountId, personId, keepsKeys, now } = input
   // Locks are taken in the order of every command: capabilities first.
   yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL AND account_id = $2 AND id IN
-       (SELECT l.capability_id FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
-        WHERE c.account_id = $2 AND c.person_id = $3)`,
+    `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
+       SELECT id FROM capabilities WHERE revoked_at IS NULL AND account_id = $2 AND id IN
+         (SELECT l.capability_id FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
+          WHERE c.account_id = $2 AND c.person_id = $3)
+       ORDER BY id FOR UPDATE)`,
     now,
     accountId,
     personId,
