@@ -74,12 +74,32 @@ describe('behind PgBouncer in transaction mode', () => {
       ['ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout'],
       /GATEWAY_DATABASE_DIRECT_URL to the address of PostgreSQL itself/,
     ],
+    [
+      'that gives its sessions out in turn',
+      [
+        'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout',
+        'server_round_robin = 1',
+        'min_pool_size = 3',
+      ],
+      /GATEWAY_DATABASE_DIRECT_URL to the address of PostgreSQL itself/,
+    ],
   ])('a process that was not told of a pooler %s does not start', async (_, settings, says) => {
     const other = await startPgBouncer(direct, 3, settings)
     try {
       await expect(open('boot-3', { databaseUrl: other.url })).rejects.toThrow(says)
     } finally {
       await other.stop()
+    }
+  })
+
+  it('a process whose way past the pooler leads to another database does not start, and settles nothing of the living', async () => {
+    const elsewhere = await createPlace('postgres', 'elsewhere')
+    try {
+      await elsewhere.open('boot-9')
+      const urls = { databaseUrl: direct, databaseDirectUrl: elsewhere.config.databaseUrl! }
+      await expect(open('boot-4', urls)).rejects.toThrow(/leads to another database/)
+    } finally {
+      await elsewhere.remove()
     }
   })
 })

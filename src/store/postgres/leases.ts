@@ -92,13 +92,21 @@ export async function holdLease(parts: { url: string; bootId: string; log: Logge
 }
 
 const BACKEND = 'SELECT pg_backend_pid() AS pid'
+/** A pooler that gives its sessions out in turn gives the right ones by chance. */
+const PROBES = 8
+const PROBE_MS = 5000
 /**
  * A lease behind a pooler that lends sessions on would be held by whoever has the session now, and two processes would take each other for dead.
  * Such a one gives the session of a connection that waits to another that begins a transaction, which is seen here.
  * @throws {GatewayError} store_unavailable, where there is one
  */
 export async function refusePooler(url: string): Promise<void> {
-  const connection = { ...connectionConfig(url), application_name: 'agent-gateway start' }
+  const connection = {
+    ...connectionConfig(url),
+    application_name: 'agent-gateway start',
+    // One that has a single session would let the second connection wait for the first.
+    query_timeout: PROBE_MS,
+  }
   const waiting = new pg.Client(connection)
   const beginning = new pg.Client(connection)
   const pidOf = async (client: pg.Client) => (await client.query<{ pid: number }>(BACKEND)).rows[0]?.pid
@@ -106,11 +114,16 @@ export async function refusePooler(url: string): Promise<void> {
     // What breaks meanwhile is reported by the query that it breaks.
     for (const client of [waiting, beginning]) client.on('error', () => {})
     await Promise.all([waiting.connect(), beginning.connect()])
-    const before = await pidOf(waiting)
-    await beginning.query('BEGIN')
-    const other = await pidOf(beginning)
-    const after = await pidOf(waiting)
-    if (before === after && before !== other) return
+    let isOwn = true
+    for (let i = 0; i < PROBES; i++) {
+      const before = await pidOf(waiting)
+      await beginning.query('BEGIN')
+      const other = await pidOf(beginning)
+      const after = await pidOf(waiting)
+      await beginning.query('ROLLBACK')
+      isOwn &&= before === after && before !== other
+    }
+    if (isOwn) return
   } finally {
     await Promise.allSettled([waiting.end(), beginning.end()])
   }

@@ -3,7 +3,7 @@ import type { Logger } from '../../lib/log.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audited, isAudited } from '../audited.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
-import type { Command, Traits } from '../command.ts'
+import { type Command, first, type Traits } from '../command.ts'
 import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
 import { storeOf } from '../engine-store.ts'
 import { rowName } from '../row-name.ts'
@@ -62,7 +62,19 @@ export async function openPostgresStore(parts: {
     })
     const url = address.directUrl ?? address.url
     await refusePooler(url)
-    return holdLease({ url, bootId, log })
+    const held = await holdLease({ url, bootId, log })
+    if (address.directUrl !== undefined) await requireSameDatabase(held)
+    return held
+  }
+  /** Leases in another database would have every process take all others for dead. */
+  async function requireSameDatabase(held: Lease): Promise<void> {
+    const here = await runDirect(pool, () => first('SELECT boot_id FROM boots WHERE boot_id = $1', bootId))
+    if (here) return
+    await held.close()
+    throw new GatewayError(
+      'store_unavailable',
+      'GATEWAY_DATABASE_DIRECT_URL leads to another database than GATEWAY_DATABASE_URL. Give both the same one: through the pooler, and past it.',
+    )
   }
 
   /** Nothing begins while others may take this process for dead. */
