@@ -30,9 +30,10 @@ export const accessVersion = ({ engine }: Dialect): readonly string[] =>
         // One row. It has a key because a database that is replicated logically refuses updates of a table without one.
         `CREATE TABLE access_version (one BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (one), version UUID NOT NULL)`,
         `INSERT INTO access_version (version) VALUES (gen_random_uuid())`,
+        // In its own schema, whatever the search path of a restored dump or of a hand edit is.
         `CREATE FUNCTION access_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
            IF current_setting('gateway.access_changed', true) IS DISTINCT FROM pg_current_xact_id()::text THEN
-             UPDATE access_version SET version = gen_random_uuid();
+             EXECUTE format('UPDATE %I.access_version SET version = gen_random_uuid()', TG_TABLE_SCHEMA);
              PERFORM set_config('gateway.access_changed', pg_current_xact_id()::text, true);
            END IF;
            RETURN NULL;

@@ -12,6 +12,8 @@ const POOL_SIZE = 16
 const CONNECT_TIMEOUT_MS = 5000
 const STATEMENT_TIMEOUT_MS = 15_000
 const IDLE_IN_TRANSACTION_MS = 30_000
+/** After which a connection that says nothing is given up, though nobody has closed it: the server has ended every statement by then. */
+const SILENCE_MS = STATEMENT_TIMEOUT_MS + 2000
 const MAX_TRIES = 8
 
 /** Where the database is. */
@@ -27,6 +29,7 @@ export function connectionConfig(url: string): pg.ClientConfig {
     connectionString: url,
     application_name: 'agent-gateway',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: SILENCE_MS,
     keepAlive: true,
     types: { getTypeParser },
   }
@@ -94,32 +97,52 @@ async function drive<T>(client: Queryable, command: Command<T>, { canName }: Poo
 
 /** One statement, or reads that need not agree with each other: no transaction around it. */
 export async function runDirect<T>(pool: Pool, start: () => Command<T>): Promise<T> {
-  return repeat(pool, () => drive(pool, start(), pool))
+  return repeat(pool, () => onConnection(pool, (client) => drive(client, start(), pool)))
 }
 
 /** All or nothing; answers when COMMIT has returned. */
 export async function runTransaction<T>(pool: Pool, start: () => Command<T>): Promise<T> {
-  return repeat(pool, async () => {
-    const client = await pool.connect()
-    let broken: Error | undefined
-    // A connection that is lost between statements is an event; the statement that follows reports it.
-    const onError = (thrown: Error) => (broken = thrown)
-    client.on('error', onError)
+  const run = async (client: pg.PoolClient) => {
+    // Said, because a database may have another level for its default: claims look again after the lock that they waited for.
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
     try {
-      await client.query('BEGIN')
       const value = await drive(client, start(), pool)
       await client.query('COMMIT')
       return value
     } catch (thrown) {
-      await client.query('ROLLBACK').catch((failed: Error) => (broken = failed))
+      if (!isOfConnection(thrown)) await client.query('ROLLBACK')
       if (thrown instanceof Undo) return thrown.result as T
       throw thrown
-    } finally {
-      client.off('error', onError)
-      client.release(broken)
     }
-  })
+  }
+  return repeat(pool, () => onConnection(pool, run))
 }
+
+/** Gives the connection back, with what is prepared on it, unless it is the connection that failed. */
+async function onConnection<T>(pool: Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  // A connection that is lost between statements is an event; the statement that follows reports it.
+  const onError = (thrown: Error) => (broken = thrown)
+  client.on('error', onError)
+  try {
+    return await run(client)
+  } catch (thrown) {
+    if (isOfConnection(thrown)) broken ??= thrown as Error
+    throw thrown
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+/** Whether it was neither the server's word on a statement nor one of ours. */
+const isOfConnection = (thrown: unknown): boolean =>
+  !(
+    thrown instanceof Undo ||
+    thrown instanceof GatewayError ||
+    (thrown instanceof pg.DatabaseError && thrown.severity === 'ERROR')
+  )
 
 // serialization_failure and deadlock_detected: the server rolled the transaction back, so it can be run again.
 const ROLLED_BACK = new Set(['40001', '40P01'])

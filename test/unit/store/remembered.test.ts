@@ -1,5 +1,5 @@
 // Rows that PostgreSQL's processes remember: never older than what was committed before the call that asks came.
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { rememberRows } from '../../../src/store/postgres/remembered.ts'
 import { times } from '../../support/store.ts'
 
@@ -36,6 +36,8 @@ function setUp() {
     counts: () => ({ looks, reads }),
   }
 }
+
+afterEach(() => vi.useRealTimers())
 
 describe('remembered rows', () => {
   it('are read once, and their word at every call', async () => {
@@ -96,6 +98,36 @@ describe('remembered rows', () => {
     expect(counts().reads).toBe(before)
     await find('oldest')
     expect(counts().reads).toBe(before + 1)
+  })
+
+  it('are forgotten when they are too long together', async () => {
+    const { rows } = setUp()
+    const MiB = 'x'.repeat(1024 * 1024)
+    let reads = 0
+    const read = async () => {
+      reads++
+      return { MiB }
+    }
+    for (let i = 0; i < 40; i++) await rows.through(`row ${i}`, read)
+    expect(reads).toBe(40)
+    await rows.through('row 39', read)
+    expect(reads).toBe(40)
+    await rows.through('row 0', read)
+    expect(reads).toBe(41)
+  })
+
+  it('fail after five seconds at a connection that says nothing, and go on with the next one', async () => {
+    vi.useFakeTimers()
+    let isSilent = true
+    const rows = rememberRows(() => (isSilent ? new Promise(() => {}) : Promise.resolve('1')))
+    const read = async () => 'row'
+    const early = rows.through('a', read).catch((thrown: unknown) => thrown)
+    await vi.advanceTimersByTimeAsync(0)
+    const late = rows.through('a', read)
+    isSilent = false
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await early).toMatchObject({ code: 'store_unavailable' })
+    expect(await late).toBe('row')
   })
 
   it('fail where the word cannot be read, and work when it can again', async () => {

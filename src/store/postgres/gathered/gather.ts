@@ -7,8 +7,8 @@ const LANES = 1
 const MOST = 64
 /** A group that is held up, by a lock that somebody keeps on a row of one of its calls, leaves its lane to those of others after this. */
 const HELD_UP_MS = 100
-/** As far as there are connections: some are left to everything else. */
-const MOST_HELD_UP = 10
+/** Two commands are gathered, and some connections are left to everything else (POOL_SIZE). */
+const MOST_HELD_UP = 5
 
 export interface Grouping<I, R> {
   /**

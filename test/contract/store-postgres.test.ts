@@ -1,0 +1,119 @@
+// What PostgreSQL does beside the statements: locks that others hold, settings of a database, connections that fail.
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { all, first } from '../../src/store/command.ts'
+import { createPool, type Pool, runDirect, runTransaction } from '../../src/store/postgres/pool.ts'
+import type { Store } from '../../src/store/ports.ts'
+import {
+  addSetting,
+  createPlace,
+  log,
+  newClaim,
+  nextTransaction,
+  NOW,
+  type Place,
+  reservation,
+  times,
+} from '../support/store.ts'
+
+const BOOT = 'boot-1'
+
+let place: Place
+let store: Store
+let pool: Pool
+beforeAll(async () => {
+  place = await createPlace('postgres', 'postgres')
+  store = await place.open(BOOT)
+  pool = createPool({ url: place.config.databaseUrl! }, log, 1)
+})
+afterAll(async () => {
+  await pool.end()
+  await place.remove()
+})
+
+describe('locks of others', () => {
+  it('whoever inserts rows that name an account keeps nobody from paying, that account or another', async () => {
+    const [busy, other] = [await addSetting(store, 50), await addSetting(store, 50)]
+    const inserting = new pg.Client({ connectionString: place.config.databaseUrl })
+    await inserting.connect()
+    try {
+      // What every insertion of a capability, a key or a mandate does until it is committed.
+      await inserting.query('BEGIN')
+      await inserting.query('SELECT 1 FROM accounts WHERE id = $1 FOR KEY SHARE', [busy.accountId])
+      const reserved = times(8, (i) => store.reserveAttempt(reservation(i % 2 === 0 ? busy : other, BOOT)))
+      expect((await Promise.all(reserved)).every(({ ok }) => ok)).toBe(true)
+      const debit = {
+        accountId: busy.accountId,
+        amount: 2,
+        transactionId: nextTransaction(),
+        bootId: BOOT,
+        reference: 'call',
+        now: NOW,
+      }
+      expect(await store.debitCredits(debit)).toEqual({ ok: true, balance: 44 })
+    } finally {
+      await inserting.end()
+    }
+  }, 10_000)
+})
+
+describe('a database with settings of its own', () => {
+  it('bounds what one payer claims also where its default is another isolation', async () => {
+    const other = await createPlace('postgres', 'isolation')
+    const client = new pg.Client({ connectionString: other.config.databaseUrl })
+    try {
+      await client.connect()
+      const name = new URL(other.config.databaseUrl!).pathname.slice(1)
+      await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`)
+      const strict = await other.open(BOOT)
+      // The first ones open the connections, and come one after the other.
+      for (let round = 0; round < 4; round++) {
+        const { payer } = newClaim()
+        const claims = await Promise.all(
+          times(16, () => strict.claimPayment({ claim: newClaim({ payer }), bootId: BOOT, maxOpen: 1 })),
+        )
+        expect(claims.filter(({ ok }) => ok)).toHaveLength(1)
+      }
+      const setting = await addSetting(strict, 20)
+      const reserved = await Promise.all(times(30, () => strict.reserveAttempt(reservation(setting, BOOT))))
+      expect(reserved.filter(({ ok }) => ok)).toHaveLength(20)
+    } finally {
+      await client.end()
+      await other.remove()
+    }
+  })
+
+  it('what may do what is changed under any search path', async () => {
+    const word = () => runDirect(pool, () => first<{ version: string }>('SELECT version FROM access_version'))
+    await addSetting(store, 0)
+    const before = await word()
+    const client = new pg.Client({ connectionString: place.config.databaseUrl })
+    await client.connect()
+    await client.query(`SET search_path = ''`)
+    await client.query('UPDATE public.service_keys SET label = label')
+    await client.end()
+    expect(await word()).not.toEqual(before)
+  })
+})
+
+describe('a connection', () => {
+  const pid = () => runDirect(pool, () => first<{ pid: number }>('SELECT pg_backend_pid() AS pid'))
+  const missing = () => all('SELECT 1 / $1::int', 0)
+
+  it('outlives a statement that the server refuses, alone and in a transaction', async () => {
+    const before = await pid()
+    await expect(runDirect(pool, missing)).rejects.toMatchObject({ reason: 'postgres 22012' })
+    await expect(runTransaction(pool, missing)).rejects.toMatchObject({ reason: 'postgres 22012' })
+    expect(await pid()).toEqual(before)
+    // Nothing of the transaction is left on it.
+    const { rows } = await pool.query<{ same: boolean }>('SELECT now() = statement_timestamp() AS same')
+    expect(rows).toEqual([{ same: true }])
+  })
+
+  it('is replaced where the server ends it', async () => {
+    const before = await pid()
+    const end = () => all('SELECT pg_terminate_backend(pg_backend_pid())')
+    await expect(runTransaction(pool, end)).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(await pid()).not.toEqual(before)
+  })
+})
