@@ -94,7 +94,7 @@ describe('a newcomer with an API', () => {
     expect(page.url()).not.toContain(key)
     expect(complaints).toEqual([])
     await close()
-  }, 60_000)
+  })
 
   it('goes on with its key, and is refused with another', async () => {
     const { page, close } = await open('/ar/marketplace/sell', { language: 'ar', theme: 'dark', width: 390 })
@@ -149,7 +149,7 @@ describe('a buyer', () => {
     expect(anchors).toContain('concentration.largest_payer_share')
     expect(complaints).toEqual([])
     await close()
-  }, 60_000)
+  })
 })
 
 const HOSTILE = [
@@ -214,5 +214,5 @@ describe('hostile words of a seller', () => {
         expect([path, complaints]).toEqual([path, []])
         await close()
       }
-  }, 60_000)
+  })
 })

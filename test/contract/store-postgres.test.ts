@@ -54,7 +54,7 @@ describe('locks of others', () => {
     } finally {
       await inserting.end()
     }
-  }, 10_000)
+  })
 })
 
 describe('a database with settings of its own', () => {

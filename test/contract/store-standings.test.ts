@@ -244,6 +244,5 @@ describe.each(ENGINES)('what a payer may still claim in %s', (engine) => {
         await store.settleClaim(settling(one.id))
       }
     },
-    90_000,
   )
 })

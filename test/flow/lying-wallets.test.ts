@@ -93,7 +93,6 @@ it(
     expect(refused.length).toBeGreaterThanOrEqual(2 * MAX_OPEN_OF_CONTRACT)
     expect((await broadcasts()) - before).toBeLessThanOrEqual(MAX_OPEN_OF_CONTRACT)
   },
-  60_000,
 )
 
 it(

@@ -36,5 +36,4 @@ it.runIf(process.platform === 'linux')(
       await world.close()
     }
   },
-  60_000,
 )

@@ -186,7 +186,6 @@ describe.each(BUYERS)('a buyer with %s', (_, how) => {
       expect(Object.keys(result)).not.toHaveLength(0)
       expect(gw.upstream.requests).toHaveLength(fetched)
     },
-    60_000,
   )
 
   it(
@@ -221,50 +220,45 @@ describe.each(BUYERS)('a buyer with %s', (_, how) => {
       expect(JSON.stringify(over.body.result.structuredContent.result)).toBe(text)
       expect(gw.log()).not.toContain(proof.signature.slice(2, 40))
     },
-    60_000,
   )
 })
 
 describe('a signature of the payer', () => {
-  it(
-    cites('x402:release:once', 'is good for one domain, one payment and five minutes'),
-    async () => {
-      const payer = chain.payers[6]!
-      const claims = []
-      for (let i = 0; i < 2; i++) {
-        const payment = toHeader(await signPaymentV1({ account: payer, requirements: requirementsOf(chain) }))
-        const header = { 'x-payment': payment }
-        const bought = await post(gw.baseUrl + FETCH, { url: gw.url(`/twice-${i}`) }, header)
-        expect(bought.status, bought.text).toBe(200)
-        claims.push((await post(gw.baseUrl + FETCH, { url: gw.url(`/twice-${i}`) }, header)).body)
-      }
-      const [one, other] = claims
-      const moved = {
-        ...one.sign_in,
-        info: {
-          ...one.sign_in.info,
-          domain: 'evil.example',
-          uri: `https://evil.example/v1/payments/${one.claim_id}`,
-        },
-      }
-      const old = Date.now() - 300_000
-      const stale = {
-        issuedAt: new Date(old).toISOString(),
-        expirationTime: new Date(old + 300_000).toISOString(),
-      }
-      for (const [proof, url, reason] of [
-        [await signIn(payer, one.sign_in), other.payment_url, 'other_payment'],
-        [await signIn(payer, moved), one.payment_url, 'other_domain'],
-        [await signIn(payer, one.sign_in, stale), one.payment_url, 'expired'],
-      ] as const) {
-        const refused = await get(url, signInHeader(proof))
-        expect([refused.status, refused.body.invalid_reason], refused.text).toEqual([403, reason])
-        expect(refused.text).not.toContain(PAGE)
-        expect(refused.body.sign_in.info.uri).toBe(url)
-      }
-    },
-    60_000,
-  )
+  it(cites('x402:release:once', 'is good for one domain, one payment and five minutes'), async () => {
+    const payer = chain.payers[6]!
+    const claims = []
+    for (let i = 0; i < 2; i++) {
+      const payment = toHeader(await signPaymentV1({ account: payer, requirements: requirementsOf(chain) }))
+      const header = { 'x-payment': payment }
+      const bought = await post(gw.baseUrl + FETCH, { url: gw.url(`/twice-${i}`) }, header)
+      expect(bought.status, bought.text).toBe(200)
+      claims.push((await post(gw.baseUrl + FETCH, { url: gw.url(`/twice-${i}`) }, header)).body)
+    }
+    const [one, other] = claims
+    const moved = {
+      ...one.sign_in,
+      info: {
+        ...one.sign_in.info,
+        domain: 'evil.example',
+        uri: `https://evil.example/v1/payments/${one.claim_id}`,
+      },
+    }
+    const old = Date.now() - 300_000
+    const stale = {
+      issuedAt: new Date(old).toISOString(),
+      expirationTime: new Date(old + 300_000).toISOString(),
+    }
+    for (const [proof, url, reason] of [
+      [await signIn(payer, one.sign_in), other.payment_url, 'other_payment'],
+      [await signIn(payer, moved), one.payment_url, 'other_domain'],
+      [await signIn(payer, one.sign_in, stale), one.payment_url, 'expired'],
+    ] as const) {
+      const refused = await get(url, signInHeader(proof))
+      expect([refused.status, refused.body.invalid_reason], refused.text).toEqual([403, reason])
+      expect(refused.text).not.toContain(PAGE)
+      expect(refused.body.sign_in.info.uri).toBe(url)
+    }
+  })
 
   it(cites('x402:release:payer', 'of a contract wallet is judged by the contract (ERC-1271)'), async () => {
     const owner = chain.payers[7]!
@@ -329,7 +323,6 @@ it(
       await chain.setAutomine(true)
     }
   },
-  60_000,
 )
 
 const requirementsFor = (
@@ -394,7 +387,6 @@ describe('two replicas', () => {
       const { body } = await get(one.baseUrl + `/v1/payments/${again.body.claim_id}`, paid)
       expect(JSON.stringify(body.result)).toBe(page.text)
     },
-    60_000,
   )
 })
 

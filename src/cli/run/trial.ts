@@ -18,7 +18,8 @@ import {
   trustVariables,
 } from './variables.ts'
 
-const TRIAL_MS = 8_000
+/** Some load their own code for seconds at the first start of a day. */
+const TRIAL_MS = 20_000
 
 /** @throws {CommandFailure} where there is no such program */
 export async function tryProgram(
