@@ -9,8 +9,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts', 'test/support/program-bundle.ts'],
     provide: { fuzzInputs: 1000 },
     // Long is what these are: the limit is there for what hangs.
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
     // What is waited for comes within milliseconds, and on a busy machine half a minute later: limits are there for what hangs.
     expect: { poll: { timeout: 60_000 } },
     // More than there are cores: a quarter of the time they wait for processes that start or end.

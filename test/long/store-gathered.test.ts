@@ -228,7 +228,7 @@ it('reserves and ends a group as the reference does one by one', async () => {
       'left alone: budget',
     ]),
   )
-}, 120_000)
+})
 
 it('tells every one of a group that is cut off that nobody knows, does it for none, and goes on', async () => {
   const store = await place.open('boot-2')
