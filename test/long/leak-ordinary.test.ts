@@ -7,7 +7,7 @@ import { createRandom, ordinaryAnswer, type Random, randomSecret } from '../supp
 
 const ANSWERS = 100_000
 /** Each answer is searched for a few secrets, each secret in a few hundred answers. */
-const SECRETS_AT_ONCE = 2
+const SECRETS_AT_ONCE = 4
 const ANSWERS_PER_SECRETS = 200
 
 /** A search for all secrets of a scheme at once, as for one that was rotated: an answer is read once, and not once for each. */
