@@ -6,17 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Answer, decode, encode } from 'dns-packet'
-import {
-  closedLoop,
-  median,
-  percentile,
-  printTable,
-  START_FLAGS,
-  type ServerProcess,
-  startServer,
-} from './support.ts'
+import { closedLoop, createServers, median, percentile, printTable, START_FLAGS } from './support.ts'
 
-const here = (path: string) => new URL(path, import.meta.url).pathname
 const BATCH = 100
 const DOMAINS = 60
 const DNS_MS = 20
@@ -65,15 +56,9 @@ function recordOf(name: string, type: string): Answer {
 
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
 const dns = await startDns()
-const servers: ServerProcess[] = []
-const start = async (file: string, env: Record<string, string> = {}, flags: readonly string[] = []) => {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
-}
-
+const servers = createServers()
 try {
-  const gateway = await start(
+  const gateway = await servers.start(
     '../src/cli/main.ts',
     {
       PORT: '0',
@@ -121,7 +106,11 @@ try {
 
   const shot = { path: '/v1/verify', method: 'POST' as const, headers, body: '{"email":"ada@company.com"}' }
   const sample = await fetch(`${gateway.url}/v1/verify`, { method: 'POST', headers, body: shot.body })
-  const express = await start('./peers/express-constant.ts', { ANSWER: await sample.text() }, START_FLAGS)
+  const express = await servers.start(
+    './peers/express-constant.ts',
+    { ANSWER: await sample.text() },
+    START_FLAGS,
+  )
   const contenders = [
     { name: 'express, constant', server: express, shot: { ...shot, path: '/constant' } },
     { name: 'express, constant as long, body read', server: express, shot: { ...shot, path: '/same' } },
@@ -170,7 +159,7 @@ try {
   )
   if ([...decisions.keys()].some((what) => what.startsWith('reject'))) process.exitCode = 1
 } finally {
-  for (const server of servers) await server.stop()
+  await servers.stop()
   dns.close()
   await rm(directory, { recursive: true, force: true })
 }

@@ -15,6 +15,7 @@ import { addSetting, ending, reservation, type Setting } from '../test/support/s
 import {
   closedLoop,
   cpuSecondsOfFamily,
+  createServers,
   type LoadResult,
   median,
   percentile,
@@ -22,7 +23,6 @@ import {
   type ServerProcess,
   type Shot,
   START_FLAGS,
-  startServer,
 } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
@@ -35,7 +35,6 @@ const ROUND_MS = 2000
 const REQUESTS = 3000
 const MOST_GATEWAY_MS = 0.7
 const MOST_DATABASE_MS = 0.25
-const here = (path: string) => new URL(path, import.meta.url).pathname
 
 type Work = (store: Store, setting: Setting) => Promise<void>
 
@@ -56,7 +55,7 @@ const fetchWork: Work = async (store, setting) => {
 
 const behind = await prepareTlsUpstream(HOST)
 const { directory, caFile, dns } = behind
-const servers: ServerProcess[] = []
+const servers = createServers()
 const database = await startPostgres()
 const databasePid = database.pid
 if (databasePid === undefined)
@@ -65,7 +64,7 @@ const databaseCpu = () => cpuSecondsOfFamily(databasePid)
 const operatorKey = newToken('sk')
 
 try {
-  const upstream = await start('./peers/upstream.ts', behind.env)
+  const upstream = await servers.start('./peers/upstream.ts', behind.env)
   const { port } = new URL(upstream.url)
   const environment = {
     PORT: '0',
@@ -83,7 +82,7 @@ try {
 
   const replicas: ServerProcess[] = []
   for (let i = 0; i < 2; i++)
-    replicas.push(await start('../test/support/loopback-gateway.ts', environment, START_FLAGS))
+    replicas.push(await servers.start('../test/support/loopback-gateway.ts', environment, START_FLAGS))
   const [first] = replicas as [ServerProcess, ServerProcess]
   const capabilities = await grantEach(first.url, ACCOUNTS)
   const shotBy = (capability: string): Shot => ({
@@ -131,19 +130,9 @@ try {
     ],
   )
 } finally {
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await database.stop()
   await behind.close()
-}
-
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
 }
 
 interface Way {

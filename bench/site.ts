@@ -7,15 +7,7 @@ import { join } from 'node:path'
 import { startRestHarness } from '../test/support/door-harness.ts'
 import { createTestMarket, fillMarket } from '../test/support/market-catalogue.ts'
 import '../test/support/tsx-hook.mjs'
-import {
-  openLoop,
-  percentile,
-  printTable,
-  residentMb,
-  type ServerProcess,
-  START_FLAGS,
-  startServer,
-} from './support.ts'
+import { createServers, openLoop, percentile, printTable, residentMb, START_FLAGS } from './support.ts'
 
 const VISITORS = 50
 const SECONDS = 10
@@ -28,7 +20,6 @@ const BROWSER = {
   accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
   'accept-encoding': 'gzip, deflate, br',
 }
-const here = (path: string) => new URL(path, import.meta.url).pathname
 
 const PAGES = [
   '/',
@@ -66,17 +57,12 @@ const fetchRaw = (url: string): Promise<{ headers: Record<string, string>; body:
   })
 
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const servers: ServerProcess[] = []
-const start = async (...given: Parameters<typeof startServer>) => {
-  const server = await startServer(...given)
-  servers.push(server)
-  return server
-}
+const servers = createServers()
 let isMissed = false
 
 async function measurePages(): Promise<void> {
-  const gateway = await start(
-    here('../dist/main.js'),
+  const gateway = await servers.start(
+    '../dist/main.js',
     {
       PORT: '0',
       GATEWAY_DATA_DIR: join(directory, 'data'),
@@ -93,7 +79,7 @@ async function measurePages(): Promise<void> {
     if (status !== 200) throw new Error(`${path}: ${status}`)
     const file = join(directory, 'page.json')
     await writeFile(file, JSON.stringify({ headers, body: body.toString('base64') }))
-    const express = await start(here('./peers/express-page.ts'), { PAGE: file }, [])
+    const express = await servers.start('./peers/express-page.ts', { PAGE: file }, [])
     const load = { connections: VISITORS, perSecond: VISITORS, requests: VISITORS * SECONDS }
     const ours = await openLoop(gateway, { path, method: 'GET', headers: BROWSER }, load)
     const theirs = await openLoop(express, { path: '/page', method: 'GET', headers: BROWSER }, load)
@@ -115,8 +101,8 @@ async function measurePages(): Promise<void> {
     ['page', 'KB sent', 'p50 ms', 'p99 ms', 'Express p50 ms', 'CPU us a page', 'times Express'],
     rows,
   )
-  const idle = await start(
-    here('../dist/main.js'),
+  const idle = await servers.start(
+    '../dist/main.js',
     { PORT: '0', GATEWAY_DATA_DIR: join(directory, 'idle'), GATEWAY_LOG_LEVEL: 'error' },
     START_FLAGS,
   )
@@ -182,7 +168,7 @@ try {
   await measureMarket()
   await measurePages()
 } finally {
-  await Promise.allSettled(servers.map((server) => server.stop()))
+  await servers.stop()
   await rm(directory, { recursive: true, force: true })
 }
 if (isMissed) process.exitCode = 1

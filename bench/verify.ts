@@ -8,6 +8,7 @@ import { requirementsOf, signPayment, startTestChain } from '../test/support/cha
 import { preloadClaims, preloadOpenClaims } from './preload.ts'
 import {
   closedLoop,
+  createServers,
   type LoadResult,
   median,
   percentile,
@@ -15,7 +16,6 @@ import {
   START_FLAGS,
   type ServerProcess,
   type Shot,
-  startServer,
 } from './support.ts'
 
 const CHAIN_ID = 84532
@@ -25,7 +25,6 @@ const PAYMENTS = 2000
 const DAY_SECONDS = 86_400
 /** With other payments open the payer's balance is one question more. */
 const OPEN_CLAIMS = 4
-const here = (path: string) => new URL(path, import.meta.url).pathname
 
 interface Contender {
   readonly name: string
@@ -34,7 +33,7 @@ interface Contender {
 
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
 const chain = await startTestChain(CHAIN_ID)
-const servers: ServerProcess[] = []
+const servers = createServers()
 
 try {
   const requirements = { ...requirementsOf(chain), maxTimeoutSeconds: DAY_SECONDS }
@@ -61,12 +60,12 @@ try {
     GATEWAY_LOG_LEVEL: 'error',
     GATEWAY_RATE_LIMIT: '0',
   })
-  const startGateway = (data: string) => start('../src/cli/main.ts', environment(data), START_FLAGS)
+  const startGateway = (data: string) => servers.start('../src/cli/main.ts', environment(data), START_FLAGS)
 
   const gateway = { name: 'gateway POST /verify', server: await startGateway('data') }
   const sdk = {
     name: '@x402/core + @x402/evm',
-    server: await start('./peers/facilitator-sdk.ts', {
+    server: await servers.start('./peers/facilitator-sdk.ts', {
       CHAIN_ID: String(CHAIN_ID),
       RPC_URL: chain.rpcUrl,
       SETTLER_KEY: chain.settlerKeys[0]!,
@@ -111,19 +110,9 @@ try {
   )
   report('1 connection, claims in the store (target: p50 within 20 %)', stored)
 } finally {
-  await Promise.all(servers.map((server) => server.stop()))
+  await servers.stop()
   await chain.close()
   await rm(directory, { recursive: true, force: true })
-}
-
-async function start(
-  file: string,
-  env: Record<string, string>,
-  flags: readonly string[] = [],
-): Promise<ServerProcess> {
-  const server = await startServer(here(file), env, flags)
-  servers.push(server)
-  return server
 }
 
 /** In turn, so that a busy minute of the machine falls on all of them. */
