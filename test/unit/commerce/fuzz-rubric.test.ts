@@ -7,6 +7,18 @@ import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, membersOf, type Plain, type SampleSource, wire } from '../../support/commerce.ts'
 
 const RUNS = Math.min(10 * inject('fuzzInputs'), 3000)
+/** A hundred in the long tests. */
+const REPEATS = Math.min(inject('fuzzInputs') / 10, 100)
+
+it.each(Object.entries(SAMPLES))(
+  'the report on %s is the same bytes however often it is made',
+  (_name, sample) => {
+    const texts = new Set(
+      Array.from({ length: REPEATS }, () => JSON.stringify(testTransaction(wire(sample)))),
+    )
+    expect(texts.size).toBe(1)
+  },
+)
 
 describe('a report of anything at all', () => {
   const places = Object.entries(SAMPLES).flatMap(([name, sample]) =>
