@@ -2,7 +2,6 @@
 // through a tunnel of the same door that is not opened. Gateway and upstream are processes of their own. `node bench/programs.ts`
 import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createBudget } from '../src/egress/leak/budget.ts'
 import { createLeakSearch } from '../src/egress/leak/search.ts'
@@ -22,6 +21,7 @@ import {
   START_FLAGS,
 } from './support.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
+import { freePort } from '../test/support/free-port.ts'
 
 const OPENED = 'api.example.com'
 const TUNNELLED = 'other.example.com'
@@ -315,13 +315,4 @@ async function readEvents(
   await done
   socket.destroy()
   return arrived
-}
-
-/** The door of a gateway is said in its first lines, which nobody keeps. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,12 +1,11 @@
 // People in a real browser: invited, with passkeys of a virtual authenticator, signed out and in again. Passkeys live at localhost alone.
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../support/browser.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { signIn } from '../support/people.ts'
 import { accessibilityFaults } from '../support/site-browser.ts'
+import { freePort } from '../support/free-port.ts'
 
 let gateway: TestGateway
 let browser: Browser
@@ -21,15 +20,6 @@ afterAll(async () => {
   await browser?.close()
   await gateway?.close()
 })
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 interface Device {
   readonly context: BrowserContext

@@ -3,13 +3,12 @@
 import '../support/tsx-hook.mjs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { createConsenter } from '../support/consenter.ts'
 import { startTestGateway } from '../support/gateway.ts'
 import { register } from '../support/oauth.ts'
 import { suiteProgram } from './suite.ts'
+import { freePort } from '../support/free-port.ts'
 
 /** What the suite has for authorization servers: metadata, CIMD and the code grant. Fewer would be a suite that did not run. */
 const CHECKS = 3
@@ -70,11 +69,3 @@ try {
 }
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

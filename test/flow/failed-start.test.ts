@@ -1,6 +1,5 @@
 // A start that fails leaves nothing behind: no port, no lock on the data directory.
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -9,6 +8,7 @@ import { startGateway } from '../../src/app/gateway.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { removeFolder } from '../support/remove-folder.ts'
+import { freePort } from '../support/free-port.ts'
 
 it('frees its port and its data directory, so that the next start with a mended file succeeds', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'failed-start-'))
@@ -25,15 +25,3 @@ it('frees its port and its data directory, so that the next start with a mended 
   await gateway.close()
   await removeFolder(dataDir)
 })
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      if (address === null || typeof address === 'string') return reject(new Error('no port'))
-      server.close(() => resolve(address.port))
-    })
-  })
-}

@@ -1,10 +1,9 @@
 // Two gateways behind one address and on one database: each request of a sign-in goes to the other one than the request before.
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { allowing, ask, comeBack, inBrowser, redeem, register } from '../support/consent.ts'
 import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
 import { signIn } from '../support/people.ts'
+import { freePort } from '../support/free-port.ts'
 
 const straight = globalThis.fetch
 let world: World
@@ -36,15 +35,6 @@ afterAll(async () => {
   await Promise.all([one?.close(), two?.close()])
   await world?.close()
 })
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 it('is registered, allowed, redeemed, used, refreshed and ended at whichever is asked', async () => {
   const owner = await signIn(one)

@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeFolder } from './remove-folder.ts'
+import { freePort } from './free-port.ts'
 
 /** PgBouncer refuses root. */
 const UNPRIVILEGED = 65534
@@ -73,15 +74,6 @@ export async function startPgBouncer(
       await removeFolder(folder)
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 async function untilOpen(port: number, check: () => void): Promise<void> {

@@ -13,6 +13,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { removeFolder } from './remove-folder.ts'
+import { freePort } from './free-port.ts'
 
 export interface TestPostgres {
   /** A superuser's URL of the maintenance database. */
@@ -106,15 +107,6 @@ async function untilReady(server: ChildProcess): Promise<void> {
     server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said}`)))
     server.once('error', reject)
   })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 // One server for the whole run, started when the first suite asks: most runs of a few files need none. -------------

@@ -1,11 +1,10 @@
 // What a node may do wrong, and that none of it looks like an answer.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ChainRpcOptions, createChainRpc } from '../../../src/payments/adapters/chain-rpc.ts'
 import { createJsonRpc } from '../../../src/payments/adapters/json-rpc.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { type ChainProxy, startChainProxy } from '../../support/chain-proxy.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const network = createNetworks([84532]).all[0]!
 const ID = { result: '0x14a34' }
@@ -253,11 +252,3 @@ describe('a submission', () => {
     expect(await nobody.submit('eth_sendRawTransaction', ['0x'])).toEqual({ state: 'not_sent' })
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
