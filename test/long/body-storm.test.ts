@@ -8,8 +8,8 @@ import type { Turns } from '../../bench/turns.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { createWorld, type World } from '../support/gateway.ts'
 
-/** It was 900 and more where forty bodies were parsed in one round, and 30 where one is at a time; on a busy machine thrice that. */
-const MOST_OWN_MS = 300
+/** It was 900 and more where forty bodies were parsed in one round, and 30 where one is at a time. */
+const MOST_OWN_MS = 90
 const AT_ONCE = 40
 const LARGEST = 640 * 1024
 

@@ -117,7 +117,7 @@ describe('findProofs', () => {
       JSON.stringify(Array.from({ length: 20_000 }, (_, at) => jws + at)),
       '{"__proto__":{"keys":[]}}',
     ]
-    expect(cpuMs(() => hostile.map((text) => findProofs(text)))).toBeLessThan(10_000)
+    expect(cpuMs(() => hostile.map((text) => findProofs(text)))).toBeLessThan(2000)
   })
 })
 
