@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { all, first } from '../../src/store/command.ts'
 import { createPool, type Pool, runDirect, runTransaction } from '../../src/store/postgres/pool.ts'
+import { openStore } from '../../src/store/index.ts'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addSetting,
@@ -58,28 +59,53 @@ describe('locks of others', () => {
 })
 
 describe('a database with settings of its own', () => {
-  it('bounds what one payer claims also where its default is another isolation', async () => {
-    const other = await createPlace('postgres', 'isolation')
-    const client = new pg.Client({ connectionString: other.config.databaseUrl })
+  /** A database whose transactions see what stood when they began, unless they say otherwise. */
+  async function strictPlace(): Promise<Place> {
+    const strict = await createPlace('postgres', 'isolation')
+    const client = new pg.Client({ connectionString: strict.config.databaseUrl })
+    await client.connect()
+    const name = new URL(strict.config.databaseUrl!).pathname.slice(1)
+    await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`)
+    await client.end()
+    return strict
+  }
+
+  it('bounds what one payer claims also where its default is another isolation, and sessions have that', async () => {
+    const strict = await strictPlace()
     try {
-      await client.connect()
-      const name = new URL(other.config.databaseUrl!).pathname.slice(1)
-      await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`)
-      const strict = await other.open(BOOT)
-      // The first ones open the connections, and come one after the other.
-      for (let round = 0; round < 4; round++) {
-        const { payer } = newClaim()
-        const claims = await Promise.all(
-          times(16, () => strict.claimPayment({ claim: newClaim({ payer }), bootId: BOOT, maxOpen: 1 })),
-        )
-        expect(claims.filter(({ ok }) => ok)).toHaveLength(1)
+      // As behind a pooler, which lets no session have settings of its own.
+      const databaseDirectUrl = strict.config.databaseUrl!
+      const unset = await openStore({ config: { ...strict.config, databaseDirectUrl }, log, bootId: BOOT })
+      try {
+        // The first ones open the connections, and come one after the other.
+        for (let round = 0; round < 4; round++) {
+          const { payer } = newClaim()
+          const claims = await Promise.all(
+            times(16, () => unset.claimPayment({ claim: newClaim({ payer }), bootId: BOOT, maxOpen: 1 })),
+          )
+          expect(claims.filter(({ ok }) => ok)).toHaveLength(1)
+        }
+      } finally {
+        await unset.close()
       }
-      const setting = await addSetting(strict, 20)
-      const reserved = await Promise.all(times(30, () => strict.reserveAttempt(reservation(setting, BOOT))))
+    } finally {
+      await strict.remove()
+    }
+  })
+
+  it('lets statements alone wait for each other also where its default is another isolation', async () => {
+    const strict = await strictPlace()
+    const session = createPool({ url: strict.config.databaseUrl! }, log, 1)
+    try {
+      const level = () => first("SELECT current_setting('transaction_isolation') AS level")
+      expect(await runDirect(session, level)).toEqual({ level: 'read committed' })
+      const own = await strict.open(BOOT)
+      const setting = await addSetting(own, 20)
+      const reserved = await Promise.all(times(40, () => own.reserveAttempt(reservation(setting, BOOT))))
       expect(reserved.filter(({ ok }) => ok)).toHaveLength(20)
     } finally {
-      await client.end()
-      await other.remove()
+      await session.end()
+      await strict.remove()
     }
   })
 

@@ -71,13 +71,13 @@ describe('behind PgBouncer in transaction mode', () => {
     ['as it is', [], /postgres 08P01/],
     [
       'that lets every parameter pass',
-      ['ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout'],
+      ['ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options'],
       /GATEWAY_DATABASE_DIRECT_URL to the address of PostgreSQL itself/,
     ],
     [
       'that gives its sessions out in turn',
       [
-        'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout',
+        'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options',
         'server_round_robin = 1',
         'min_pool_size = 3',
       ],

@@ -34,10 +34,14 @@ export function connectionConfig(url: string): pg.ClientConfig {
     types: { getTypeParser },
   }
 }
-/** A pooler refuses a session that wants limits of its own: its operator sets them for the role. */
-const LIMITS = {
+/**
+ * A pooler refuses a session that wants settings of its own: its operator sets them for the role. A statement alone looks again after a lock
+ * that it waited for, where a database with another default would have it fail.
+ */
+const SESSION = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  options: '-c default_transaction_isolation=read\\ committed',
 }
 
 /** Connections for commands. */
@@ -48,8 +52,8 @@ export class Pool extends pg.Pool {
 
 /** @param size connections at most; a lost one is replaced and logged */
 export function createPool(address: DatabaseAddress, log: Logger, size: number = POOL_SIZE): Pool {
-  const limits = address.directUrl === undefined ? LIMITS : {}
-  const pool = new Pool({ ...connectionConfig(address.url), ...limits, max: size })
+  const session = address.directUrl === undefined ? SESSION : {}
+  const pool = new Pool({ ...connectionConfig(address.url), ...session, max: size })
   // An idle connection that breaks is only replaced; without a listener it would end the process.
   pool.on('error', (thrown) => log.warn({ err: thrown }, 'a database connection was lost'))
   return pool
