@@ -1,5 +1,5 @@
 // `agent-gateway run`: an unmodified program from its start to the summary, against a running gateway.
-import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, watch, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -44,6 +44,10 @@ const liveRuns = async () => {
     (one: { label: string; revoked_at: string | null }) =>
       one.label.startsWith('run ') && one.revoked_at === null,
   )
+}
+
+async function runFolderMade(): Promise<void> {
+  for await (const { filename } of watch(folder)) if (filename?.startsWith('agent-gateway-run-')) return
 }
 
 // Each starts the whole command line from source, which a busy machine takes its time for.
@@ -184,6 +188,16 @@ describe('agent-gateway run', () => {
     clearInterval(impatient)
     expect(started.stderr()).toContain('the program has ended; what it was given is taken back')
     expect(await liveRuns()).toEqual([])
+  })
+
+  it('leaves nothing behind where it is told to end before the program is started', async () => {
+    const made = runFolderMade()
+    const started = startCli(['run', ...node(`setInterval(() => {}, 1000)`)], env)
+    await made
+    started.kill('SIGTERM')
+    expect(await started.ended).toEqual({ code: 143, signal: null })
+    expect(await liveRuns()).toEqual([])
+    expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
   })
 
   it('says where the options of a program stand', async () => {

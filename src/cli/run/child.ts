@@ -1,49 +1,74 @@
 // The program of a run: started with this terminal, told of every signal, and its end is ours.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { CommandFailure, Exit } from '../exit.ts'
 
-const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
-
 const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
 
+/** They mean nothing but to the program, and are its own only as long as it runs. */
+const OTHERS = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
+
+/** A terminal sends these to the whole group: the program has them already, and a second one might mean something else to it. */
+const OF_TERMINAL: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT', 'SIGWINCH'])
+
+/** What becomes of the signals that end a process, from before the run makes anything until it has given everything back. */
+export interface EndingSignals {
+  /** The first that came while there was no program yet: then none is started. */
+  early(): NodeJS.Signals | undefined
+  /** Whoever is told from now on. */
+  passTo(tell: (signal: NodeJS.Signals) => void): void
+  /** From now on there is nobody to tell: they are ignored until `release`, and the first is answered in words. */
+  ignore(): void
+  /** They end this process again. */
+  release(): void
+}
+
 /**
- * From now on a signal does not end this process: what the run holds is given back first, which takes a moment.
- * @returns what lets signals end it again
+ * They are taken once and handed from hand to hand: between one listener and the next a signal would end this process, and leave
+ * what the run made behind.
  */
-export function ignoreEndingSignals(): () => void {
-  let isTold = false
-  const handler = () => {
-    if (!isTold)
-      process.stderr.write('agent-gateway run: the program has ended; what it was given is taken back.\n')
-    isTold = true
+export function takeEndingSignals(): EndingSignals {
+  let early: NodeJS.Signals | undefined
+  let take = (signal: NodeJS.Signals): void => {
+    early ??= signal
   }
+  const handler = (signal: NodeJS.Signals) => take(signal)
   for (const signal of ENDING) process.on(signal, handler)
-  return () => {
-    for (const signal of ENDING) process.off(signal, handler)
+  return {
+    early: () => early,
+    passTo(tell) {
+      take = tell
+    },
+    ignore() {
+      take = () => {
+        process.stderr.write('agent-gateway run: the program has ended; what it was given is taken back.\n')
+        take = () => {}
+      }
+    },
+    release() {
+      for (const signal of ENDING) process.off(signal, handler)
+    },
   }
 }
+
+/** @returns what a shell makes of an end by a signal */
+export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]
 
 /**
  * @returns the exit code; 128 and the number of the signal where one ended it
  * @throws {CommandFailure} where there is no such program
  */
-export function runChild(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+export function runChild(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  ending: EndingSignals,
+): Promise<number> {
   const [program = '', ...args] = command
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: { ...env }, stdio: 'inherit' })
-    // A terminal sends Ctrl-C to the whole group: the program has it already, and a second one might mean something else to it.
-    const handlers = FORWARDED.map((signal) => {
-      const isTerminals = ['SIGINT', 'SIGQUIT', 'SIGWINCH'].includes(signal)
-      const handler = () => {
-        if (!(isTerminals && process.stdin.isTTY)) child.kill(signal)
-      }
-      process.on(signal, handler)
-      return () => process.off(signal, handler)
-    })
-    const done = () => handlers.forEach((remove) => remove())
+    const stopForwarding = forwardSignals(child, ending)
     child.once('error', (thrown: NodeJS.ErrnoException) => {
-      done()
+      stopForwarding()
       reject(
         new CommandFailure(
           Exit.usage,
@@ -52,8 +77,20 @@ export function runChild(command: readonly string[], env: Readonly<Record<string
       )
     })
     child.once('exit', (code, signal) => {
-      done()
-      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0))
+      stopForwarding()
+      resolve(code ?? (signal ? exitCodeOf(signal) : Exit.failed))
     })
   })
+}
+
+function forwardSignals(child: ChildProcess, ending: EndingSignals): () => void {
+  const tell = (signal: NodeJS.Signals) => {
+    if (!(OF_TERMINAL.has(signal) && process.stdin.isTTY)) child.kill(signal)
+  }
+  for (const signal of OTHERS) process.on(signal, tell)
+  ending.passTo(tell)
+  return () => {
+    ending.ignore()
+    for (const signal of OTHERS) process.off(signal, tell)
+  }
 }

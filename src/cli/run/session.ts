@@ -17,7 +17,7 @@ import type { Client } from '../client.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { loginFile } from '../login-file.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
-import { ignoreEndingSignals, runChild } from './child.ts'
+import { exitCodeOf, runChild, takeEndingSignals } from './child.ts'
 import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
 import type { RunPolicy } from './policy.ts'
@@ -89,9 +89,10 @@ export async function runProgram(parts: RunParts): Promise<number> {
     baseUrl: client.url,
     now: Date.now,
   })
-  const folder = await makeRunFolder(authority.trusted(), env)
-  let endIgnoring: (() => void) | undefined
+  const ending = takeEndingSignals()
+  let folder: RunFolder | undefined
   try {
+    folder = await makeRunFolder(authority.trusted(), env)
     const proxy = await listen(door, folder, { isOpen, password })
     const variables = {
       ...proxyVariables(proxy),
@@ -101,8 +102,13 @@ export async function runProgram(parts: RunParts): Promise<number> {
       ...placeholderVariables(await listProviders(client), holder.providers),
     }
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
-    const exitCode = await runChild(await wrap(parts, wrapper, folder, new URL(proxy).port), childEnv)
-    endIgnoring = ignoreEndingSignals()
+    const command = await wrap(parts, wrapper, folder, new URL(proxy).port)
+    const early = ending.early()
+    if (early !== undefined) {
+      process.stderr.write(`agent-gateway run: told to end (${early}) before the program was started.\n`)
+      return exitCodeOf(early)
+    }
+    const exitCode = await runChild(command, childEnv, ending)
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
@@ -113,7 +119,6 @@ export async function runProgram(parts: RunParts): Promise<number> {
       await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
     return exitCode
   } finally {
-    endIgnoring ??= ignoreEndingSignals()
     await door.close()
     relay.close()
     const left = await holder.end()
@@ -121,8 +126,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
       process.stderr.write(
         `agent-gateway run: ${left} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.\n`,
       )
-    await folder.remove()
-    endIgnoring()
+    await folder?.remove()
+    ending.release()
   }
 }
 
