@@ -7,6 +7,7 @@ import { newId } from '../../src/lib/ids.ts'
 import { all, type Command, type Row } from '../../src/store/command.ts'
 import type { Reservation } from '../../src/store/commands/attempts.ts'
 import { storeOf } from '../../src/store/engine-store.ts'
+import { debitTogether, settleTogether } from '../../src/store/postgres/gathered/charges.ts'
 import { finishTogether } from '../../src/store/postgres/gathered/endings.ts'
 import { reserveTogether } from '../../src/store/postgres/gathered/reservations.ts'
 import { createPool, type Pool, runDirect } from '../../src/store/postgres/pool.ts'
@@ -24,6 +25,7 @@ import {
   log,
   NOW,
   type Place,
+  receiptFor,
   reservation,
   times,
 } from '../support/store.ts'
@@ -150,6 +152,7 @@ async function expectSameRows(accountIds: readonly string[]): Promise<void> {
     attempts: `account_id IN (${ids})`,
     receipts: `account_id IN (${ids})`,
     budgets: `holder IN (SELECT id FROM capabilities WHERE account_id IN (${ids}) UNION ALL SELECT id FROM credentials WHERE account_id IN (${ids}))`,
+    open_debits: `transaction_id IN (SELECT transaction_id FROM ledger_entries WHERE account IN (${ids}))`,
     ledger_entries: `account IN (${ids}) OR reference IN (SELECT id FROM attempts WHERE account_id IN (${ids}))`,
   }
   for (const [table, condition] of Object.entries(ofThem)) {
@@ -225,6 +228,106 @@ it('reserves and ends a group as the reference does one by one', async () => {
       'capability_used_up',
       'left alone: credits',
       'left alone: capability_used_up',
+      'left alone: budget',
+    ]),
+  )
+})
+
+const debits = fc.record({
+  credits: fc.tuple(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 6 })),
+  calls: fc.array(
+    fc.record({
+      of: fc.integer({ min: 0, max: 1 }),
+      amount: fc.integer({ min: 1, max: 3 }),
+      by: fc.constantFrom('nobody', 'agent', 'agent', 'budgeted'),
+      account: rarely<string | undefined>(undefined, 'acct_none'),
+      /** Asked for in an earlier group, and perhaps given back since. */
+      before: fc.constantFrom('never', 'never', 'never', 'never', 'never', 'never', 'debited', 'refunded'),
+      isSettled: rarely(true, false),
+    }),
+    { minLength: 2, maxLength: 12 },
+  ),
+})
+
+const FIND_ENTRY = 'SELECT 1 FROM ledger_entries WHERE transaction_id = $1'
+
+it('debits and settles a group as the reference does one by one', async () => {
+  const seen = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(debits, async ({ credits, calls }) => {
+      const parties: { accountId: string; agent: string; budgeted: string }[] = []
+      for (const amount of credits) {
+        const accountId = await addAccount(both, amount)
+        const credential = await addCredential(both, accountId)
+        const agent = await addCapability(both, credential)
+        const budgeted = await addCapability(both, credential, {}, [
+          { unit: 'credits', period: 'day', max: 2 },
+        ])
+        parties.push({ accountId, agent: agent.id, budgeted: budgeted.id })
+      }
+      const accountIds = parties.map(({ accountId }) => accountId)
+      const inputs = calls.map(({ of, amount, by, account }) => ({
+        accountId: account ?? parties[of]!.accountId,
+        amount,
+        transactionId: newId('txn'),
+        bootId: BOOT,
+        reference: 'gateway.example.call',
+        ...(by !== 'nobody' && { capabilityId: parties[of]![by] }),
+        now: NOW,
+      }))
+      const known = new Set<number>()
+      for (const [n, { before }] of calls.entries()) {
+        if (before === 'never') continue
+        await both.debitCredits(inputs[n]!)
+        if ((await pool.query(FIND_ENTRY, [inputs[n]!.transactionId])).rows.length > 0) known.add(n)
+        if (before === 'refunded')
+          await both.refundCredits({ transactionId: inputs[n]!.transactionId, now: NOW })
+      }
+
+      const answers = await runDirect(pool, () => debitTogether(inputs))
+      const told = [...answers.entries()].flatMap(([n, answer]) => (answer ? [{ n, answer }] : []))
+      for (const { n, answer } of told.toSorted((a, b) => Number(a.answer.ok) - Number(b.answer.ok))) {
+        expect(reference.drive(referenceCommands.debitCredits(inputs[n]!))).toEqual(answer)
+        seen.add(answer.ok ? 'paid' : 'refused')
+        expect(known).not.toContain(n)
+        expect(calls[n]!.by).not.toBe('budgeted')
+      }
+      await expectSameRows(accountIds)
+
+      const ends = calls.flatMap(({ isSettled }, n) =>
+        isSettled
+          ? [
+              {
+                transactionId: inputs[n]!.transactionId,
+                receipt: receiptFor(parties[calls[n]!.of]!.accountId),
+              },
+            ]
+          : [],
+      )
+      const ended = await runDirect(pool, () => settleTogether(ends))
+      for (const [n, end] of ends.entries()) {
+        expect(reference.drive(referenceCommands.settleDebit(end))).toBe(ended[n] ?? false)
+        seen.add(ended[n] ? 'settled' : 'was not open')
+      }
+      await expectSameRows(accountIds)
+
+      for (const [n, input] of inputs.entries()) {
+        if (answers[n] !== undefined) continue
+        const { ok, budget } = await both.debitCredits(input)
+        seen.add(`left alone: ${budget ? 'budget' : ok}`)
+      }
+      await expectSameRows(accountIds)
+    }),
+    { numRuns: RUNS },
+  )
+  expect([...seen]).toEqual(
+    expect.arrayContaining([
+      'paid',
+      'refused',
+      'settled',
+      'was not open',
+      'left alone: true',
+      'left alone: false',
       'left alone: budget',
     ]),
   )

@@ -5,6 +5,7 @@ import type { Commands, PerEngineName } from '../../commands/index.ts'
 import { findAccessToken } from './access.ts'
 import { reserveAction, reserveEdgeCall } from './actions.ts'
 import { finishAttempt, reserveAttempt } from './attempts.ts'
+import { debitCredits, settleDebit } from './charges.ts'
 import { settleClaim, submitClaim } from './claims.ts'
 
 type FusedOf<C> = C extends (...args: infer A) => Command<infer T>
@@ -22,5 +23,7 @@ export const fused: Fused = {
   finishAttempt,
   submitClaim,
   settleClaim,
+  debitCredits,
+  settleDebit,
   findAccessToken,
 }

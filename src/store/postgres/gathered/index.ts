@@ -1,6 +1,7 @@
 // The commands that go together when many callers ask at once. Each answers as the command of its name does for one.
 import type { Command } from '../../command.ts'
 import type { CommandName, Commands } from '../../commands/index.ts'
+import { debitTogether, isAmount, settleTogether } from './charges.ts'
 import { finishTogether, isBare } from './endings.ts'
 import { isPlain, reserveTogether } from './reservations.ts'
 
@@ -19,4 +20,6 @@ export const gathered: {
 } = {
   reserveAttempt: { fits: isPlain, run: reserveTogether },
   finishAttempt: { fits: isBare, run: finishTogether },
+  debitCredits: { fits: isAmount, run: debitTogether },
+  settleDebit: { fits: () => true, run: settleTogether },
 }

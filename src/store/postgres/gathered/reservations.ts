@@ -7,6 +7,7 @@ import { budgetSql } from '../../commands/budgets.ts'
 import type { Millis } from '../../model.ts'
 import type { ReserveResult } from '../../ports/attempts.ts'
 import { ATTEMPT_COLUMNS } from '../fused/attempts.ts'
+import { afterEach } from './balances.ts'
 
 /** A reservation as a row of the statement's only parameter. Numbers are JSON's, which holds every one of ours exactly. */
 const rowOf = ({ attempt: a, ...input }: Reservation, n: number) => ({
@@ -140,7 +141,7 @@ const textOf = (budgets: BudgetParts) => `WITH input AS MATERIALIZED (SELECT * F
   )
   SELECT n, judged.refusal, CASE WHEN fitting.n IS NULL THEN judged.balance ELSE paid.balance END AS balance,
     fitting.n IS NOT NULL AS "isPaid"
-  FROM judged LEFT JOIN fitting USING (n) LEFT JOIN paid ON paid.id = judged.account ORDER BY n DESC`
+  FROM judged LEFT JOIN fitting USING (n) LEFT JOIN paid ON paid.id = judged.account`
 
 interface Judged {
   readonly n: number
@@ -179,17 +180,13 @@ export function* reserveTogether(
 ): Command<readonly (ReserveResult | undefined)[]> {
   const rows = yield* judge(inputs)
   const answers: (ReserveResult | undefined)[] = inputs.map(() => undefined)
-  // From the last to the first: what an earlier one had left is what those after it took, too.
-  const takenLater = new Map<string, number>()
+  const paid = rows.filter(({ isPaid }) => isPaid)
+  const balances = afterEach(paid, (n) => ({ account: inputs[n]!.attempt.accountId, cost: inputs[n]!.cost }))
   for (const { n, refusal, balance, isPaid } of rows) {
-    const { attempt, cost, isBudgeted } = inputs[n]!
-    if (isPaid) {
-      const later = takenLater.get(attempt.accountId) ?? 0
-      takenLater.set(attempt.accountId, later + cost)
-      answers[n] = { ok: true, balance: balance + later }
-    } else if (refusal === 'credits') {
+    if (isPaid) answers[n] = { ok: true, balance: balances.get(n)! }
+    else if (refusal === 'credits') {
       // A budget that is in the way would be said first.
-      if (!isBudgeted) answers[n] = { ok: false, reason: refusal, balance }
+      if (!inputs[n]!.isBudgeted) answers[n] = { ok: false, reason: refusal, balance }
     } else if (refusal !== null) answers[n] = { ok: false, reason: refusal }
   }
   return answers
