@@ -58,3 +58,25 @@ export function createSemaphore(count: number): Semaphore {
     },
   }
 }
+
+export interface OwnSemaphores {
+  /** Runs the work when its owner has a place, in the order of arrival. Nobody waits for another owner. */
+  run<T>(owner: string, work: () => Promise<T>): Promise<T>
+}
+
+/** @param count places of each owner */
+export function createOwnSemaphores(count: number): OwnSemaphores {
+  const inUse = new Map<string, { readonly semaphore: Semaphore; users: number }>()
+  return {
+    async run(owner, work) {
+      const own = inUse.get(owner) ?? { semaphore: createSemaphore(count), users: 0 }
+      inUse.set(owner, own)
+      own.users++
+      try {
+        return await own.semaphore.run(work)
+      } finally {
+        if (--own.users === 0) inUse.delete(owner)
+      }
+    },
+  }
+}

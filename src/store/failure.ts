@@ -51,8 +51,9 @@ export function toFailure(thrown: unknown): Failure {
     if (code === '23505') return { ...UNIQUE, reason }
     // PostgreSQL has no NUL in its texts; it is the one character of a JSON string that it refuses.
     if (code === '22021') return { ...NOT_TEXT, reason }
-    // Classes: 08 connection, 25 wrong transaction state (read-only after a failover), 53 resources, 57 operator, 58 system
-    return { ...(/^(08|25|53|57|58|40)/.test(code) ? UNAVAILABLE : INTERNAL), reason }
+    // Classes: 08 connection, 25 wrong transaction state (read-only after a failover), 53 resources, 57 operator, 58 system; and a lock that
+    // somebody else kept for longer than the operator has his server wait.
+    return { ...(/^(08|25|53|55P03|57|58|40)/.test(code) ? UNAVAILABLE : INTERNAL), reason }
   }
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return { ...UNAVAILABLE, reason: code }
   // pg reports a lost connection or an exhausted pool as a bare Error.

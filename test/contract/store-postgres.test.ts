@@ -8,12 +8,15 @@ import type { Store } from '../../src/store/ports.ts'
 import {
   addSetting,
   createPlace,
+  ending,
   log,
   newClaim,
   nextTransaction,
   NOW,
   type Place,
+  receiptFor,
   reservation,
+  type Setting,
   times,
 } from '../support/store.ts'
 
@@ -56,6 +59,63 @@ describe('locks of others', () => {
       await inserting.end()
     }
   })
+})
+
+describe('a row that somebody keeps locked', () => {
+  it.each([
+    [
+      'an account',
+      'SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE',
+      ({ accountId }: Setting) => accountId,
+      0,
+    ],
+    [
+      'a capability',
+      'SELECT 1 FROM capabilities WHERE id = $1 FOR UPDATE',
+      ({ capability }: Setting) => capability.id,
+      30,
+    ],
+  ])(
+    'keeps nobody waiting but those who want %s, and them no longer than it is locked',
+    async (_name, lock, idOf, mayGoOn) => {
+      const locked = await addSetting(store, 500)
+      const others = await Promise.all(times(5, () => addSetting(store, 500)))
+      const blocker = new pg.Client({ connectionString: place.config.databaseUrl })
+      await blocker.connect()
+      let answered = 0
+      /** A call of each way that there is: under a caller's key, a fetch like any other, and a priced call. */
+      async function pay(setting: Setting, way: number): Promise<void> {
+        const { accountId } = setting
+        if (way === 2) {
+          const transactionId = nextTransaction()
+          const debit = { accountId, amount: 1, transactionId, bootId: BOOT, reference: 'call', now: NOW }
+          expect((await store.debitCredits(debit)).ok).toBe(true)
+          expect(await store.settleDebit({ transactionId, receipt: receiptFor(accountId) })).toBe(true)
+        } else {
+          const input = reservation(setting, BOOT, { state: 'sending', sendingAt: NOW })
+          const once = way === 0 ? { keyHash: input.attempt.id, maxBytes: 1000 } : undefined
+          expect((await store.reserveAttempt({ ...input, once })).ok).toBe(true)
+          expect((await store.finishAttempt(ending(input.attempt, BOOT))).ok).toBe(true)
+        }
+        if (setting === locked) answered++
+      }
+      try {
+        await blocker.query('BEGIN')
+        await blocker.query(lock, [idOf(locked)])
+        const waiting = times(90, (i) => pay(locked, i % 3))
+        // Nobody of them has been answered when all of these have been, round after round.
+        for (let round = 0; round < 10; round++)
+          await Promise.all([...others, ...others].map((setting, i) => pay(setting, (i + round) % 3)))
+        expect(answered).toBeLessThanOrEqual(mayGoOn)
+        await blocker.query('ROLLBACK')
+        await Promise.all(waiting)
+      } finally {
+        await blocker.end()
+      }
+      expect(await store.balance(locked.accountId)).toBe(500 - 90)
+      for (const { accountId } of others) expect(await store.balance(accountId)).toBe(500 - 20)
+    },
+  )
 })
 
 describe('a database with settings of its own', () => {

@@ -157,6 +157,10 @@ const FAULT = /^postgres 2[23]/
 export const isStatementFault = (thrown: unknown): boolean =>
   thrown instanceof GatewayError && FAULT.test(thrown.reason ?? '')
 
+/** Whether somebody else kept a row locked for longer than the statement waits (lock_not_available): it did nothing. */
+export const isLockedOut = (thrown: unknown): boolean =>
+  thrown instanceof GatewayError && thrown.reason === 'postgres 55P03'
+
 // invalid_sql_statement_name and duplicate_prepared_statement: a pooler gave the session to somebody else in between, and nothing was run.
 const MIXED_UP = new Set(['26000', '42P05'])
 

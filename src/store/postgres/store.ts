@@ -1,6 +1,7 @@
 // PostgreSQL: any number of gateway processes on one database.
 import type { Logger } from '../../lib/log.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { createOwnSemaphores } from '../../lib/semaphore.ts'
 import { audited, isAudited } from '../audited.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import { type Command, first, type Traits } from '../command.ts'
@@ -26,7 +27,14 @@ import {
   takeOverRotation,
 } from './leases.ts'
 import { accessVersion, rememberRows } from './remembered.ts'
-import { createPool, type DatabaseAddress, isStatementFault, runDirect, runTransaction } from './pool.ts'
+import {
+  createPool,
+  type DatabaseAddress,
+  isLockedOut,
+  isStatementFault,
+  runDirect,
+  runTransaction,
+} from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
@@ -38,6 +46,14 @@ const shared: Partial<Commands> = {
   takeOverRotation,
   claimPayment,
   savePushConfig,
+}
+
+/** Its commands wait for its row one after the other anyway: more connections would only be taken from others (POOL_SIZE). */
+const MOST_OF_ONE_ACCOUNT = 4
+function accountOf(input: unknown): string | undefined {
+  const { accountId, attempt } = (input ?? {}) as { accountId?: unknown; attempt?: { accountId?: unknown } }
+  const account = accountId ?? attempt?.accountId
+  return typeof account === 'string' ? account : undefined
 }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
@@ -95,7 +111,13 @@ export async function openPostgresStore(parts: {
     const group = groups.get(name)
     return group?.fits(args[0]) ? group.ask(args[0]) : executeAlone(name, args)
   }
-  async function executeAlone(name: CommandName, args: unknown[]): Promise<unknown> {
+  /** Whoever's rows are locked waits for them with a few connections, and nobody else for him. */
+  const places = createOwnSemaphores(MOST_OF_ONE_ACCOUNT)
+  function executeAlone(name: CommandName, args: unknown[]): Promise<unknown> {
+    const account = accountOf(args[0])
+    return account === undefined ? runOnce(name, args) : places.run(account, () => runOnce(name, args))
+  }
+  async function runOnce(name: CommandName, args: unknown[]): Promise<unknown> {
     const traits = traitsOf(name)
     requireLease(traits)
     const atOnce = fused[name] as Start | undefined
@@ -114,17 +136,21 @@ export async function openPostgresStore(parts: {
     })
   }
   const groups = new Map(
-    Object.entries(gathered as Record<string, Gathered<unknown, unknown>>).map(([name, { fits, run }]) => {
-      const ask = gather<unknown, unknown>({
-        async together(inputs) {
-          requireLease(traitsOf(name as CommandName))
-          return runDirect(pool, () => run(inputs))
-        },
-        alone: (input) => executeAlone(name as CommandName, [input]),
-        isOfOne: isStatementFault,
-      })
-      return [name, { fits, ask }]
-    }),
+    Object.entries(gathered as Record<string, Gathered<unknown, unknown>>).map(
+      ([name, { fits, run, accountOf: ownerOf }]) => {
+        const ask = gather<unknown, unknown>({
+          async together(inputs, patience) {
+            requireLease(traitsOf(name as CommandName))
+            return runDirect(pool, () => run(inputs, patience))
+          },
+          alone: (input) => executeAlone(name as CommandName, [input]),
+          ownerOf,
+          isOfOne: isStatementFault,
+          isHeldUp: isLockedOut,
+        })
+        return [name, { fits, ask }]
+      },
+    ),
   )
   function run(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())

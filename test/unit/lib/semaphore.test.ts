@@ -1,7 +1,7 @@
 // Who gets a place and when: nobody is forgotten, nobody overtakes, and no place is lost.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createSemaphore } from '../../../src/lib/semaphore.ts'
+import { createOwnSemaphores, createSemaphore } from '../../../src/lib/semaphore.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const microtasks = async () => {
@@ -100,5 +100,37 @@ describe('work under a semaphore', () => {
         },
       ),
     )
+  })
+})
+
+describe('places of each owner', () => {
+  it('are waited for by that owner alone, in the order of arrival, and given back by work that fails', async () => {
+    const places = createOwnSemaphores(2)
+    const ends = new Map<string, { resolve: () => void; reject: (reason: Error) => void }>()
+    const work = (owner: string, name: string) =>
+      places.run(owner, () => new Promise<void>((resolve, reject) => ends.set(name, { resolve, reject })))
+    const all = ['a1', 'a2', 'a3', 'a4'].map((name) => work('a', name))
+    const other = work('b', 'b1')
+    await microtasks()
+    expect([...ends.keys()]).toEqual(['a1', 'a2', 'b1'])
+    ends.get('b1')!.resolve()
+    await other
+    const failed = expect(all[0]).rejects.toThrow('it failed')
+    ends.get('a1')!.reject(new Error('it failed'))
+    await failed
+    await microtasks()
+    expect([...ends.keys()]).toEqual(['a1', 'a2', 'b1', 'a3'])
+    for (const name of ['a2', 'a3']) ends.get(name)!.resolve()
+    await Promise.all(all.slice(1, 3))
+    await microtasks()
+    ends.get('a4')!.resolve()
+    await all[3]
+    // Forgotten, and as at first.
+    void work('a', 'a5')
+    void work('a', 'a6')
+    void work('a', 'a7')
+    await microtasks()
+    expect(ends.has('a6')).toBe(true)
+    expect(ends.has('a7')).toBe(false)
   })
 })

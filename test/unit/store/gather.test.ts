@@ -1,38 +1,56 @@
 // Calls that go to the database together: who goes with whom, and what becomes of each when the group or one of it fails.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { gather } from '../../../src/store/postgres/gathered/gather.ts'
 import { times } from '../../support/store.ts'
 
 const GUILTY = new Error('what a value says')
 const DOWN = new Error('the server is gone')
+const LOCKED = new Error('somebody keeps a row locked')
 
 /** A store that ends what it is asked when the test says so. */
 function setUp() {
   const groups: {
     inputs: readonly number[]
+    patience: 'short' | 'long'
     end: (answers?: (string | undefined)[]) => void
     fail: (why: Error) => void
   }[] = []
   const lonely: number[] = []
   const ask = gather<number, string>({
-    together: (inputs) =>
+    together: (inputs, patience) =>
       new Promise((resolve, reject) => {
         const end = (answers: (string | undefined)[] = inputs.map((input) => `together ${input}`)) =>
           resolve(answers)
-        groups.push({ inputs, end, fail: reject })
+        groups.push({ inputs, patience, end, fail: reject })
       }),
     async alone(input) {
       lonely.push(input)
       if (input < 0) throw GUILTY
       return `alone ${input}`
     },
+    // One owner for each hundred.
+    ownerOf: (input) => String(Math.floor(input / 100)),
     isOfOne: (thrown) => thrown === GUILTY,
+    isHeldUp: (thrown) => thrown === LOCKED,
   })
   return { ask, groups, lonely, inputs: () => groups.map((group) => group.inputs) }
 }
 
+async function turns(): Promise<void> {
+  for (let i = 0; i < 4; i++) await nextTurn()
+}
+/** Longer than a group that is not held up. */
+async function heldUp(): Promise<void> {
+  vi.advanceTimersByTime(200)
+  await turns()
+}
+
 describe('calls that are gathered', () => {
+  // However slow the machine is, only the groups of which it is said are held up.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
   it('go together when they come in one turn, and alone when nobody else comes', async () => {
     const { ask, groups, lonely, inputs } = setUp()
     expect(await ask(7)).toBe('alone 7')
@@ -74,19 +92,100 @@ describe('calls that are gathered', () => {
     const first = [1, 2].map(ask)
     await nextTurn()
     await nextTurn()
-    const second = [3, 4].map(ask)
-    // The first group has not ended.
-    await expect.poll(inputs).toEqual([
+    const second = [3, 101, 4, 102].map(ask)
+    await heldUp()
+    // The first group has not ended, and whoever wants the same as it goes with nobody else.
+    expect(inputs().toSorted()).toEqual([
       [1, 2],
+      [101, 102],
       [3, 4],
     ])
     for (const { end } of groups) end()
-    expect(await Promise.all([...first, ...second])).toEqual(times(4, (i) => `together ${i + 1}`))
+    expect(await Promise.all([...first, ...second])).toEqual(
+      [1, 2, 3, 101, 4, 102].map((n) => `together ${n}`),
+    )
+    await turns()
     const third = [5, 6].map(ask)
-    await nextTurn()
-    await nextTurn()
-    groups[2]!.end()
+    await turns()
+    groups[3]!.end()
     expect(await Promise.all(third)).toEqual(['together 5', 'together 6'])
+  })
+
+  it('wait for a lock in a line of their owner, and the others go on', async () => {
+    const { ask, groups, inputs } = setUp()
+    const first = [101, 102, 201].map(ask)
+    await turns()
+    expect(groups[0]).toMatchObject({ inputs: [101, 102, 201], patience: 'short' })
+    groups[0]!.fail(LOCKED)
+    await turns()
+    // The innocent one leaves alone.
+    expect(await first[2]).toBe('alone 201')
+    expect(groups[1]).toMatchObject({ inputs: [101, 102], patience: 'long' })
+
+    const later = [103, 202, 104, 203].map(ask)
+    await turns()
+    expect(groups[2]).toMatchObject({ inputs: [202, 203], patience: 'short' })
+    expect(groups).toHaveLength(3)
+    await heldUp()
+    groups[2]!.end()
+    expect(await Promise.all([later[1], later[3]])).toEqual(['together 202', 'together 203'])
+    groups[1]!.end()
+    expect(await Promise.all(first)).toEqual(['together 101', 'together 102', 'alone 201'])
+
+    // It took long, so those who came meanwhile are still apart; they find the lock gone, and whoever comes now goes with everybody.
+    await turns()
+    expect(groups[3]).toMatchObject({ inputs: [103, 104], patience: 'long' })
+    const last = [105, 106].map(ask)
+    groups[3]!.end()
+    await turns()
+    expect(groups[4]).toMatchObject({ inputs: [105, 106], patience: 'short' })
+    groups[4]!.end()
+    await Promise.all([...later, ...last])
+    expect(inputs()).toHaveLength(5)
+  })
+
+  it('leave the line of the others where one alone is held up, and only the first of its owner is', async () => {
+    const held: ((answer: string) => void)[] = []
+    const asked: number[] = []
+    const ask = gather<number, string>({
+      together: async (inputs) => inputs.map((input) => `together ${input}`),
+      alone: (input) => {
+        asked.push(input)
+        return input < 200 ? new Promise((resolve) => held.push(resolve)) : Promise.resolve(`alone ${input}`)
+      },
+      ownerOf: (input) => String(Math.floor(input / 100)),
+      isOfOne: () => false,
+      isHeldUp: () => false,
+    })
+    const first = ask(101)
+    await turns()
+    await heldUp()
+    expect(await ask(201)).toBe('alone 201')
+    const second = ask(102)
+    await turns()
+    const third = ask(103)
+    // Those of the owner wait for each other now, and nobody else for them.
+    expect(await ask(202)).toBe('alone 202')
+    expect(asked).toEqual([101, 201, 102, 202])
+    for (const end of held) end('at last')
+    expect(await Promise.all([first, second])).toEqual(['at last', 'at last'])
+    await turns()
+    held[2]!('at last')
+    expect(await third).toBe('at last')
+  })
+
+  it('of a few owners are let wait at once, the others after them', async () => {
+    const { ask, groups } = setUp()
+    const answers = times(20, (i) => ask(100 * Math.floor(i / 2) + i))
+    await turns()
+    groups[0]!.fail(LOCKED)
+    await turns()
+    expect(groups).toHaveLength(4)
+    for (let n = 1; n < groups.length; n++) {
+      groups[n]!.end()
+      await turns()
+    }
+    expect(await Promise.all(answers)).toEqual(times(20, (i) => `together ${100 * Math.floor(i / 2) + i}`))
   })
 
   it('are 64 at most in one group', async () => {

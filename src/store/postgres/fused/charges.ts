@@ -9,11 +9,11 @@ export function* debitCredits(
   input: InputOf<'debitCredits'>,
 ): Command<{ ok: boolean; balance: number } | undefined> {
   if (!isAmount(input)) return undefined
-  const [answer] = yield* debitTogether([input])
+  const [answer] = yield* debitTogether([input], 'long')
   return answer
 }
 
 export function* settleDebit(input: InputOf<'settleDebit'>): Command<true | undefined> {
-  const [answer] = yield* settleTogether([input])
+  const [answer] = yield* settleTogether([input], 'long')
   return answer
 }

@@ -1,24 +1,31 @@
 // A round trip and a commit cost as much for one call as for sixty, so calls go together: whatever comes while a group is under way
 // is the next group. Nobody waits for company: a call that finds none under way leaves with those of the same turn of the event loop.
+// And nobody waits for a stranger: whose rows somebody else keeps locked, waits for them in a line of his own.
+import { createSemaphore } from '../../../lib/semaphore.ts'
+import { type Patience, SHORT_WAIT_MS } from './patience.ts'
 
-/** Groups under way at once. Measured: with two there are twice as many groups half as large, which cost the database twice as much. */
-const LANES = 1
+// Measured: with two groups under way at once there are twice as many half as large, which cost the database twice as much.
+
 /** Calls of one group: more take longer than the commit that they share. */
 const MOST = 64
-/** A group that is held up, by a lock that somebody keeps on a row of one of its calls, leaves its lane to those of others after this. */
-const HELD_UP_MS = 100
-/** Two commands are gathered, and some connections are left to everything else (POOL_SIZE). */
-const MOST_HELD_UP = 5
+/** A call that left alone waits for its locks as long as it has to; after this it leaves the common line to the others. */
+const HELD_UP_MS = SHORT_WAIT_MS + 50
+/** Owners that wait for locks at once. Four commands are gathered, and some connections are left to everything else (POOL_SIZE). */
+const MOST_HELD_UP = 3
 
 export interface Grouping<I, R> {
   /**
    * Does a whole group.
    * @returns an answer for each in order; undefined, and nothing done, for one that has to be asked for alone
    */
-  readonly together: (inputs: readonly I[]) => Promise<readonly (R | undefined)[]>
+  readonly together: (inputs: readonly I[], patience: Patience) => Promise<readonly (R | undefined)[]>
   readonly alone: (input: I) => Promise<R>
+  /** Whose rows a call locks. */
+  readonly ownerOf: (input: I) => string
   /** Whether a group that failed with this did nothing, through the fault of one of its members. */
   readonly isOfOne: (thrown: unknown) => boolean
+  /** Whether a group that failed with this did nothing, because its patience was short. */
+  readonly isHeldUp: (thrown: unknown) => boolean
 }
 
 interface Waiting<I, R> {
@@ -27,16 +34,30 @@ interface Waiting<I, R> {
   readonly reject: (reason: unknown) => void
 }
 
+interface Line<I, R> {
+  /** Undefined for the common one. */
+  readonly owner: string | undefined
+  waiting: Waiting<I, R>[]
+  /** One at a time. */
+  underWay: readonly Waiting<I, R>[] | undefined
+  isCalled: boolean
+  /** Groups that have left the common line with a call of this owner, and are held up. */
+  heldUp: number
+}
+
 /** @returns asks for one input; rejects as `together` or `alone` does */
-export function gather<I, R>({ together, alone, isOfOne }: Grouping<I, R>): (input: I) => Promise<R> {
-  let waiting: Waiting<I, R>[] = []
-  let underWay = 0
-  let heldUp = 0
-  let isCalled = false
+export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R> {
+  const { together, alone, ownerOf, isOfOne, isHeldUp } = grouping
+  const common = createLine<I, R>()
+  /** Owners whose rows are locked by somebody else, until one of their groups finds them free. */
+  const own = new Map<string, Line<I, R>>()
+  const places = createSemaphore(MOST_HELD_UP)
+  /** Groups that the common line goes on without. */
+  let aside = 0
 
   const leaveAlone = ({ input, resolve }: Waiting<I, R>) => resolve(alone(input))
 
-  async function leave(group: readonly Waiting<I, R>[]): Promise<void> {
+  async function leave(group: readonly Waiting<I, R>[], patience: Patience): Promise<void> {
     const [only] = group
     if (only && group.length === 1) {
       const answer = alone(only.input)
@@ -44,7 +65,10 @@ export function gather<I, R>({ together, alone, isOfOne }: Grouping<I, R>): (inp
       await answer
       return
     }
-    const answers = await together(group.map(({ input }) => input))
+    const answers = await together(
+      group.map(({ input }) => input),
+      patience,
+    )
     for (const [i, member] of group.entries()) {
       const answer = answers[i]
       if (answer === undefined) leaveAlone(member)
@@ -52,46 +76,101 @@ export function gather<I, R>({ together, alone, isOfOne }: Grouping<I, R>): (inp
     }
   }
 
-  function send(group: readonly Waiting<I, R>[]): void {
-    let isHeldUp = false
-    underWay++
-    const timer = setTimeout(() => {
-      if (heldUp >= MOST_HELD_UP) return
-      isHeldUp = true
-      heldUp++
-      underWay--
-      call()
-    }, HELD_UP_MS)
-    leave(group)
-      .catch((thrown: unknown) => {
-        for (const member of group)
-          if (group.length > 1 && isOfOne(thrown)) leaveAlone(member)
-          else member.reject(thrown)
-      })
-      .finally(() => {
-        clearTimeout(timer)
-        if (isHeldUp) heldUp--
-        else underWay--
-        call()
-      })
+  function fail(group: readonly Waiting<I, R>[], thrown: unknown): void {
+    if (group.length === 1) group[0]!.reject(thrown)
+    else if (isHeldUp(thrown)) {
+      for (const member of group) add(openOwn(member), member)
+      part()
+    } else if (isOfOne(thrown)) group.forEach(leaveAlone)
+    else for (const { reject } of group) reject(thrown)
   }
-  function next(): void {
-    isCalled = false
-    while (underWay < LANES && waiting.length > 0) {
-      const group = waiting.slice(0, MOST)
-      waiting = waiting.slice(MOST)
-      send(group)
+
+  /** @returns whether it was held up */
+  async function send(line: Line<I, R>, group: readonly Waiting<I, R>[]): Promise<boolean> {
+    const isCommon = line.owner === undefined
+    const started = performance.now()
+    const timer = isCommon ? setTimeout(() => stepAside(group), HELD_UP_MS) : undefined
+    try {
+      await leave(group, isCommon ? 'short' : 'long')
+    } catch (thrown) {
+      fail(group, thrown)
+    } finally {
+      clearTimeout(timer)
+      if (line.underWay === group) line.underWay = undefined
+      else comeBack(group)
+    }
+    return performance.now() - started >= HELD_UP_MS
+  }
+
+  /** The common line goes on without a group that is held up, and without its owners. */
+  function stepAside(group: readonly Waiting<I, R>[]): void {
+    if (aside >= MOST_HELD_UP) return
+    aside++
+    for (const member of group) openOwn(member).heldUp++
+    part()
+    common.underWay = undefined
+    call(common)
+  }
+  function comeBack(group: readonly Waiting<I, R>[]): void {
+    aside--
+    for (const member of group) {
+      const line = openOwn(member)
+      line.heldUp--
+      call(line)
     }
   }
-  function call(): void {
-    if (isCalled || underWay >= LANES || waiting.length === 0) return
-    isCalled = true
-    setImmediate(next)
+
+  async function next(line: Line<I, R>): Promise<void> {
+    line.isCalled = false
+    if (line.underWay) return
+    const group = line.waiting.splice(0, MOST)
+    line.underWay = group
+    if (line.owner === undefined) await send(line, group)
+    else if (!(await places.run(() => send(line, group)))) rejoin(line)
+    call(line)
+  }
+  /** The lock is gone: apart from the others it would only be slower. */
+  function rejoin(line: Line<I, R>): void {
+    common.waiting.push(...line.waiting.splice(0))
+    call(common)
+  }
+  function call(line: Line<I, R>): void {
+    if (line.isCalled || line.underWay) return
+    if (line.waiting.length > 0) {
+      line.isCalled = true
+      setImmediate(() => void next(line))
+    } else if (line.owner !== undefined && line.heldUp === 0) own.delete(line.owner)
+  }
+
+  function openOwn({ input }: Waiting<I, R>): Line<I, R> {
+    const owner = ownerOf(input)
+    const line = own.get(owner) ?? createLine<I, R>(owner)
+    own.set(owner, line)
+    return line
+  }
+  /** Whoever waits in the common line, and has one of his own now, goes there. */
+  function part(): void {
+    const waiting = common.waiting.splice(0)
+    for (const member of waiting) lineOf(member).waiting.push(member)
+    for (const member of waiting) call(lineOf(member))
+  }
+  const lineOf = ({ input }: Waiting<I, R>): Line<I, R> => own.get(ownerOf(input)) ?? common
+  function add(line: Line<I, R>, member: Waiting<I, R>): void {
+    line.waiting.push(member)
+    call(line)
   }
 
   return (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, resolve, reject })
-      call()
+      const member = { input, resolve, reject }
+      add(lineOf(member), member)
     })
 }
+
+const createLine = <I, R>(owner?: string): Line<I, R> => ({
+  owner,
+  waiting: [],
+  underWay: undefined,
+  isCalled: false,
+  heldUp: 0,
+})

@@ -3,6 +3,7 @@ import type { Command } from '../../command.ts'
 import type { CommandName, Commands } from '../../commands/index.ts'
 import { debitTogether, isAmount, settleTogether } from './charges.ts'
 import { finishTogether, isBare } from './endings.ts'
+import type { Patience } from './patience.ts'
 import { isPlain, reserveTogether } from './reservations.ts'
 
 type InputOf<C> = C extends (input: infer I) => Command<unknown> ? I : never
@@ -12,14 +13,16 @@ export interface Gathered<I, R> {
   /** Whether this one can go with others. */
   readonly fits: (input: I) => boolean
   /** One statement. An answer for each in order; undefined, and nothing done, for one that the command has to be run for. */
-  readonly run: (inputs: readonly I[]) => Command<readonly (R | undefined)[]>
+  readonly run: (inputs: readonly I[], patience: Patience) => Command<readonly (R | undefined)[]>
+  /** The account whose rows it locks. */
+  readonly accountOf: (input: I) => string
 }
 
 export const gathered: {
   readonly [K in CommandName]?: Gathered<InputOf<Commands[K]>, AnswerOf<Commands[K]>>
 } = {
-  reserveAttempt: { fits: isPlain, run: reserveTogether },
-  finishAttempt: { fits: isBare, run: finishTogether },
-  debitCredits: { fits: isAmount, run: debitTogether },
-  settleDebit: { fits: () => true, run: settleTogether },
+  reserveAttempt: { fits: isPlain, run: reserveTogether, accountOf: ({ attempt }) => attempt.accountId },
+  finishAttempt: { fits: isBare, run: finishTogether, accountOf: ({ receipt }) => receipt.accountId },
+  debitCredits: { fits: isAmount, run: debitTogether, accountOf: ({ accountId }) => accountId },
+  settleDebit: { fits: () => true, run: settleTogether, accountOf: ({ receipt }) => receipt.accountId },
 }
