@@ -70,7 +70,10 @@ export function createBroker(
     txtResolvers: createTxtResolvers(config.dnsServers),
     addresses: policy,
     // All buyers of a merchant together are given no less than the figure for one of them; 0 is no limits at all.
-    limiter: createRateLimiter(config.rateLimit && Math.max(config.rateLimit, MERCHANT_PER_MINUTE)),
+    limiter: createRateLimiter(
+      config.rateLimit && Math.max(config.rateLimit, MERCHANT_PER_MINUTE),
+      platform.rates?.of('edge'),
+    ),
     idempotencyKey,
     tokenKey: deriveKey('edge-account'),
     edgeName: config.edgeName ?? new URL(baseUrl).hostname,

@@ -17,6 +17,7 @@ import { SANDBOX_ADDRESS } from '../egress/target.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
 import { ConfigError } from '../core/errors.ts'
+import { createRateSharing, type RateSharing } from '../core/rate-sharing.ts'
 import { type DeriveKey, openDerivationKey } from '../receipts/adapters/derivation-key.ts'
 import { type InstallationSigner, openSigner, REFRESH_MS } from '../receipts/adapters/signer.ts'
 import { readSigningKeys } from '../receipts/adapters/signing-key-file.ts'
@@ -40,6 +41,8 @@ export interface Platform {
   readonly fault: Fault
   readonly store: Store
   readonly documents: DocumentStore
+  /** What the other processes of this installation count of its limits; undefined where there is one. */
+  readonly rates: RateSharing | undefined
   readonly authority: Authority
   /** The gateway's own and the operator's. */
   readonly providers: Providers
@@ -74,6 +77,9 @@ export async function openPlatform(
 
   const store = await openStore({ config, log, bootId })
   lifetime.onClose(() => store.close())
+  const { exchangeRates } = store
+  const rates = exchangeRates && createRateSharing({ exchange: exchangeRates, now, log })
+  lifetime.onClose(() => rates?.close())
   const documents = await openDocumentStore({ config, log })
   lifetime.onClose(() => documents.close())
   await claimInstallation(documents, config)
@@ -138,6 +144,7 @@ export async function openPlatform(
     fault,
     store,
     documents,
+    rates,
     authority,
     providers,
     signer,

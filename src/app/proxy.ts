@@ -45,7 +45,7 @@ export async function openProxy(
   })
   lifetime.onClose(renewEvery(RENEW_MS, () => authority.renew(), log))
   const relayed = createRelayedCalls(parts)
-  const limiter = createRateLimiter(parts.callsPerMinute)
+  const limiter = createRateLimiter(parts.callsPerMinute, platform.rates?.of('proxy'))
 
   const identify: ProxyDoorParts['identify'] = async (token, address) => {
     if (token === undefined)

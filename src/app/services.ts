@@ -221,7 +221,7 @@ export async function openServices(
     },
     debits,
     creditsRequired: payments.purchases.creditsRequired,
-    limiter: createRateLimiter(settings.callsPerMinute),
+    limiter: createRateLimiter(settings.callsPerMinute, platform.rates?.of('calls')),
     refusals: audit,
     watch: recentCalls,
     decisions: live,

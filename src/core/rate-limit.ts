@@ -1,6 +1,7 @@
-// Rate and concurrency limits of the call path. Counters live in memory: they protect this process.
+// Rate limits. Counters live in memory; where others serve the same callers, each is told of what they have counted (rate-sharing.ts).
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { SharedRates } from './rate-sharing.ts'
 
 export interface RateState {
   readonly limit: number
@@ -25,8 +26,14 @@ export interface RateLimiter {
 
 const WINDOW_SECONDS = 60
 
-/** @param set overrides every route's own figure, and may change while the gateway runs; 0 switches limits off */
-export function createRateLimiter(set: number | undefined | (() => number | undefined)): RateLimiter {
+/**
+ * @param set overrides every route's own figure, and may change while the gateway runs; 0 switches limits off
+ * @param shared what other processes count of the same
+ */
+export function createRateLimiter(
+  set: number | undefined | (() => number | undefined),
+  shared?: SharedRates,
+): RateLimiter {
   const perMinute = typeof set === 'function' ? set : () => set
   const windows = new Map<number, RateLimiterMemory>()
 
@@ -41,19 +48,28 @@ export function createRateLimiter(set: number | undefined | (() => number | unde
     async take(what, who, defaultPerMinute) {
       const limit = perMinute() ?? defaultPerMinute
       if (limit === 0) return undefined
-      try {
-        return state(await windowOf(limit).consume(`${what} ${holderOf(who)}`), limit, false)
-      } catch (refused) {
-        if (refused instanceof RateLimiterRes) return state(refused, limit, true)
-        throw refused
-      }
+      const key = `${what} ${holderOf(who)}`
+      const window = await consume(windowOf(limit), key)
+      const others = shared?.others(key) ?? 0
+      shared?.counted(key, window.consumedPoints, window.msBeforeNext)
+      return state(window, limit, others)
     },
     async isSpent(what, who, defaultPerMinute) {
       const limit = perMinute() ?? defaultPerMinute
       if (limit === 0) return false
-      const known = await windowOf(limit).get(`${what} ${holderOf(who)}`)
-      return known !== null && known.remainingPoints <= 0
+      const key = `${what} ${holderOf(who)}`
+      const own = (await windowOf(limit).get(key))?.consumedPoints ?? 0
+      return own + (shared?.others(key) ?? 0) >= limit
     },
+  }
+}
+
+async function consume(limiter: RateLimiterMemory, key: string): Promise<RateLimiterRes> {
+  try {
+    return await limiter.consume(key)
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return refused
+    throw refused
   }
 }
 
@@ -72,11 +88,12 @@ export function holderOf(who: string): string {
 
 const bytesOf = (group: string) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]
 
-function state(result: RateLimiterRes, limit: number, exceeded: boolean): RateState {
+function state({ consumedPoints, msBeforeNext }: RateLimiterRes, limit: number, others: number): RateState {
+  const used = consumedPoints + others
   return {
     limit,
-    remaining: Math.max(0, result.remainingPoints),
-    resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1000)),
-    exceeded,
+    remaining: Math.max(0, limit - used),
+    resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+    exceeded: used > limit,
   }
 }

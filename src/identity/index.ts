@@ -1,5 +1,6 @@
 // Composes sign-in: people, sessions, connections, the authorization server.
 import type { Addresses } from '../core/config.ts'
+import type { RateSharing } from '../core/rate-sharing.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DocumentReader } from '../outbound/document.ts'
 import type { VettedFetch } from '../outbound/fetch.ts'
@@ -39,6 +40,7 @@ export interface IdentityParts {
   readonly readDocument: DocumentReader
   /** The way to the identity provider, which may be in a private network of the operator's. */
   readonly providerFetch: VettedFetch
+  readonly rates?: Pick<RateSharing, 'of'> | undefined
   readonly log: Logger
   readonly now: () => number
 }

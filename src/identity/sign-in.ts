@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { GatewayError } from '../core/errors.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
+import type { RateSharing } from '../core/rate-sharing.ts'
 import { isFresh } from '../core/roles.ts'
 import { actAs } from '../lib/acting.ts'
 import { newId } from '../lib/ids.ts'
@@ -24,6 +25,7 @@ const ANYBODY = ''
 export interface SignInParts {
   readonly store: Store
   readonly sessions: Sessions
+  readonly rates?: Pick<RateSharing, 'of'> | undefined
   readonly addresses: { readonly baseUrl: string }
   readonly now: () => number
 }
@@ -32,7 +34,7 @@ export interface SignInParts {
 export function createSignIn(parts: SignInParts): SignIn {
   const { store, sessions, addresses, now } = parts
   const webauthn = createWebauthn(addresses.baseUrl)
-  const limiter = createRateLimiter(undefined)
+  const limiter = createRateLimiter(undefined, parts.rates?.of('sign-in'))
 
   async function ask(purpose: ChallengePurpose, holder: string, challenge: string): Promise<void> {
     const at = now()

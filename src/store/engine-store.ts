@@ -13,11 +13,12 @@ export interface Engine {
    */
   readonly run: (name: CommandName, args: unknown[]) => Promise<unknown>
   readonly health: () => ReturnType<Store['health']>
+  readonly exchangeRates?: Store['exchangeRates']
   readonly close: () => Promise<void>
 }
 
 /** The port over an engine: each definition of commands/ as a method that runs it. */
-export function storeOf({ engine, run, health, close }: Engine): Store {
+export function storeOf({ engine, run, health, exchangeRates, close }: Engine): Store {
   const methods = Object.fromEntries(
     commandNames.map((name) => [
       name,
@@ -49,5 +50,5 @@ export function storeOf({ engine, run, health, close }: Engine): Store {
       return { ok: false, latencyMs: performance.now() - started, detail: `${engine} does not answer` }
     }
   }
-  return { ...methods, engine, sweep, health: reportHealth, close }
+  return { ...methods, engine, sweep, health: reportHealth, exchangeRates, close }
 }

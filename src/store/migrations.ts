@@ -19,6 +19,7 @@ import { oauthTables } from './oauth-tables.ts'
 import { notificationTables } from './notification-tables.ts'
 import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { pushTables } from './push-tables.ts'
+import { rateTables } from './rate-tables.ts'
 import { spendTables } from './spend-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
@@ -374,6 +375,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   preparedFrom,
   capabilityParts,
   accessVersion,
+  rateTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

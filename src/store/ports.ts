@@ -2,6 +2,7 @@
 // engine and no policy here; `test/contract/store-*.test.ts` hold every engine to the same behaviour.
 import type { Command } from './command.ts'
 import type { Definitions } from './commands/index.ts'
+import type { RateCount } from './ports/rates.ts'
 
 export type * from './ports/accounts.ts'
 export type * from './ports/actions.ts'
@@ -23,6 +24,7 @@ export type * from './ports/payments.ts'
 export type * from './ports/people.ts'
 export type * from './ports/policies.ts'
 export type * from './ports/push.ts'
+export type * from './ports/rates.ts'
 export type * from './ports/records.ts'
 export type * from './ports/refunds.ts'
 export type * from './ports/rotations.ts'
@@ -38,6 +40,12 @@ export type StoreCommands = {
 
 export interface Store extends StoreCommands {
   readonly engine: 'sqlite' | 'postgres'
+  /**
+   * Stores what this process has counted of limits, in place of what it told before, and tells what the others have in windows that are
+   * still open. Undefined where the database has one process.
+   */
+  readonly exchangeRates?:
+    ((counts: readonly RateCount[], now: number) => Promise<readonly RateCount[]>) | undefined
   /** Counters for health and statistics; cheap. */
   health(): Promise<{ ok: boolean; latencyMs: number; detail: string }>
   /** Finishes what is queued, then closes. Later calls reject with `store_unavailable`. */

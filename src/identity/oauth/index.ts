@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type Provider from 'oidc-provider'
 import type { Addresses } from '../../core/config.ts'
+import type { RateSharing } from '../../core/rate-sharing.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { DocumentReader } from '../../outbound/document.ts'
 import type { Store } from '../../store/ports.ts'
@@ -20,6 +21,7 @@ export interface OauthParts {
   readonly connections: Connections
   readonly deriveKey: DeriveKey
   readonly readDocument: DocumentReader
+  readonly rates?: Pick<RateSharing, 'of'> | undefined
   readonly log: Logger
   readonly now: () => number
 }
@@ -74,6 +76,7 @@ export function createOauth(parts: OauthParts): Oauth {
       browsers,
       connections,
       provider: open,
+      rates: parts.rates,
       baseUrl,
       resource: canonicalResource(addresses),
       now,

@@ -6,6 +6,7 @@ import type Provider from 'oidc-provider'
 import { OPERATOR_SCOPE } from '../../core/authenticate.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { createRateLimiter } from '../../core/rate-limit.ts'
+import type { RateSharing } from '../../core/rate-sharing.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Connection, SignedIn } from '../../store/ports.ts'
 import type { AskedConsent, AskingClient, ConnectionChoice, Connections, Interactions } from '../ports.ts'
@@ -39,6 +40,7 @@ export interface InteractionParts {
   readonly browsers: Browsers
   readonly connections: Connections
   readonly provider: () => Promise<Provider>
+  readonly rates?: Pick<RateSharing, 'of'> | undefined
   readonly baseUrl: string
   readonly resource: string
   readonly now: () => number
@@ -46,7 +48,7 @@ export interface InteractionParts {
 
 export function createInteractions(parts: InteractionParts): Interactions {
   const { rows, browsers, connections, provider, baseUrl, resource, now } = parts
-  const guesses = createRateLimiter(undefined)
+  const guesses = createRateLimiter(undefined, parts.rates?.of('user codes'))
 
   async function findWaiting(subject: string): Promise<Waiting | undefined> {
     if (subject.startsWith(DEVICE)) {

@@ -26,6 +26,7 @@ import {
   refusePooler,
   takeOverRotation,
 } from './leases.ts'
+import { exchangeRates } from './rate-counts.ts'
 import { accessVersion, rememberRows } from './remembered.ts'
 import {
   createPool,
@@ -152,14 +153,15 @@ export async function openPostgresStore(parts: {
       },
     ),
   )
-  function run(name: CommandName, args: unknown[]): Promise<unknown> {
+  function whileOpen<T>(start: () => Promise<T>): Promise<T> {
     if (closing) return Promise.reject(storeClosed())
-    const done = execute(name, args)
+    const done = start()
     running.add(done)
     const settle = () => running.delete(done)
     done.then(settle, settle)
     return done
   }
+  const run = (name: CommandName, args: unknown[]) => whileOpen(() => execute(name, args))
 
   async function shutDown(): Promise<void> {
     await Promise.allSettled(running)
@@ -175,6 +177,8 @@ export async function openPostgresStore(parts: {
       const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
       return { ok: lease.isHeld(), latencyMs: performance.now() - started, detail }
     },
+    exchangeRates: (counts, now) =>
+      whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId, now))),
     close: () => (closing ??= shutDown()),
   })
 }
