@@ -1,6 +1,7 @@
 // Past one machine: what an egress fetch costs on PostgreSQL, in the gateway and in the database, at one account and at many; what the
 // store's part of it does alone; and what a second replica adds. Gateways, upstream and database are processes of their own on this
-// machine. `node bench/scale.ts`
+// machine. `node bench/scale.ts`; with BENCH_STATEMENTS_URL, of a database on a server that loads pg_stat_statements, also what each
+// statement of a fetch costs there.
 import { join } from 'node:path'
 import pg from 'pg'
 import { loadConfig } from '../src/app/config.ts'
@@ -11,7 +12,7 @@ import { openStore } from '../src/store/index.ts'
 import type { Store } from '../src/store/ports.ts'
 import { createClient } from '../test/support/gateway.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { addSetting, ending, reservation, type Setting } from '../test/support/store.ts'
+import { addSetting, ending, receiptFor, reservation, type Setting } from '../test/support/store.ts'
 import {
   closedLoop,
   cpuSecondsOfFamily,
@@ -24,6 +25,7 @@ import {
   type Shot,
   START_FLAGS,
 } from './support.ts'
+import { demandOf, type FetchCosts } from './scale-model.ts'
 import { prepareTlsUpstream } from './tls-upstream.ts'
 
 const HOST = 'api.example.com'
@@ -55,6 +57,15 @@ const fetchWork: Work = async (store, setting) => {
 
 const behind = await prepareTlsUpstream(HOST)
 const { directory, caFile, dns } = behind
+/** A call that costs credits and goes nowhere: the debit, and its end with the receipt. */
+const pricedCall: Work = async (store, { accountId }) => {
+  const transactionId = newId('txn')
+  const debited = { accountId, amount: 1, transactionId, bootId: BOOT, reference: 'bench', now: Date.now() }
+  if (!(await store.debitCredits(debited)).ok) throw new Error('not debited')
+  const receipt = { ...receiptFor(accountId), id: newId('rcp') }
+  if (!(await store.settleDebit({ transactionId, receipt }))) throw new Error('not settled')
+}
+
 const servers = createServers()
 const database = await startPostgres()
 const databasePid = database.pid
@@ -64,35 +75,17 @@ const databaseCpu = () => cpuSecondsOfFamily(databasePid)
 const operatorKey = newToken('sk')
 
 try {
-  const upstream = await servers.start('./peers/upstream.ts', behind.env)
-  const { port } = new URL(upstream.url)
-  const environment = {
-    PORT: '0',
-    GATEWAY_DATA_DIR: join(directory, 'gateway'),
-    GATEWAY_DATABASE_URL: database.url,
-    GATEWAY_LOG_LEVEL: 'error',
-    GATEWAY_RATE_LIMIT: '0',
-    GATEWAY_SERVICE_KEY_CREDITS: '100000000',
-    GATEWAY_OPERATOR_KEY: operatorKey,
-    GATEWAY_DNS_SERVERS: dns.address,
-    GATEWAY_EGRESS_PORTS: port,
-    NODE_EXTRA_CA_CERTS: caFile,
-  }
+  const environment = await startUpstream()
   await benchStore()
-
+  const statementsUrl = process.env['BENCH_STATEMENTS_URL']
+  if (statementsUrl !== undefined) await benchStatements(environment, statementsUrl)
   const replicas: ServerProcess[] = []
   for (let i = 0; i < 2; i++)
     replicas.push(await servers.start('../test/support/loopback-gateway.ts', environment, START_FLAGS))
   const [first] = replicas as [ServerProcess, ServerProcess]
   const capabilities = await grantEach(first.url, ACCOUNTS)
-  const shotBy = (capability: string): Shot => ({
-    path: '/v1/egress/fetch',
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${capability}` },
-    body: JSON.stringify({ method: 'GET', url: `https://${HOST}:${port}/v1/items` }),
-  })
   let turn = 0
-  const shots = capabilities.map(shotBy)
+  const shots = capabilities.map((capability) => shotBy(capability, environment))
   const ways: readonly Way[] = [
     { name: 'one account', replicas: [first], shot: () => shots[0]! },
     { name: `${ACCOUNTS} accounts`, replicas: [first], shot: () => shots[turn++ % shots.length]! },
@@ -115,6 +108,7 @@ try {
       median(of.map((run) => run.p99)).toFixed(1),
     ]),
   )
+  printModel(await costsOf(ways[1]!, runs.get(ways[1]!)!))
   const single: Run[] = []
   for (let round = 0; round < ROUNDS; round++) single.push(await load(ways[0]!, 1, 500))
   printTable(
@@ -133,6 +127,34 @@ try {
   await servers.stop()
   await database.stop()
   await behind.close()
+}
+
+/** @returns the environment of a gateway that reaches it */
+async function startUpstream() {
+  const upstream = await servers.start('./peers/upstream.ts', behind.env)
+  return {
+    PORT: '0',
+    GATEWAY_DATA_DIR: join(directory, 'gateway'),
+    GATEWAY_DATABASE_URL: database.url,
+    GATEWAY_LOG_LEVEL: 'error',
+    GATEWAY_RATE_LIMIT: '0',
+    GATEWAY_SERVICE_KEY_CREDITS: '100000000',
+    GATEWAY_OPERATOR_KEY: operatorKey,
+    GATEWAY_DNS_SERVERS: dns.address,
+    GATEWAY_EGRESS_PORTS: new URL(upstream.url).port,
+    NODE_EXTRA_CA_CERTS: caFile,
+  }
+}
+type Environment = Awaited<ReturnType<typeof startUpstream>>
+
+/** One egress fetch. */
+function shotBy(capability: string, { GATEWAY_EGRESS_PORTS: port }: Environment): Shot {
+  return {
+    path: '/v1/egress/fetch',
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${capability}` },
+    body: JSON.stringify({ method: 'GET', url: `https://${HOST}:${port}/v1/items` }),
+  }
 }
 
 interface Way {
@@ -169,6 +191,113 @@ async function load({ replicas, shot }: Way, connections = CLIENTS, requests = R
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
   }
+}
+
+/** Which statements a fetch is, as the server counts them. */
+async function benchStatements(environment: Environment, url: string): Promise<void> {
+  const gateway = await servers.start(
+    '../test/support/loopback-gateway.ts',
+    { ...environment, GATEWAY_DATABASE_URL: url, GATEWAY_DATA_DIR: join(directory, 'statements') },
+    START_FLAGS,
+  )
+  const capabilities = await grantEach(gateway.url, ACCOUNTS)
+  const shots = capabilities.map((capability) => shotBy(capability, environment))
+  let next = 0
+  const send = (requests: number) =>
+    closedLoop(gateway, () => shots[next++ % shots.length]!, { connections: CLIENTS, requests })
+  await send(REQUESTS)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
+  await client.query('SELECT pg_stat_statements_reset()')
+  await send(REQUESTS)
+  const { rows } = await client.query<{
+    query: string
+    calls: string
+    ms: number
+    rows: string
+    wal: string
+  }>(
+    `SELECT query, calls, total_exec_time AS ms, rows, wal_bytes AS wal FROM pg_stat_statements
+     JOIN pg_database ON oid = dbid WHERE datname = current_database() AND calls > 20 ORDER BY total_exec_time DESC LIMIT 8`,
+  )
+  await client.end()
+  await gateway.stop()
+  printTable(
+    `Statements of ${REQUESTS} egress fetches of ${ACCOUNTS} accounts at ${CLIENTS} connections, by pg_stat_statements`,
+    ['statement', 'times', 'for each fetch', 'us for each fetch', 'rows', 'bytes of the log for each fetch'],
+    rows.map(({ query, calls, ms, rows: found, wal }) => [
+      nameOf(query),
+      Number(calls),
+      (Number(calls) / REQUESTS).toFixed(3),
+      ((ms * 1000) / REQUESTS).toFixed(0),
+      Number(found),
+      (Number(wal) / REQUESTS).toFixed(0),
+    ]),
+  )
+}
+
+/** What it writes, or how it begins. */
+function nameOf(query: string): string {
+  const writes = query.matchAll(/\b(UPDATE|INSERT INTO|DELETE FROM) (\w+)/g)
+  const named = Array.from(writes, ([, verb = '', table]) => `${verb.toLowerCase()} ${table}`).join(', ')
+  return named || query.replace(/\s+/g, ' ').slice(0, 60)
+}
+
+/** What one fetch leaves in the log and in the tables, of one more round. */
+async function costsOf(way: Way, of: readonly Run[]): Promise<FetchCosts> {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  const look = async () => {
+    const { rows } = await client.query<{ wal: string; commits: string; rows: string }>(
+      `SELECT pg_current_wal_insert_lsn() - '0/0' AS wal, xact_commit AS commits, tup_inserted - tup_deleted AS rows
+       FROM pg_stat_database WHERE datname = current_database()`,
+    )
+    return rows[0]!
+  }
+  // The counters of a session come with its next idle moment.
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 2000))
+  await settled()
+  const before = await look()
+  await load(way)
+  await settled()
+  const after = await look()
+  await client.end()
+  const each = (name: keyof typeof before) => (Number(after[name]) - Number(before[name])) / REQUESTS
+  return {
+    gatewayMs: median(of.map((run) => run.gatewayMs)),
+    databaseMs: median(of.map((run) => run.databaseMs)),
+    walBytes: each('wal'),
+    commits: each('commits'),
+    rows: each('rows'),
+  }
+}
+
+function printModel(costs: FetchCosts): void {
+  printTable(
+    `Many replicas on one database: a model, from ${costs.gatewayMs.toFixed(2)} ms in the gateway, ${costs.databaseMs.toFixed(2)} ms in the database, ${(costs.walBytes / 1000).toFixed(1)} kB of its log, ${costs.commits.toFixed(2)} commits and ${costs.rows.toFixed(1)} rows a fetch, every core 70 % busy`,
+    [
+      'replicas, a core each',
+      'fetches/s',
+      "database's cores",
+      'mean wait there ms',
+      'log MB/s',
+      'commits/s',
+      'rows a day, millions',
+    ],
+    [1, 10, 100, 1000].map((replicas) => {
+      const demand = demandOf(replicas, costs)
+      return [
+        replicas,
+        demand.perSecond.toFixed(0),
+        demand.cores,
+        demand.waitMs.toFixed(2),
+        demand.walMbPerSecond.toFixed(1),
+        demand.commitsPerSecond.toFixed(0),
+        (demand.rowsPerDay / 1e6).toFixed(0),
+      ]
+    }),
+  )
 }
 
 /** A capability of each of so many accounts. */
@@ -209,6 +338,8 @@ async function benchStore(): Promise<void> {
     [`debit, ${ACCOUNTS} accounts`, debit, ACCOUNTS],
     ["a fetch's work, one account", fetchWork, 1],
     [`a fetch's work, ${ACCOUNTS} accounts`, fetchWork, ACCOUNTS],
+    ["a priced call's work, one account", pricedCall, 1],
+    [`a priced call's work, ${ACCOUNTS} accounts`, pricedCall, ACCOUNTS],
   ]
   const rounds = new Map<string, (readonly number[])[]>(works.map(([name]) => [name, []]))
   for (let round = -1; round < ROUNDS; round++)
