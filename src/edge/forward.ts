@@ -225,16 +225,14 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
       addsKey: !isSafeMethod(request.method) && keyOf(request) === undefined,
       isSending: addresses !== undefined,
     })
-    const reserved = await runner.reserving(attempt, () =>
-      parts.store.reserveEdgeCall({
-        attempt,
-        bootId: parts.bootId,
-        transactionId: newId('txn', attempt.createdAt),
-        cost: ATTEMPT_COST,
-        isBudgeted: false,
-        now: attempt.createdAt,
-      }),
-    )
+    const reserved = await parts.store.reserveEdgeCall({
+      attempt,
+      bootId: parts.bootId,
+      transactionId: newId('txn', attempt.createdAt),
+      cost: ATTEMPT_COST,
+      isBudgeted: false,
+      now: attempt.createdAt,
+    })
     if (!reserved.ok) throw merchantHasNoCredits()
     return { attempt, addresses, balance: reserved.balance }
   }

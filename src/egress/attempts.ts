@@ -56,11 +56,6 @@ export interface AttemptLedger {
   finish(attempt: Attempt, ending: Ending): Promise<Finished>
   /** Gives the credit back. Only for attempts of which no request byte left. */
   refund(attempt: Attempt, outcome: string): Promise<{ balance: number }>
-  /**
-   * For a reservation that the store did not answer: nothing is done on it, and whatever was taken all the same is given back by
-   * `recover`.
-   */
-  abandon(attempt: Attempt): void
   /** Settles what dead processes, and store failures of this one, left behind. */
   recover(): Promise<void>
   get(caller: Caller, attemptId: string): Promise<AttemptRecord>
@@ -72,17 +67,12 @@ export interface AttemptLedger {
 }
 
 const BATCH = 100
-/** After this the server has ended every statement that it was still at when its answer was lost. */
-const TAKEN_LATE_MS = 60_000
-/** A database that is away for long is asked for no more of them afterwards; what is past this is given back after a restart. */
-const MOST_ABANDONED = 10_000
 
 /** Attempts as rows: reserved before the first packet, ended once, read by their account. */
 export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
   const { store, bootId, now, log } = parts
   // Endings that the store would not take. This process is alive, so nobody else's recovery will write them.
   const unwritten = new Map<string, () => Promise<unknown>>()
-  const abandoned = new Map<string, Attempt>()
 
   async function write<T>(attempt: Attempt, command: () => Promise<T>): Promise<T> {
     try {
@@ -109,23 +99,6 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
         // One that still cannot be written must not hold up the others.
         log.error({ [LogField.attempt]: id, err: thrown }, 'an ending could still not be written')
       }
-    }
-  }
-
-  async function giveBackAbandoned(): Promise<void> {
-    for (const [id, attempt] of abandoned) {
-      const at = now()
-      const transactionId = newId('txn', at)
-      const { ok } = await store.refundAttempt({
-        id,
-        bootId,
-        outcome: 'not_reserved',
-        transactionId,
-        now: at,
-      })
-      if (ok)
-        log.warn({ [LogField.attempt]: id }, 'gave back what a reservation took that was never answered')
-      if (ok || at - attempt.createdAt > TAKEN_LATE_MS) abandoned.delete(id)
     }
   }
 
@@ -181,13 +154,8 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       return { balance }
     },
 
-    abandon(attempt) {
-      if (abandoned.size < MOST_ABANDONED) abandoned.set(attempt.id, attempt)
-    },
-
     async recover() {
       await retryUnwritten()
-      await giveBackAbandoned()
       const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: now() })
       if (refunded.length + ambiguous.length > 0)
         log.warn(

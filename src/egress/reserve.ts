@@ -19,7 +19,7 @@ import type { Runner } from './run.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
 export interface ReserveParts {
-  readonly runner: Pick<Runner, 'recall' | 'reserving'>
+  readonly runner: Pick<Runner, 'recall'>
   readonly readPolicy: () => Promise<EgressPolicy>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
@@ -88,17 +88,15 @@ export function createReserve(parts: ReserveParts): (asked: Asked) => Promise<Re
         upstreamKey: keyed?.upstreamKey,
         isSending: addresses !== undefined,
       })
-      const reserved = await runner.reserving(attempt, () =>
-        grant.reserve({
-          attempt,
-          bootId: parts.bootId,
-          transactionId: newId('txn', attempt.createdAt),
-          cost: ATTEMPT_COST,
-          isBudgeted: grant.isBudgeted || credential.isBudgeted,
-          now: attempt.createdAt,
-          once: keyed?.claim,
-        }),
-      )
+      const reserved = await grant.reserve({
+        attempt,
+        bootId: parts.bootId,
+        transactionId: newId('txn', attempt.createdAt),
+        cost: ATTEMPT_COST,
+        isBudgeted: grant.isBudgeted || credential.isBudgeted,
+        now: attempt.createdAt,
+        once: keyed?.claim,
+      })
       if (reserved.ok)
         return {
           ok: true,

@@ -5,7 +5,6 @@ import type { Alerts } from '../core/alerts.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
-import type { Attempt } from '../store/model.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
@@ -56,11 +55,6 @@ export interface Runner {
     credential: SealedCredential | undefined,
   ): Promise<readonly string[] | undefined>
   /**
-   * Makes the reservation of an attempt.
-   * @throws what `reserve` throws; whatever it took all the same is given back
-   */
-  reserving<T>(attempt: Attempt, reserve: () => Promise<T>): Promise<T>
-  /**
    * Ends the attempt, whatever happens.
    * @param tell told of the steps that may take long
    * @throws {GatewayError} target_blocked, upstream_unreachable, credential_unavailable (all refunded), outcome_ambiguous,
@@ -92,16 +86,6 @@ export function createRunner(parts: RunnerParts): Runner {
       const addresses = recallReachable(parts, target, credential)
       if (addresses) await passResolved(parts.fault)
       return addresses
-    },
-
-    async reserving(attempt, reserve) {
-      try {
-        return await reserve()
-      } catch (thrown) {
-        // A store that fails does not say whether it made the attempt.
-        parts.attempts.abandon(attempt)
-        throw thrown
-      }
     },
 
     ready,

@@ -63,7 +63,6 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
     },
     runner: {
       recall: async () => undefined,
-      reserving: (_attempt, reserve) => reserve(),
       async run(paid) {
         steps.push('run')
         sent.push(paid)
@@ -284,7 +283,6 @@ describe('who is asked', () => {
       parts: {
         runner: {
           recall: async () => undefined,
-          reserving: (_attempt, reserve) => reserve(),
           run: async () => Promise.reject(new GatewayError('upstream_unreachable', 'No.')),
         },
       },

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createAttemptLedger } from '../../../src/egress/attempts.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { newId } from '../../../src/lib/ids.ts'
@@ -51,22 +51,17 @@ beforeEach(async () => {
     outcome: null,
     receiptId: null,
   }
-  const reserved = await store.reserveAttempt(reservationOf(attempt))
+  const reserved = await store.reserveAttempt({
+    attempt,
+    bootId: 'boot',
+    transactionId: newId('txn'),
+    cost: 1,
+    isBudgeted: false,
+    now: Date.now(),
+  })
   expect(reserved.ok).toBe(true)
 })
-afterEach(async () => {
-  vi.useRealTimers()
-  await temp.close()
-})
-
-const reservationOf = (of: Attempt) => ({
-  attempt: of,
-  bootId: 'boot',
-  transactionId: newId('txn'),
-  cost: 1,
-  isBudgeted: false,
-  now: Date.now(),
-})
+afterEach(() => temp.close())
 
 const ledger = (given = store) =>
   createAttemptLedger({
@@ -113,38 +108,6 @@ it('gives a credit back later, once, when the store would not take the refund at
   await attempts.recover()
   expect(await stored()).toMatchObject({ state: 'refunded', outcome: 'dns_failed' })
   expect(await temp.store.balance(accountId)).toBe(10)
-})
-
-it('gives back what a reservation took that was never answered, also where it comes late', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  const attempts = ledger()
-  const late = { ...attempt, id: newId('att'), createdAt: Date.now() }
-  attempts.abandon(attempt)
-  attempts.abandon(late)
-  await attempts.recover()
-  expect(await stored()).toMatchObject({ state: 'refunded', outcome: 'not_reserved' })
-  expect(await temp.store.balance(accountId)).toBe(10)
-
-  const reserve = () => store.reserveAttempt(reservationOf(late))
-  expect((await reserve()).ok).toBe(true)
-  failing.add('refundAttempt')
-  await expect(attempts.recover()).rejects.toMatchObject({ code: 'store_unavailable' })
-  failing.clear()
-  await attempts.recover()
-  expect(await temp.store.balance(accountId)).toBe(10)
-})
-
-it('asks no more for a reservation that was never answered once the server has ended it', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  const attempts = ledger()
-  const refund = vi.spyOn(temp.store, 'refundAttempt')
-  attempts.abandon({ ...attempt, id: newId('att'), createdAt: Date.now() })
-  await attempts.recover()
-  vi.advanceTimersByTime(61_000)
-  await attempts.recover()
-  expect(refund).toHaveBeenCalledTimes(2)
-  await attempts.recover()
-  expect(refund).toHaveBeenCalledTimes(2)
 })
 
 it('leaves the attempts of its own process alone', async () => {
