@@ -249,11 +249,18 @@ describe('a base URL behind the gateway', () => {
     expect(payload['stream']).toMatchObject({ end: 'upstream_reset' })
   })
 
-  it('stops the upstream when the program goes away', async () => {
+  it.each([
+    ['in chunks', (_res: ServerResponse) => {}],
+    ['that ends with its connection', (res: ServerResponse) => res.removeHeader('transfer-encoding')],
+  ])('stops the upstream of an answer %s when the program goes away', async (_how, frame) => {
     const closed = Promise.withResolvers<void>()
+    const defects: unknown[] = []
+    const note = (thrown: unknown) => void defects.push(thrown)
+    process.on('uncaughtException', note)
     gw.upstream.respond((_request, res) => {
       res.on('close', () => closed.resolve())
-      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.setHeader('content-type', 'text/event-stream')
+      frame(res)
       res.write('data: one\n\n')
     })
     const leaving = new AbortController()
@@ -264,6 +271,8 @@ describe('a base URL behind the gateway', () => {
     const { record, payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
     expect(record).toMatchObject({ state: 'settled', outcome: 'client_closed' })
     expect(payload['stream']).toMatchObject({ end: 'client_closed', events: 1 })
+    process.off('uncaughtException', note)
+    expect(defects).toEqual([])
   })
 
   it('sends a long body while it comes, and says in the receipt what was sent', async () => {

@@ -1,7 +1,7 @@
 // Kept connections: each has one owner at a time, belongs to one partition, host and port for its whole life, and is
 // handed out again only while its peer is among the addresses vetted for the new request.
 import type { TLSSocket } from 'node:tls'
-import { Client } from 'undici'
+import { Client, errors } from 'undici'
 import { isVetted } from './dial.ts'
 
 export interface Connection {
@@ -51,7 +51,9 @@ export function createConnections(): Connections {
   }
   function discard(connection: Connection): void {
     forget(connection)
-    connection.socket.destroy()
+    // Without a reason undici takes it for the end of an answer that ends with its connection, also of one that was given up: it throws then
+    // where nobody catches it.
+    connection.socket.destroy(new errors.InformationalError('discarded'))
     void connection.client.destroy()
   }
 
@@ -86,7 +88,7 @@ export function createConnections(): Connections {
       })
       const connection = { client, socket, key }
       all.add(connection)
-      socket.once('close', () => discard(connection))
+      socket.on('error', () => {}).once('close', () => discard(connection))
       return connection
     },
 
