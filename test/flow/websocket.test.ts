@@ -236,6 +236,19 @@ describe('a WebSocket behind a base URL', () => {
     },
   )
 
+  it('ends both sides at parts of the secret that come by turns in messages and in pings', async () => {
+    const [first = '', second = '', third = ''] = SECRET.slice(8).match(/.{1,9}/g) ?? []
+    serveWebSockets(gw.upstream, (ws) => {
+      ws.send(`${first}\n`)
+      ws.ping(`${second}\n`)
+      ws.send(`${third}\n`)
+    })
+    const socket = await open()
+    expect((await socket.closed).code).toBe(1008)
+    expect((await receiptOf(attemptOf(socket))).record.outcome).toBe('secret_reflected')
+    expect(Buffer.concat(socket.received).toString()).not.toContain(second)
+  })
+
   it('lets a message go whose end is the beginning of the secret by chance', async () => {
     serveWebSockets(gw.upstream, (ws) => ws.send(`a key begins with ${SECRET.slice(0, 8)}`))
     const socket = await open()

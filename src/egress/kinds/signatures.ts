@@ -83,10 +83,10 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
       return {
         ...opened,
         gate: () => ({
-          async inspect(response) {
+          async inspect(response, seen) {
             const where = findText(response, spellings) ?? (await findSignature(response, isSought, lengths))
             return where === undefined
-              ? gate().inspect(response)
+              ? gate().inspect(response, seen)
               : { ok: false, reason: 'reflected', where, encoding: 'signature' }
           },
         }),

@@ -2,6 +2,7 @@
 // so that no answer, whatever its upstream made of it, keeps the gateway from its other clients.
 import type { Secret } from '../../lib/secret.ts'
 import { createBudget, OverBudget } from './budget.ts'
+import type { SeenParts } from './reading.ts'
 import {
   createLeakSearch,
   type LeakSearch,
@@ -20,8 +21,11 @@ export interface Unsearched {
 export type LeakVerdict = SearchVerdict | Unsearched
 
 export interface LeakGate {
-  /** Never rejects. The response must not be changed before the verdict is there. */
-  inspect(response: Searched): Promise<LeakVerdict>
+  /**
+   * Never rejects. The response must not be changed before the verdict is there.
+   * @param seen of an answer that is searched in pieces: what came before; a piece that a thread has to search adds nothing to it
+   */
+  inspect(response: Searched, seen?: SeenParts): Promise<LeakVerdict>
   /** Makes what it searches by, which takes a millisecond or two: while the answer is awaited nobody waits for that. Never throws. */
   prepare?(): void
 }
@@ -56,10 +60,10 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
           // `inspect` fails in the same way, and says so.
         }
       },
-      async inspect(response) {
+      async inspect(response, seen) {
         if (response.body.length > BYTES_HERE) return threads.search(accountId, sought, response)
         try {
-          return made().inspect(response, createBudget(STEPS_HERE))
+          return made().inspect(response, createBudget(STEPS_HERE), seen)
         } catch (thrown) {
           return thrown instanceof OverBudget
             ? await threads.search(accountId, sought, response)

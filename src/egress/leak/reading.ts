@@ -26,8 +26,8 @@ const MOST_AROUND = 4096
 export const SHORTEST_PART = SHORTEST_STRETCH[1]
 
 export interface Reader {
-  /** Parts of a value that are too short by themselves count together over all that is read of one answer. */
-  readAnswer(budget: Budget): ReadPlace
+  /** @param parts what was seen before of the same answer; parts of a value that are too short by themselves count together */
+  readAnswer(budget: Budget, parts?: SeenParts): ReadPlace
 }
 
 /**
@@ -39,7 +39,7 @@ export interface Reader {
 export type ReadPlace = (bytes: Uint8Array, encodings: readonly string[]) => string | undefined
 
 /** Of each value that a part was seen of, which of its bytes were shown. */
-type Parts = Map<SoughtValue, Uint8Array>
+export type SeenParts = Map<SoughtValue, Uint8Array>
 
 /** @param values every secret in each of its byte forms */
 export function createReader(values: readonly SoughtValue[]): Reader {
@@ -64,7 +64,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     encodings: readonly string[],
     depth: number,
     budget: Budget,
-    parts: Parts,
+    parts: SeenParts,
   ): string | undefined {
     const found = scanPlain(plain, bytes, budget, parts)
     if (found !== undefined) return found
@@ -89,8 +89,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   }
 
   return {
-    readAnswer(budget) {
-      const parts: Parts = new Map()
+    readAnswer(budget, parts = new Map()) {
       return (bytes, encodings) => {
         try {
           return read(bytes, encodings, 0, budget, parts)
@@ -148,7 +147,7 @@ function scanPlain(
   index: GramIndex<FormOfValue>,
   bytes: Uint8Array,
   budget: Budget,
-  parts: Parts,
+  parts: SeenParts,
 ): string | undefined {
   const noted = new Set<SoughtValue>()
   const found = index.scan(bytes, budget, (form, start, end) => {

@@ -3,7 +3,7 @@
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../../lib/secret.ts'
 import type { Budget } from './budget.ts'
-import { createReader, SHORTEST_PART } from './reading.ts'
+import { createReader, type SeenParts, SHORTEST_PART } from './reading.ts'
 import { listValues, MIN_SECRET_BYTES } from './values.ts'
 import type { OutboundResponse } from '../ports.ts'
 
@@ -29,8 +29,11 @@ export interface Sought {
 }
 
 export interface LeakSearch {
-  /** @throws {OverBudget} where the response would cost more than `budget` has left: then nothing is known about it */
-  inspect(response: Searched, budget: Budget): SearchVerdict
+  /**
+   * @param seen parts of the secret in what came before of the same answer; those of this one are added
+   * @throws {OverBudget} where the response would cost more than `budget` has left: then nothing is known about it
+   */
+  inspect(response: Searched, budget: Budget, seen?: SeenParts): SearchVerdict
 }
 
 /** A search is each secret in a hundred disguises, so it must not be kept: opened-credential-cache.ts says for how long it is. */
@@ -38,8 +41,8 @@ export function createLeakSearch({ secrets, scheme }: Sought): LeakSearch {
   const reader = createReader(secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme))))
 
   return {
-    inspect({ statusText, headers, body }, budget) {
-      const read = reader.readAnswer(budget)
+    inspect({ statusText, headers, body }, budget, seen) {
+      const read = reader.readAnswer(budget, seen)
       const probe = (where: Place, bytes: Uint8Array, encodings: readonly string[] = []) => {
         const encoding = bytes.length < SHORTEST_PART ? undefined : read(bytes, encodings)
         return encoding === undefined

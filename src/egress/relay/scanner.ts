@@ -1,6 +1,7 @@
 // Searches an answer while it passes: every piece together with what went before it, and nothing is let go that could be the beginning of
 // the secret. What was found ends it: nothing of the piece that it was found in is released.
 import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
+import type { SeenParts } from '../leak/reading.ts'
 import { createHoldTail, type HoldTail } from '../leak/tail.ts'
 import type { Sought } from '../leak/search.ts'
 import type { OutboundResponse } from '../ports.ts'
@@ -11,6 +12,11 @@ const WINDOW_BYTES = 16 * 1024
 const LEAST_OVERLAP_BYTES = 1024
 /** In its longest form, `\u00xx`, a byte of the secret takes six. */
 const CHARS_PER_BYTE = 6
+/**
+ * Parts that are too short by themselves count together over so much: as over an answer that is searched whole. Over a stream of hours they
+ * would by chance.
+ */
+const PARTS_BYTES = 1024 * 1024
 /** Letters: fewer of them give nothing away, and end every other text. */
 const LEAST_BEGINNING = 4
 
@@ -52,15 +58,22 @@ function tailOf(sought: Sought): HoldTail {
 /**
  * A scanner is the secret in all its forms for as long as the answer passes.
  * @param gate looks at one window, or at a head
+ * @param seen parts of the secret that were seen; one for all scanners of one connection, which have one gate then
  */
-export function createScanner(gate: LeakGate, sought: Sought): Scanner {
+export function createScanner(gate: LeakGate, sought: Sought, seen: SeenParts = new Map()): Scanner {
   const longest = Math.max(...sought.secrets.map((secret) => secret.use((text) => Buffer.byteLength(text))))
   const overlap = Math.max(LEAST_OVERLAP_BYTES, longest * CHARS_PER_BYTE + 64)
   const kept = createKept()
+  let seenBytes = 0
 
   async function window(bytes: Buffer, isRounded: boolean): Promise<Scanned> {
+    seenBytes += bytes.length
+    if (seenBytes > PARTS_BYTES) {
+      seen.clear()
+      seenBytes = bytes.length
+    }
     const { body, fresh } = kept.add(bytes)
-    const verdict = await gate.inspect({ statusText: '', headers: [], body })
+    const verdict = await gate.inspect({ statusText: '', headers: [], body }, seen)
     if (!verdict.ok) return verdict
     const heldBytes = isRounded ? 0 : tailOf(sought)(fresh, overlap)
     const size = fresh.length - heldBytes
@@ -72,7 +85,7 @@ export function createScanner(gate: LeakGate, sought: Sought): Scanner {
   }
 
   return {
-    head: ({ statusText, headers }) => gate.inspect({ statusText, headers, body: Buffer.alloc(0) }),
+    head: ({ statusText, headers }) => gate.inspect({ statusText, headers, body: Buffer.alloc(0) }, seen),
     async push(bytes, isRounded) {
       // What is packed says something only as a whole.
       if (bytes.length <= WINDOW_BYTES || isPacked(bytes)) return await window(bytes, isRounded)

@@ -6,6 +6,7 @@ import { LogField, type Logger } from '../../../lib/log.ts'
 import { acceptOf, listed } from '../../../lib/websocket.ts'
 import { digestResponse } from '../../digest.ts'
 import type { Endings } from '../../endings.ts'
+import type { SeenParts } from '../../leak/reading.ts'
 import type { HeaderPairs } from '../../headers.ts'
 import type { Paid } from '../../paid.ts'
 import type { UpgradedConnection } from '../../ports.ts'
@@ -54,9 +55,11 @@ export function createWebSockets({
         return await endings.fail(paid, { phase: 'after_send', reason: 'malformed' })
       }
       const opened = answered(STATUS)
+      const gate = opened?.gate()
+      const seen: SeenParts = new Map()
       const scannerOf = () =>
-        opened
-          ? createScanner(opened.gate(), { secrets: opened.sought, scheme: paid.credential?.scheme ?? '' })
+        opened && gate
+          ? createScanner(gate, { secrets: opened.sought, scheme: paid.credential?.scheme ?? '' }, seen)
           : passThrough
       const scanners = { messages: scannerOf(), signals: scannerOf() }
       const sent = createSentMessages()
@@ -76,8 +79,11 @@ export function createWebSockets({
       const onDefect = (err: unknown) =>
         log.error({ [LogField.attempt]: attempt.id, err }, 'a message could not be passed on')
       const over = await bridge({ ...sides, scanners, rules, facts, sent, revoked, onDefect })
-      const gate = opened ? 'clean' : 'not_run'
-      const told = await record(paid, over, { headers, stream: facts.at(over.end), gate })
+      const told = await record(paid, over, {
+        headers,
+        stream: facts.at(over.end),
+        gate: gate ? 'clean' : 'not_run',
+      })
       for (const [side, closing] of [
         [sides.program, told.toProgram],
         [sides.upstream, told.toUpstream],

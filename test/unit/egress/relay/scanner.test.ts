@@ -95,6 +95,34 @@ describe('an answer that is searched while it passes', () => {
     expect(line.ok && line.released.toString().endsWith('{"a":"line"}\n')).toBe(true)
   })
 
+  it('counts parts together that are too short by themselves: in its head, and far from one another', async () => {
+    const [first = '', second = '', third = ''] = SECRET.match(/.{1,11}/g) ?? []
+    const far = Buffer.alloc(3000, 'all is well\n')
+    const apart = await passThrough(createSearch(), [
+      Buffer.from(first),
+      far,
+      Buffer.from(second),
+      far,
+      Buffer.from(third),
+    ])
+    expect(apart.stopped).toBe('reflected')
+    expect(String(apart.released)).not.toContain(second)
+
+    const begun = createSearch()
+    const head = await begun.head({ statusText: '', headers: [{ name: 'x-key', value: first }] })
+    expect(head).toEqual({ ok: true })
+    expect((await passThrough(begun, [Buffer.from(second)])).stopped).toBe('reflected')
+
+    // Where answers are searched as wholes, what is as far apart is in two answers.
+    const longAgo = Array.from({ length: 400 }, () => far)
+    const parts = await passThrough(createSearch(), [
+      Buffer.from(`${first}\n`),
+      ...longAgo,
+      Buffer.from(`${second}\n`),
+    ])
+    expect(parts.stopped).toBeUndefined()
+  })
+
   it('looks at windows of a long piece together with what went before them', async () => {
     const filler = Buffer.alloc(16 * 1024 - 10, 'x y ')
     const whole = Buffer.concat([filler, Buffer.from(SECRET), filler])
