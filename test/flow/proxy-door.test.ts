@@ -294,6 +294,30 @@ describe('hosts without a credential', () => {
     await expect.poll(() => passed).toMatchObject([{ way: 'inspect', requests: 1 }])
   })
 
+  it.each(['Content-Length', 'Transfer-Encoding'])(
+    'are sent one request where its Connection header names %s',
+    async (named) => {
+      unknown = 'inspect'
+      const before = world.upstream.requests.length
+      const { socket } = await open(UPSTREAM_HOST, world.upstream.port)
+      const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
+      const hidden = get()
+      const frame =
+        named === 'Content-Length'
+          ? `Content-Length: ${hidden.length}\r\n\r\n${hidden}`
+          : `Transfer-Encoding: chunked\r\n\r\n${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+      const text = `GET /p HTTP/1.1\r\nHost: ${UPSTREAM_HOST}:${world.upstream.port}\r\nConnection: host, ${named}\r\n${frame}`
+      expect((await exchange(tls, text)).status).toBe(200)
+      expect((await exchange(tls, get())).status).toBe(200)
+      tls.destroy()
+      const received = world.upstream.requests.slice(before)
+      expect(received.map(({ target, body }) => [target, String(body)])).toEqual([
+        ['/p', hidden],
+        ['/x', ''],
+      ])
+    },
+  )
+
   it('are never sent a token of this gateway', async () => {
     unknown = 'inspect'
     const before = world.upstream.requests.length

@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { FOR_PROXY } from '../../doors/via/index.ts'
 import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
 import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
+import { checkPath } from '../../egress/target.ts'
 import { passUpgrade, UPGRADE_HEADERS } from '../../doors/proxy/upgrade-hop.ts'
 import type { HeldForHost } from './held.ts'
 
@@ -53,6 +54,15 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
     close: () => agent.destroy(),
     send: (req, res, path, held, upgrade) =>
       new Promise((resolve) => {
+        // The gateway refuses it, too; a proxy before it may resolve such a path, and it would lead out of `/via/`.
+        if (!checkPath(path.split('?', 1)[0] ?? '/', { asWritten: true }).ok) {
+          res
+            .writeHead(400, { 'content-type': 'text/plain', connection: 'close' })
+            .end(
+              'Write the path without dot segments, empty segments and characters that have to be escaped.\n',
+            )
+          return resolve(undefined)
+        }
         const outgoing = request({
           agent,
           protocol: base.protocol,

@@ -1,8 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGatewayRelay } from '../../../../src/cli/run/relay.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
+import { exchange } from '../../../support/proxy-client.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -16,6 +17,15 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+const held = () => ({
+  id: 'cap_1',
+  credentialId: 'crd_1',
+  token: new Secret('agw_cap_of_the_run'),
+  expiresAt: 0,
+})
+const chunked = (body: string) =>
+  `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+
 describe('the door of a run', () => {
   it('hands on what the program says, with the capability of the run, and nothing of proxies and pages', async () => {
     let seen: { url: string | undefined; headers: IncomingHttpHeaders } | undefined
@@ -24,10 +34,9 @@ describe('the door of a run', () => {
       res.writeHead(200, { 'x-gateway-attempt': 'att_1' }).end('hello')
     })
     const relay = createGatewayRelay(gateway)
-    const held = { id: 'cap_1', credentialId: 'crd_1', token: new Secret('agw_cap_of_the_run'), expiresAt: 0 }
     let attempt: Promise<string | undefined> | undefined
     const door = await serve((req, res) => {
-      attempt = relay.send(req, res, '/v1/%7Ea?b=1', held)
+      attempt = relay.send(req, res, '/v1/%7Ea?b=1', held())
     })
     const answer = await fetch(door, {
       headers: {
@@ -47,10 +56,54 @@ describe('the door of a run', () => {
     relay.close()
   })
 
+  it.each([
+    ['GET', 'Content-Length', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
+    ['HEAD', 'Content-Length', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
+    ['DELETE', 'Transfer-Encoding', chunked],
+    ['GET', 'Transfer-Encoding', chunked],
+  ])('makes one request of a %s whose Connection header names its %s', async (method, named, frame) => {
+    const seen: string[] = []
+    const gateway = await serve((req, res) => {
+      let body = ''
+      req.on('data', (piece) => (body += String(piece)))
+      req.on('end', () => {
+        seen.push(`${req.method} ${req.url} ${body}`)
+        res.end('hello')
+      })
+    })
+    const relay = createGatewayRelay(gateway)
+    const door = await serve((req, res) => void relay.send(req, res, '/v1', held()))
+    const hidden = 'POST /v1/egress/fetch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n'
+    const socket = connect(Number(new URL(door).port), '127.0.0.1')
+    const answer = await exchange(
+      socket,
+      `${method} / HTTP/1.1\r\nHost: localhost\r\nConnection: ${named}, close\r\n${frame(hidden)}`,
+    )
+    expect(answer.status).toBe(200)
+    // What was hidden would be answered before another request on the same connection.
+    await (await fetch(door)).text()
+    expect(seen).toEqual([`${method} /via/crd_1/v1 ${hidden}`, 'GET /via/crd_1/v1 '])
+    relay.close()
+  })
+
+  it.each(['/../../mcp', '/v1/%2e%2e/%2E%2E/mcp', '/v1/..%2f..', '//mcp', '/v1\\..\\mcp', '/..;a/mcp'])(
+    'hands on no path that a proxy before the gateway could lead out of /via/: %s',
+    async (path) => {
+      let asked = 0
+      const gateway = await serve((_req, res) => {
+        asked++
+        res.end()
+      })
+      const relay = createGatewayRelay(gateway)
+      const door = await serve((req, res) => void relay.send(req, res, path, held()))
+      expect([(await fetch(door)).status, asked]).toEqual([400, 0])
+      relay.close()
+    },
+  )
+
   it('tells the program that the gateway does not answer', async () => {
     const relay = createGatewayRelay('http://127.0.0.1:1')
-    const held = { id: 'cap_1', credentialId: 'crd_1', token: new Secret('agw_cap_x'), expiresAt: 0 }
-    const door = await serve((req, res) => void relay.send(req, res, '/', held))
+    const door = await serve((req, res) => void relay.send(req, res, '/', held()))
     const answer = await fetch(door)
     expect([answer.status, await answer.text()]).toEqual([
       502,
