@@ -15,10 +15,12 @@ const OF_CONNECTION = words(
 )
 /** They say who asks, from where, or another target: the upstream is asked by the gateway. */
 const OF_ROUTE = words(
-  'forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port x-real-ip x-original-url x-rewrite-url',
+  'forwarded via proxy x-real-ip true-client-ip x-client-ip x-host x-http-host-override x-original-url x-original-uri ' +
+    'x-original-path x-original-host x-original-method x-rewrite-url x-override-url x-http-destinationurl x-envoy-original-path',
 )
+const OF_OTHERS = /^(?:proxy|x-gateway|x-forwarded)-/
 /** A part of an answer could not be searched for what begins before it. */
-const OF_RANGES = words('range if-range')
+const OF_RANGES = words('range if-range request-range x-ms-range')
 /** Where services take keys. A program's own key for the host is never sent beside ours. */
 const OF_CREDENTIALS = words(
   'authorization x-api-key api-key apikey x-goog-api-key x-auth-token x-access-token private-token x-amz-security-token ' +
@@ -65,31 +67,33 @@ export interface RequestHeaderRules {
 /** Whether a header is one in which services take keys, or this credential's own goes there. */
 export const takesKey = (name: string, placements: readonly Placement[]): boolean =>
   OF_CREDENTIALS.has(spelled(name)) ||
-  placements.some((placement) => placement.in === 'header' && placement.name === name.toLowerCase())
+  placements.some((placement) => placement.in === 'header' && spelled(placement.name) === spelled(name))
 
 /** @returns lower-case names, sorted, without whatever carries a credential; identity is asked for */
 export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules): HeaderPairs {
   const replaced = new Set(
     rules.placements.flatMap((placement) =>
-      placement.in === 'header' ? [placement.name] : placement.in === 'cookie' ? ['cookie'] : [],
+      placement.in === 'header' ? [spelled(placement.name)] : placement.in === 'cookie' ? ['cookie'] : [],
     ),
   )
   const named = namedByConnection(given)
+  const mayPass = (name: string) =>
+    !OF_CONNECTION.has(name) &&
+    !OF_ROUTE.has(name) &&
+    !OF_OTHERS.test(name) &&
+    !OF_RANGES.has(name) &&
+    !OF_CREDENTIALS.has(name) &&
+    !replaced.has(name) &&
+    !(rules.isSigned && OF_SIGNATURES.has(name)) &&
+    (name !== 'cookie' || rules.passesCookies)
   const picked = given
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .map(([name, value]) => [name, name === SUBPROTOCOLS ? withoutTokens(value) : value] as const)
     .filter(
       ([name, value]) =>
-        !(name === SUBPROTOCOLS && value === '') &&
-        !OF_CONNECTION.has(name) &&
-        !OF_ROUTE.has(spelled(name)) &&
-        !OF_RANGES.has(name) &&
-        !OF_CREDENTIALS.has(spelled(name)) &&
-        !replaced.has(name) &&
+        mayPass(spelled(name)) &&
         !named.has(name) &&
-        !/^(?:proxy-|x-gateway-)/.test(name) &&
-        !(rules.isSigned && OF_SIGNATURES.has(name)) &&
-        (name !== 'cookie' || rules.passesCookies) &&
+        !(name === SUBPROTOCOLS && value === '') &&
         !OWN_TOKEN.test(value),
     )
   return [...picked, ['accept-encoding', 'identity'] as const].toSorted(([a], [b]) =>

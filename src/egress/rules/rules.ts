@@ -47,9 +47,12 @@ function fits({ decision, methods, host, segments }: Rule, request: ScopedReques
   if (segments === undefined) return true
   if (decision === 'allow') return fitsPath(segments, request.path.slice(1).split('/'))
   // A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
-  const pattern = loosely(`/${segments.join('/')}`)
   const hasTwoReadings = /%2f/i.test(request.path)
-  return hasTwoReadings ? fitsAnyReading(pattern, request.path) : fitsPath(pattern, loosely(request.path))
+  return [loosely, mostLoosely].some((read) => {
+    const pattern = read(`/${segments.join('/')}`)
+    const path = read(request.path)
+    return hasTwoReadings ? fitsAnyReading(pattern, path, request.path) : fitsPath(pattern, path)
+  })
 }
 
 function fitsPath(pattern: readonly string[], path: readonly string[]): boolean {
@@ -60,8 +63,7 @@ function fitsPath(pattern: readonly string[], path: readonly string[]): boolean 
 }
 
 /** A server takes each `%2F` for a slash or for a character of the segment, and nobody but the server knows which. */
-function fitsAnyReading(pattern: readonly string[], path: string): boolean {
-  const pieces = loosely(path)
+function fitsAnyReading(pattern: readonly string[], pieces: readonly string[], path: string): boolean {
   const isJoined = path
     .slice(1)
     .match(/\/|%2f/gi)
@@ -97,6 +99,25 @@ function loosely(path: string): readonly string[] {
   }
   const segments = text.toLowerCase().slice(1).split('/')
   return segments.at(-1) === '' ? segments.slice(0, -1) : segments
+}
+
+/** What frameworks take off the end of a path, and answer in that form. */
+const FORMAT = /\.(?:json|xml|html?|csv|txt|js|ya?ml|rss|atom)$/
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+
+/** Also without what some file systems and frameworks drop: dots and spaces at the end of a segment, a format, letters that show nothing. */
+function mostLoosely(path: string): readonly string[] {
+  const segments = loosely(path).map((segment) =>
+    segment
+      .normalize('NFKC')
+      .replaceAll(INVISIBLE, '')
+      // Some letters have one capital letter with others.
+      .toUpperCase()
+      .toLowerCase()
+      .replace(/[.\s]+$/, ''),
+  )
+  const last = segments.at(-1)?.replace(FORMAT, '') ?? ''
+  return last === '' ? segments.slice(0, -1) : segments.with(-1, last)
 }
 
 /** The first rule whose path no request can have, and why. Undefined where every rule can fit. */

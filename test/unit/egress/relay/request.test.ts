@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../../../src/egress/relay/credential.ts'
-import { joinPairs, pickAnswerHeaders, pickProgramHeaders } from '../../../../src/egress/relay/headers.ts'
+import {
+  joinPairs,
+  pickAnswerHeaders,
+  pickProgramHeaders,
+  takesKey,
+} from '../../../../src/egress/relay/headers.ts'
 import { createStreamLimits } from '../../../../src/egress/relay/streams.ts'
 import { programTarget } from '../../../../src/egress/relay/target.ts'
 import type { HeldCapability, SealedCredential } from '../../../../src/store/ports.ts'
@@ -50,7 +55,43 @@ describe('headers of a program', () => {
 
   it('never bring them in the spelling that a server’s variables make the same of', () => {
     expect(names([['X_Api_Key', 'mine']])).toEqual(['accept-encoding'])
-    expect(names([['X_Original_URL', '/admin']])).toEqual(['accept-encoding'])
+    for (const name of [
+      'X_Original_URL',
+      'Transfer_Encoding',
+      'Content_Length',
+      'Accept_Encoding',
+      'Proxy_Authorization',
+      'X_Gateway_Capability',
+      'X_Forwarded_Host',
+      'If_Range',
+    ])
+      expect(names([[name, 'mine']])).toEqual(['accept-encoding'])
+    const placements = [{ in: 'header', name: 'x-service-key' }]
+    for (const name of ['X_Service_Key', 'x-service_key'])
+      expect(names([[name, 'mine']], { placements })).toEqual(['accept-encoding'])
+    expect(
+      names([['X-Service-Key', 'mine']], { placements: [{ in: 'header', name: 'x_service_key' }] }),
+    ).toEqual(['accept-encoding'])
+  })
+
+  it.each([
+    'X-Forwarded-Uri',
+    'X-Forwarded-Prefix',
+    'X-Original-URI',
+    'X-Original-Method',
+    'X-Override-URL',
+    'X-Host',
+    'Proxy',
+    'Request-Range',
+    'x-ms-range',
+  ])('never ask for another target, or for a part of an answer: %s', (name) =>
+    expect(names([[name, '/x']])).toEqual(['accept-encoding']),
+  )
+
+  it('are those of a key wherever a server takes them for the credential’s own', () => {
+    const placements = [{ in: 'header', name: 'x-service-key' } as const]
+    expect(takesKey('X_Service_Key', placements)).toBe(true)
+    expect(takesKey('X-Service', placements)).toBe(false)
   })
 
   it('are joined under their name, whatever that is to an object', () => {

@@ -43,6 +43,34 @@ describe('what is denied or asked about', () => {
       })
   })
 
+  it.each([
+    '/admin.',
+    '/admin%20',
+    '/admin.%20.',
+    '/admin/%20',
+    '/admin.json',
+    '/ADMIN.XML',
+    '/adm%E2%80%8Bin',
+    '/adm%C2%ADin/',
+    '/%EF%BD%81dmin',
+    '/adm%C4%B1n',
+  ])('is so where a server drops or folds what is beside it: %s', (path) => {
+    expect(judge(['deny * */admin', 'allow * *'], { path }).decision).toBe('deny')
+    expect(judge(['deny * */admin.json', 'allow * *'], { path }).decision).toBe('deny')
+    expect(judge(['ask * */x/*', 'allow * *'], { path: `/x${path.replace(/\/$/, '')}` }).decision).toBe('ask')
+  })
+
+  it('is so for a star where all of the segment would be dropped', () => {
+    for (const path of ['/x/...', '/x/%20', '/x/%E2%80%8B', '/x/.json'])
+      expect(judge(['deny * */x/*', 'allow * *'], { path }).decision).toBe('deny')
+    expect(judge(['deny * */x/*/y', 'allow * *'], { path: '/x/%20/y' }).decision).toBe('deny')
+  })
+
+  it('is not what merely begins alike', () => {
+    for (const path of ['/administrators', '/admin.d', '/admin.json/x', '/admin-', '/admin.1'])
+      expect(judge(['deny * */admin', 'allow * *'], { path }).decision).toBe('allow')
+  })
+
   it('is so for a segment that is escaped, and for one that is a slash in an escape', () => {
     expect(judge(['deny * */caf%C3%A9/**', 'allow * *'], { path: '/caf%C3%A9' }).decision).toBe('deny')
     expect(judge(['deny * */caf%C3%A9/**', 'allow * *'], { path: '/CAF%C3%89/x' }).decision).toBe('deny')
