@@ -11,6 +11,7 @@ import { createProxyDoor } from '../doors/proxy/index.ts'
 import type { ProxyDoorParts, ProxyWatch } from '../doors/proxy/ports.ts'
 import { createRelayedCalls } from '../doors/relayed-call.ts'
 import type { OpenEgress } from '../egress/index.ts'
+import { createStreamLimits } from '../egress/relay/streams.ts'
 import { coversHost } from '../egress/scope.ts'
 import { openInstallationAuthority } from '../interception/roots.ts'
 import type { Logger } from '../lib/log.ts'
@@ -20,6 +21,8 @@ import type { Platform } from './platform.ts'
 import { createOutside } from './proxy-outside.ts'
 
 const PER_MINUTE = 1_200
+/** Connections open: a tunnel is two, and may be silent for ten minutes. */
+const MOST_OPEN = { inAll: 2048, ofAccount: 1024, ofCapability: 256 }
 const RENEW_MS = 6 * 3_600_000
 
 /** The operator's egress policy, and the limit that people set while the gateway runs. */
@@ -46,6 +49,7 @@ export async function openProxy(
   lifetime.onClose(renewEvery(RENEW_MS, () => authority.renew(), log))
   const relayed = createRelayedCalls(parts)
   const limiter = createRateLimiter(parts.callsPerMinute, platform.rates?.of('proxy'))
+  const places = createStreamLimits(MOST_OPEN, 'connections open')
 
   const identify: ProxyDoorParts['identify'] = async (token, address) => {
     if (token === undefined)
@@ -69,6 +73,7 @@ export async function openProxy(
       },
       relay: (req, res, url, upgrade) =>
         relayed.relay({ req, res, context: httpContext(req, 0), target: { url }, token, upgrade }),
+      enter: () => places.enter(capability.accountId, capability.rootId),
       watchRevocation: () => parts.watchRevocation(id),
     }
   }

@@ -22,6 +22,8 @@ let proxy: string
 let ca: string
 let unknown: UnknownHosts = 'deny'
 let isCovered = true
+/** Places for connections; each test has its own, since connections of the one before may still end. */
+let places = { left: Infinity }
 const relayed: string[] = []
 const passed: Passage[] = []
 const refused: Refusal[] = []
@@ -46,6 +48,13 @@ beforeAll(async () => {
         id: 'agent-1',
         unknown,
         covers: (host) => isCovered && host === COVERED,
+        enter() {
+          const mine = places
+          if (mine.left <= 0)
+            throw new GatewayError('rate_limited', 'Too many.', { extras: { retry_after_seconds: 1 } })
+          mine.left--
+          return () => void mine.left++
+        },
         async relay(req, res, url) {
           let body = ''
           for await (const chunk of req) body += String(chunk)
@@ -81,6 +90,7 @@ afterAll(async () => {
 beforeEach(() => {
   unknown = 'deny'
   isCovered = true
+  places = { left: Infinity }
   for (const list of [relayed, passed, refused]) list.length = 0
 })
 
@@ -315,6 +325,25 @@ describe('hosts without a credential', () => {
         ['/p', hidden],
         ['/x', ''],
       ])
+    },
+  )
+
+  it.each(['tunnel', 'inspect'] as const)(
+    'take a place for as long as they are open, and none where there is none left: %s',
+    async (way) => {
+      unknown = way
+      places = { left: 1 }
+      const first = await open(UPSTREAM_HOST, world.upstream.port)
+      const tls = await startTls(first.socket, {
+        ca: way === 'tunnel' ? world.ca.pem : ca,
+        servername: UPSTREAM_HOST,
+      })
+      const { status, head } = await open(UPSTREAM_HOST, world.upstream.port)
+      expect([status, head.includes('retry-after: 1')]).toEqual([429, true])
+      tls.destroy()
+      await expect.poll(() => places.left).toBe(1)
+      // Whoever is refused takes none.
+      expect((await open('private.example.com')).status).toBe(way === 'tunnel' ? 403 : 200)
     },
   )
 

@@ -173,7 +173,7 @@ export function refusalHeaders(error: GatewayError): Record<string, string> {
   if (allow) headers['allow'] = allow.join(', ')
   if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="agent-gateway"'
   // The rest of a refused body would be read as the next request.
-  if (error.code === 'body_too_large') headers['connection'] = 'close'
+  if (error.code === 'body_too_large' || error.reason === 'body_slow') headers['connection'] = 'close'
   return headers
 }
 

@@ -44,11 +44,13 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
   async function connect(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy())
     let agent: ProxyAgent | undefined
+    let leave: (() => void) | undefined
     try {
       const { remoteAddress = 'local', remotePort } = req.socket
       agent = await parts.identify(presentedIdentity(req), remoteAddress, remotePort)
       const to = readDestination(req.url ?? '', parts.targets)
       const way = await wayTo(agent, to)
+      leave = agent.enter?.()
       if (way === 'tunnel') await tunnel(socket, head, agent, to)
       else await intercept(socket, head, agent, to, way)
     } catch (thrown) {
@@ -61,6 +63,8 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
         detail: error.message,
       })
       refuseConnect(socket, error, baseUrl)
+    } finally {
+      leave?.()
     }
   }
 

@@ -24,6 +24,12 @@ export interface ProxyAgent {
    * @param upgrade where it asks for a WebSocket; `res` is its own then
    */
   relay(req: IncomingMessage, res: ServerResponse, url: string, upgrade?: UpgradeRequest): Promise<void>
+  /**
+   * Takes a place for a connection that is let through; left out where there is no bound.
+   * @returns what gives it back, once
+   * @throws {GatewayError} rate_limited
+   */
+  enter?(): () => void
   /** Told when the agent may not use the door any more, for connections that nobody opens; left out where it always may. */
   watchRevocation?(): { readonly signal: AbortSignal; leave(): void }
 }

@@ -7,6 +7,8 @@ import type { HttpExchange } from '../../core/message.ts'
 
 /** A body of up to so many bytes waits until it is whole. */
 const SHORT_BYTES = 256 * 1024
+/** Longest wait for that: it holds one of the places for requests meanwhile. Once it is sent, the clocks of the exchange count. */
+const READ_MS = 60_000
 
 export interface ReadBody {
   /** All of it, where it is short or had to be read whole. */
@@ -26,11 +28,15 @@ export interface SentBody {
 /**
  * @param maxBytes of all of it
  * @param isWhole whether a long one is read whole, too: the secret goes into it, or a signature goes over it
- * @throws {GatewayError} body_too_large, request_invalid where the program goes away
+ * @throws {GatewayError} body_too_large, request_invalid where the program goes away or takes too long
  */
 export async function readBody(
   { body, bodyBytes = 0 }: Pick<HttpExchange, 'body' | 'bodyBytes'>,
-  { maxBytes, isWhole }: { readonly maxBytes: number; readonly isWhole: boolean },
+  {
+    maxBytes,
+    isWhole,
+    readMs = READ_MS,
+  }: { readonly maxBytes: number; readonly isWhole: boolean; readonly readMs?: number },
 ): Promise<ReadBody> {
   if (bodyBytes > maxBytes) throw tooLarge(maxBytes)
   if (!body) return { whole: undefined, streamed: undefined }
@@ -38,11 +44,18 @@ export async function readBody(
   const first: Buffer[] = []
   let size = 0
   const most = isWhole ? maxBytes : Math.min(SHORT_BYTES, maxBytes)
-  while (size <= most) {
-    const next = await nextOf(pieces)
-    if (next === undefined) return { whole: Buffer.concat(first, size), streamed: undefined }
-    first.push(next)
-    size += next.length
+  const late = Promise.withResolvers<never>()
+  late.promise.catch(() => {})
+  const timer = setTimeout(() => late.reject(tooSlow(readMs)), readMs)
+  try {
+    while (size <= most) {
+      const next = await Promise.race([nextOf(pieces), late.promise])
+      if (next === undefined) return { whole: Buffer.concat(first, size), streamed: undefined }
+      first.push(next)
+      size += next.length
+    }
+  } finally {
+    clearTimeout(timer)
   }
   if (size > maxBytes) throw tooLarge(maxBytes)
   return { whole: undefined, streamed: Readable.from(rejoin(first, pieces), { objectMode: false }) }
@@ -83,6 +96,13 @@ export function countSent({ whole, streamed }: ReadBody, maxBytes: number): Sent
     digest: () => `sha-256=:${hash.copy().digest('base64')}:`,
   }
 }
+
+const tooSlow = (readMs: number) =>
+  new GatewayError(
+    'request_invalid',
+    `Send the request body, or its first ${SHORT_BYTES / 1024} KiB, within ${Math.round(readMs / 1000)} s. Nothing was sent or charged.`,
+    { reason: 'body_slow' },
+  )
 
 const tooLarge = (maxBytes: number) =>
   new GatewayError(

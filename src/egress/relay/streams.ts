@@ -1,7 +1,13 @@
-// How many exchanges are under way at once: each holds connections, buffers and the forms of a secret for as long as it takes.
+// How many exchanges, or connections of a proxy, are under way at once: each holds connections and buffers for as long as it takes.
 import { GatewayError } from '../../core/errors.ts'
 
-const MOST = { inAll: 256, ofAccount: 128, ofCapability: 32 }
+export interface MostAtOnce {
+  readonly inAll: number
+  readonly ofAccount: number
+  readonly ofCapability: number
+}
+
+const MOST: MostAtOnce = { inAll: 256, ofAccount: 128, ofCapability: 32 }
 
 export interface StreamLimits {
   /**
@@ -13,8 +19,11 @@ export interface StreamLimits {
   enter(accountId: string, rootId: string): () => void
 }
 
-/** Counts in this process, whose memory it is. */
-export function createStreamLimits(most = MOST): StreamLimits {
+/**
+ * Counts in this process, whose memory it is.
+ * @param what for the words of a refusal
+ */
+export function createStreamLimits(most = MOST, what = 'requests under way'): StreamLimits {
   let total = 0
   const ofAccounts = createCounts()
   const ofCapabilities = createCounts()
@@ -22,10 +31,10 @@ export function createStreamLimits(most = MOST): StreamLimits {
   return {
     enter(accountId, rootId) {
       if (ofCapabilities.of(rootId) >= most.ofCapability)
-        throw tooMany(`This capability has ${most.ofCapability} requests under way`)
+        throw tooMany(`This capability has ${most.ofCapability} ${what}`)
       if (ofAccounts.of(accountId) >= most.ofAccount)
-        throw tooMany(`This account has ${most.ofAccount} requests under way`)
-      if (total >= most.inAll) throw tooMany('Too many requests of programs are under way')
+        throw tooMany(`This account has ${most.ofAccount} ${what}`)
+      if (total >= most.inAll) throw tooMany(`Programs have too many ${what}`)
       count(1)
       let isIn = true
       return () => {

@@ -182,11 +182,11 @@ describe('requests under way', () => {
     limits.enter('acct_1', 'b')
     expect(() => limits.enter('acct_1', 'c')).toThrow('This account has 3 requests under way')
     limits.enter('acct_2', 'd')
-    expect(() => limits.enter('acct_2', 'd')).toThrow('Too many requests')
+    expect(() => limits.enter('acct_2', 'd')).toThrow('Programs have too many requests')
     leave()
     leave()
     limits.enter('acct_1', 'a')
-    expect(() => limits.enter('acct_2', 'd')).toThrow('Too many requests')
+    expect(() => limits.enter('acct_2', 'd')).toThrow('Programs have too many requests')
   })
 })
 
