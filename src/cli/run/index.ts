@@ -95,6 +95,7 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
       policy,
       dryRun: options.dryRun && createDryRun(policy),
       isSandboxed: options.sandbox === true,
+      secretFiles: secretFilesOf(options),
       command,
       env: process.env,
       summaryFile: options.summary,
@@ -103,6 +104,14 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
     await sandbox?.close()
   }
 }
+
+/** Whatever the options and the environment name as a file of this gateway: most of them hold a key. */
+const secretFilesOf = ({ capabilityFile, keyFile }: RunOptions): readonly string[] => [
+  ...[capabilityFile, keyFile].filter((file) => file !== undefined),
+  ...Object.entries(process.env).flatMap(([name, value]) =>
+    /^GATEWAY_\w+_FILE$/.test(name) && value ? value.split(',').map((file) => file.trim()) : [],
+  ),
+]
 
 /** @returns a sandbox in this process where no gateway is named and none runs */
 async function findGateway(options: RunOptions, config: Config): Promise<EmbeddedSandbox | undefined> {

@@ -1,11 +1,14 @@
 // Containment on Linux: bubblewrap with an empty network namespace. The one way out is the door, as a Unix socket that is bound into it; a small
-// forwarder on the inner loopback makes an address of it, since programs take no socket for a proxy. Pure, but for `findBubblewrap`.
+// forwarder on the inner loopback makes an address of it, since programs take no socket for a proxy. Pure, but for what looks at this machine: `findBubblewrap`, `findSockets`, `canTypeIntoTerminal`.
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { CommandFailure, Exit } from '../exit.ts'
 
 /** The port of the door inside; nothing else listens there. */
 export const INNER_PORT = 8403
+/** Where the doors of runs are, whatever the folder for temporary files is: no sandbox shows it, so that none reaches the door of another run. */
+export const DOORS_FOLDER = '/tmp'
 
 /**
  * The forwarder, and then the program, with the same output. It is given the socket, the port and the command as arguments.
@@ -26,13 +29,15 @@ server.listen(Number(port), '127.0.0.1', () => {
 })`
 
 export interface SandboxPlan {
-  /** The Unix socket of the door, in a folder that may be seen inside. */
+  /** The Unix socket of the door, in a folder of its own. */
   readonly socket: string
   /** The folder of the run, with the certificates. */
   readonly runFolder: string
   readonly workingDirectory: string
   /** Not to be seen inside: the data of the gateway, and what `login` keeps. */
   readonly hidden: readonly string[]
+  /** Files that cannot be opened inside: with secrets, and sockets of other programs. */
+  readonly hiddenFiles: readonly string[]
   readonly node: string
   /** Whether input could be typed into this terminal from inside (TIOCSTI); then the program gets no controlling terminal. */
   readonly needsNewSession: boolean
@@ -41,21 +46,24 @@ export interface SandboxPlan {
 
 /**
  * What lies in `/run` and `/tmp` are the sockets of other programs: of Docker, of the desktop, of the agent with the SSH keys. Whoever reaches
- * one of those is out. Later mounts lie over earlier ones, so what is hidden comes last.
+ * one of those is out, and so is a root without capabilities who may write to `/proc/sys`: the kernel starts what `core_pattern` names, outside.
+ * Later mounts lie over earlier ones, so what is hidden comes last.
  */
 export function bubblewrapArguments(plan: SandboxPlan): string[] {
-  const { socket, runFolder, workingDirectory, hidden, node, needsNewSession, command } = plan
+  const { socket, runFolder, workingDirectory, hidden, hiddenFiles, node, needsNewSession, command } = plan
   const tmpfs = (path: string) => ['--tmpfs', path]
   const prepared = [
     '--unshare-net --unshare-pid --unshare-ipc --cap-drop ALL --die-with-parent'.split(' '),
     needsNewSession ? ['--new-session'] : [],
     '--bind / / --dev /dev --proc /proc'.split(' '),
+    ['/proc/sys', '/sys'].flatMap((path) => ['--ro-bind-try', path, path]),
     ['/run', '/tmp', '/var/tmp'].flatMap(tmpfs),
     isBelowTmp(workingDirectory) ? ['--bind', workingDirectory, workingDirectory] : [],
-    ['--ro-bind', runFolder, runFolder],
+    [runFolder, dirname(socket)].flatMap((path) => ['--ro-bind', path, path]),
     isBelowTmp(node) ? ['--ro-bind', node, node] : [],
     // On NixOS the programs themselves are found there.
     ['--ro-bind-try', '/run/current-system', '/run/current-system'],
+    hiddenFiles.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     hidden.flatMap(tmpfs),
     ['--chdir', workingDirectory],
   ]
@@ -63,6 +71,28 @@ export function bubblewrapArguments(plan: SandboxPlan): string[] {
 }
 
 const isBelowTmp = (path: string) => /^\/(?:run|tmp|var\/tmp)\//.test(path)
+
+/**
+ * The sockets on which somebody listens now and that would be seen inside: in a home folder, or where a service keeps its own.
+ * @returns their paths, without links
+ */
+export async function findSockets(workingDirectory: string): Promise<readonly string[]> {
+  // proc_net(5): the path is what stands behind the inode; sockets of other roots have theirs there, too.
+  const table = await readFile('/proc/net/unix', 'utf8').catch(() => '')
+  const named = table.split('\n').flatMap((line) => /^(?:\S+ +){6}\d+ (\/.*)$/.exec(line)?.[1] ?? [])
+  const found = await Promise.all(
+    [...new Set(named)].map(async (path) => {
+      try {
+        const real = await realpath(path)
+        const isSeen = !isBelowTmp(real) || real.startsWith(`${workingDirectory}/`)
+        return isSeen && (await stat(real)).isSocket() ? [real] : []
+      } catch {
+        return []
+      }
+    }),
+  )
+  return [...new Set(found.flat())]
+}
 
 /** @throws {CommandFailure} where bubblewrap is missing or the machine allows no namespaces */
 export async function findBubblewrap(): Promise<string> {

@@ -1,6 +1,6 @@
 // One run: what it holds, its private door, its files, the program, and what is said of it at the end.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { egressAttemptsList } from '../../../tools/egress-attempts-list.ts'
@@ -22,7 +22,14 @@ import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
 import type { RunPolicy } from './policy.ts'
 import { createGatewayRelay } from './relay.ts'
-import { bubblewrapArguments, canTypeIntoTerminal, findBubblewrap, INNER_PORT } from './sandbox.ts'
+import {
+  bubblewrapArguments,
+  canTypeIntoTerminal,
+  DOORS_FOLDER,
+  findBubblewrap,
+  findSockets,
+  INNER_PORT,
+} from './sandbox.ts'
 import { seatbeltProfile } from './seatbelt.ts'
 import { createRunRecord, describeRun, type RunAttempt } from './summary.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
@@ -46,6 +53,8 @@ export interface RunParts {
   /** Writes down what is called, where the run is one that is only looked at. */
   readonly dryRun?: DryRun | undefined
   readonly isSandboxed: boolean
+  /** Files with keys of the gateway, which are out of reach in a sandbox. */
+  readonly secretFiles: readonly string[]
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   /** File for the summary as JSON. */
@@ -64,7 +73,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const record = createRunRecord()
   const relay = createGatewayRelay(client.url)
   const password = randomBytes(18).toString('base64url')
-  // Nobody else reaches a socket in the folder of the run: there the caller is proven.
+  // No other user, and no other sandbox, reaches a socket there: the caller is proven.
   const isOpen = wrapper === 'bwrap'
   const agent = createAgent(parts, relay)
   const door = createProxyDoor({
@@ -91,9 +100,12 @@ export async function runProgram(parts: RunParts): Promise<number> {
   })
   const ending = takeEndingSignals()
   let folder: RunFolder | undefined
+  let doorFolder: string | undefined
   try {
     folder = await makeRunFolder(authority.trusted(), env)
-    const proxy = await listen(door, folder, { isOpen, password })
+    if (isOpen) doorFolder = await mkdtemp(join(DOORS_FOLDER, 'agent-gateway-door-'))
+    const socket = doorFolder && join(doorFolder, 'door.sock')
+    const proxy = await listen(door, { socket, password })
     const variables = {
       ...proxyVariables(proxy),
       ...trustVariables(folder),
@@ -102,7 +114,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
       ...placeholderVariables(await listProviders(client), holder.providers),
     }
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
-    const command = await wrap(parts, wrapper, folder, new URL(proxy).port)
+    const command = await wrap(parts, wrapper, folder, { socket, port: new URL(proxy).port })
     const early = ending.early()
     if (early !== undefined) {
       process.stderr.write(`agent-gateway run: told to end (${early}) before the program was started.\n`)
@@ -127,6 +139,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
         `agent-gateway run: ${left} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.\n`,
       )
     await folder?.remove()
+    if (doorFolder !== undefined) await rm(doorFolder, { recursive: true, force: true })
     ending.release()
   }
 }
@@ -181,15 +194,14 @@ function isSame(one: string, other: string): boolean {
 /** @returns the address of the door, as the program sees it */
 async function listen(
   door: ReturnType<typeof createProxyDoor>,
-  folder: RunFolder,
-  { isOpen, password }: { readonly isOpen: boolean; readonly password: string },
+  { socket, password }: { readonly socket: string | undefined; readonly password: string },
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     door.server.once('error', reject)
-    if (isOpen) door.server.listen(socketIn(folder), resolve)
+    if (socket !== undefined) door.server.listen(socket, resolve)
     else door.server.listen(0, '127.0.0.1', resolve)
   })
-  if (isOpen) return `http://127.0.0.1:${INNER_PORT}`
+  if (socket !== undefined) return `http://127.0.0.1:${INNER_PORT}`
   return `http://agent:${password}@127.0.0.1:${(door.server.address() as AddressInfo).port}`
 }
 
@@ -197,32 +209,32 @@ async function listen(
 const isOwn = async (port: number | undefined, door: ReturnType<typeof createProxyDoor>): Promise<boolean> =>
   port !== undefined && (await isOfProcess(port, (door.server.address() as AddressInfo).port, process.pid))
 
-const socketIn = ({ path }: RunFolder) => join(path, 'door.sock')
-
 const findWrapper = async (): Promise<'bwrap' | 'sandbox-exec'> =>
   process.platform === 'darwin' ? 'sandbox-exec' : ((await findBubblewrap()) as 'bwrap')
 
 /** The command, within whatever contains it. */
 async function wrap(
-  { config, command }: RunParts,
+  { config, command, secretFiles }: RunParts,
   wrapper: 'bwrap' | 'sandbox-exec' | undefined,
   folder: RunFolder,
-  port: string,
+  { socket = '', port }: { readonly socket: string | undefined; readonly port: string },
 ): Promise<readonly string[]> {
-  const hidden = [config.dataDir, dirname(loginFile())]
+  const hidden = await existing([config.dataDir, dirname(loginFile())])
+  const secrets = await existing(secretFiles)
   switch (wrapper) {
     case undefined:
       return command
     case 'sandbox-exec':
-      return ['sandbox-exec', '-p', seatbeltProfile(Number(port), hidden), ...command]
+      return ['sandbox-exec', '-p', seatbeltProfile(Number(port), [...hidden, ...secrets]), ...command]
     case 'bwrap':
       return [
         wrapper,
         ...bubblewrapArguments({
-          socket: socketIn(folder),
+          socket,
           runFolder: folder.path,
           workingDirectory: process.cwd(),
-          hidden: await existing(hidden),
+          hidden,
+          hiddenFiles: [...secrets, ...(await findSockets(process.cwd()))],
           node: process.execPath,
           needsNewSession: await canTypeIntoTerminal(),
           command,
@@ -231,11 +243,12 @@ async function wrap(
   }
 }
 
-/** bubblewrap makes what it mounts over; on the machine's own disk it is not to. */
+/**
+ * bubblewrap makes what it mounts over; on the machine's own disk it is not to.
+ * @returns what is behind the links: whoever hides a link shows what it leads to
+ */
 async function existing(paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(
-    paths.map(async (path) => ((await stat(path).catch(() => undefined)) ? [path] : [])),
-  )
+  const found = await Promise.all(paths.map((path) => realpath(path).catch(() => [])))
   return found.flat()
 }
 

@@ -1,13 +1,24 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtemp, realpath } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bubblewrapArguments, INNER_PORT, type SandboxPlan } from '../../../../src/cli/run/sandbox.ts'
+import {
+  bubblewrapArguments,
+  findSockets,
+  INNER_PORT,
+  type SandboxPlan,
+} from '../../../../src/cli/run/sandbox.ts'
 import { seatbeltProfile } from '../../../../src/cli/run/seatbelt.ts'
+import { removeFolder } from '../../../support/remove-folder.ts'
 
 const plan: SandboxPlan = {
-  socket: '/tmp/run-1/door.sock',
+  socket: '/tmp/door-1/door.sock',
   runFolder: '/tmp/run-1',
   workingDirectory: '/srv/project',
   hidden: ['/srv/project/data', '/srv/settings/agent-gateway'],
+  hiddenFiles: ['/srv/project/agent.cap'],
   node: process.execPath,
   needsNewSession: true,
   command: ['claude', '-p', '--', 'hello'],
@@ -34,6 +45,33 @@ describe('the arguments of bubblewrap', () => {
     expect(at(args, '--tmpfs', '/tmp')).toBeGreaterThan(at(args, '--bind', '/', '/'))
     expect(at(args, '--ro-bind', '/tmp/run-1', '/tmp/run-1')).toBeGreaterThan(at(args, '--tmpfs', '/tmp'))
   })
+
+  it('show the door, keep the kernel’s settings from being written, and hide files with keys', () => {
+    const args = argumentsOf({ hiddenFiles: ['/tmp/project/agent.cap'], workingDirectory: '/tmp/project' })
+    expect(at(args, '--ro-bind', '/tmp/door-1', '/tmp/door-1')).toBeGreaterThan(at(args, '--tmpfs', '/tmp'))
+    for (const path of ['/proc/sys', '/sys'])
+      expect(at(args, '--ro-bind-try', path, path)).toBeGreaterThan(at(args, '--proc', '/proc'))
+    expect(at(args, '--ro-bind', '/dev/null', '/tmp/project/agent.cap')).toBeGreaterThan(
+      at(args, '--bind', '/tmp/project'),
+    )
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'hide the sockets that others listen on and that would be seen',
+    async () => {
+      const folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-gateway-')))
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(join(folder, 'a socket'), resolve))
+      try {
+        expect(await findSockets(folder)).toContain(join(folder, 'a socket'))
+        if (folder.startsWith('/tmp/'))
+          expect(await findSockets('/srv/project')).not.toContain(join(folder, 'a socket'))
+      } finally {
+        await new Promise((resolve) => server.close(resolve))
+        await removeFolder(folder)
+      }
+    },
+  )
 
   it('hide where the sockets of other programs are', () => {
     const args = argumentsOf()
