@@ -25,9 +25,9 @@ export function mapXmlFeed({ roots, issues }: XmlTree, isCut: boolean): XmlFeedR
   const format = root && formatOf(root)
   if (!root || !format) return { ok: false, reason: 'not_a_feed' }
   const channel = findAll(root, ['core:channel'])[0] ?? root
-  // RDF keeps its items beside the channel, and some RSS does as well.
-  const found = [channel, ...(channel === root ? [] : [root])].flatMap((parent) =>
-    elementsOf(parent).filter(({ name }) => ENTRIES.has(name)),
+  // RDF keeps its items beside the channel, and some RSS does as well; RSS 1.1 in a list of their own.
+  const found = [channel, ...findAll(channel, ['core:items']), ...(channel === root ? [] : [root])].flatMap(
+    (parent) => elementsOf(parent).filter(({ name }) => ENTRIES.has(name)),
   )
   const stopped = issues.has('nested_too_deep') || issues.has('too_many_elements')
   const isPart = isCut || stopped
@@ -85,7 +85,7 @@ function mapEntry(item: XmlElement): ParsedEntry {
 }
 
 function describe(element: XmlElement, isEntry: boolean): Described {
-  const [guid] = findAll(element, ['core:guid', 'atom:id'])
+  const [guid] = findAll(element, ['core:guid', 'atom:id', 'core:id'])
   const written = guid && rawText(guid).trim()
   const about = element.attributes.get('about')
   const id = written || about?.trim() || textOf(element, ['dc:identifier']) || null
@@ -107,6 +107,11 @@ function describe(element: XmlElement, isEntry: boolean): Described {
       'dc:description',
       'itunes:summary',
       'media:description',
+      // Names of Atom in feeds that declare nothing.
+      'core:summary',
+      'core:subtitle',
+      'core:tagline',
+      'itunes:subtitle',
     ]),
     content: readConstruct(element, [
       'content:encoded',
@@ -114,18 +119,36 @@ function describe(element: XmlElement, isEntry: boolean): Described {
       'xhtml:body',
       'core:body',
       'core:fullitem',
-      ...(isEntry ? [] : ['atom:info']),
+      'core:content',
+      ...(isEntry ? [] : ['atom:info', 'core:info']),
     ]),
     link: link ?? null,
     id: permalink ?? (guid?.name === 'atom:id' && id ? resolveId(id, guid.base) : id),
     authors: readAuthors(element),
-    published: readDate(element, ['core:pubdate', 'atom:published', 'atom:issued', 'dcterms:issued']),
+    published: readDate(element, [
+      'core:pubdate',
+      'atom:published',
+      'atom:issued',
+      'dcterms:issued',
+      'core:published',
+    ]),
     updated:
-      readDate(element, ['atom:updated', 'atom:modified', 'dcterms:modified', 'core:lastbuilddate']) ??
-      (lastmod === undefined ? null : parseDate(lastmod)),
+      readDate(element, [
+        'atom:updated',
+        'atom:modified',
+        'dcterms:modified',
+        'core:lastbuilddate',
+        'core:updated',
+      ]) ?? (lastmod === undefined ? null : parseDate(lastmod)),
     created: readDate(element, ['atom:created', 'dcterms:created']),
     date: readDate(element, ['dc:date']),
-    rights: readConstruct(element, ['atom:rights', 'atom:copyright', 'core:copyright', 'dc:rights']),
+    rights: readConstruct(element, [
+      'atom:rights',
+      'atom:copyright',
+      'core:copyright',
+      'dc:rights',
+      'core:rights',
+    ]),
     language: element.language ?? null,
     categories: readCategories(element),
   }
