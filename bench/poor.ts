@@ -1,7 +1,7 @@
 // Pages that are none, told from ordinary ones: the labelled set of test/data/outcomes/poor, and the corpora of extraction as further ordinary
 // pages (`--corpus DIR`, see corpora.ts). A third of both was held out while the rules were made. `node bench/poor.ts [--corpus DIR]`
 import { readPage } from '../src/outcomes/extract/page.ts'
-import { readLabelledPages } from '../test/support/poor-pages.ts'
+import { LABELLED_ADDRESS, readLabelledPages } from '../test/support/poor-pages.ts'
 import { findData, listPages } from './corpora.ts'
 import { printTable } from './support.ts'
 
@@ -13,7 +13,7 @@ const refusalOf = (body: Buffer, url: string): string | undefined => {
 const read = (set?: Parameters<typeof readLabelledPages>[0]) =>
   readLabelledPages(set).map((page) => ({
     ...page,
-    refusal: refusalOf(Buffer.from(page.html), 'https://a.example/page'),
+    refusal: refusalOf(Buffer.from(page.html), LABELLED_ADDRESS),
   }))
 const labelled = read()
 const rows = [

@@ -3,6 +3,12 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 
+/**
+ * Where each of them was found: it names something in several words, as addresses of articles and products do. Of the ordinary ones none is
+ * about it, which is the worst that can be said of a good page.
+ */
+export const LABELLED_ADDRESS = 'https://a.example/things/brass-zither'
+
 const DATA = new URL('../data/outcomes/', import.meta.url)
 
 export interface LabelledPage {

@@ -113,7 +113,8 @@ export function extractDocument(
     poor:
       mode === 'json-ld' || mode === 'noscript'
         ? undefined
-        : (findPoor(html, words, page) ?? (isEdge(blocks, page.root) ? 'remnant' : undefined)),
+        : (findPoor(html, { words, page, url: requestedBase }) ??
+          (isEdge(blocks, page.root) ? 'remnant' : undefined)),
     warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
   }
 }

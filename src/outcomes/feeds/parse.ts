@@ -59,7 +59,7 @@ const languageOf = (header: string | null): string | null =>
 function refuseHtml(text: string, url: string): FeedParsing {
   const { refreshUrl, feedUrl } = readHead(text, url)
   if (refreshUrl) return refreshStub(refreshUrl)
-  const poor = feedUrl ? undefined : findPoor(text)
+  const poor = feedUrl ? undefined : findPoor(text, { url })
   if (poor) return refusePoor(poor)
   return { ...refuse('feed_is_html'), ...(feedUrl && { lead: { kind: 'feed_link', url: feedUrl } }) }
 }

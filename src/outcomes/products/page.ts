@@ -71,7 +71,7 @@ export function readProducts(input: PageInput): Reading<PageProducts> {
     show: (isStated) => {
       if (!markup) return undefined
       const tree = parsePage(text)
-      if (!isStated) poor = findPoor(text, 0, tree)
+      if (!isStated) poor = findPoor(text, { page: tree, url: input.url })
       return poor ? undefined : tree
     },
   })

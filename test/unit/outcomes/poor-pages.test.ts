@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SOURCE_REASONS } from '../../../schemas/sources.ts'
 import { analyses } from '../../../src/outcomes/analyses.ts'
 import { POOR_DETAILS, POOR_REASONS } from '../../../src/outcomes/extract/poor/reasons.ts'
-import { type LabelledPage, readLabelledPages } from '../../support/poor-pages.ts'
+import { LABELLED_ADDRESS, type LabelledPage, readLabelledPages } from '../../support/poor-pages.ts'
 
 const pages = readLabelledPages()
 const poor = pages.filter(({ label }) => label !== 'ordinary')
@@ -13,7 +13,7 @@ const input = (html: string) => ({
   isCut: false,
   contentType: 'text/html; charset=utf-8',
   contentLanguage: null,
-  url: 'https://a.example/page',
+  url: LABELLED_ADDRESS,
 })
 const verdictOf = ({ html }: LabelledPage) => {
   const reading = analyses.page(input(html))
@@ -238,12 +238,63 @@ describe('a page whose content comes by scripts', () => {
 })
 
 describe('wordings of which no rule was made', () => {
-  it('are found by the form that stands there, and no ordinary page is', () => {
+  it('are found by the form that stands there or by their address, and no ordinary page is', () => {
     const unseen = readLabelledPages('poor-at-first-sight')
     const refused = unseen.filter((page) => verdictOf(page) !== 'ordinary')
     expect(refused.filter(({ label }) => label === 'ordinary')).toEqual([])
-    expect(refused.length).toBeGreaterThanOrEqual(11)
+    expect(refused.length).toBeGreaterThanOrEqual(15)
   })
+})
+
+describe('a page that says nothing of what its address and its title name', () => {
+  const verdict = (path: string, title: string, main: string) => {
+    const reading = analyses.page({
+      ...input(`<!doctype html><title>${title}</title><body><nav><a href=/>A</a></nav><main>${main}</main>`),
+      url: `https://a.example${path}`,
+    })
+    return reading.ok ? 'ordinary' : reading.reason
+  }
+  const lost = '<h1>Jejda</h1><p>Tady bylo kdysi něco hezkého.</p>'
+  const home = '<a href="/">Domů</a>'
+  const path = '/kolekce/modra-konvice'
+
+  it.each([
+    ['home', `${lost}${home}`],
+    ['the home of its language', `${lost}<a href="/cs/">Domů</a>`],
+    ['home, as a whole address', `${lost}<a href="https://a.example/index.html">Domů</a>`],
+  ])('and leads only %s is none, in any language', (_, main) =>
+    expect(verdict(path, 'Obchod', main)).toBe('soft_404'),
+  )
+
+  it.each([
+    ['leads on', path, 'Obchod', `${lost}${home}<a href="/kolekce">Kolekce</a>`],
+    ['leads to another site', path, 'Obchod', `${lost}<a href="https://b.example/">B</a>`],
+    ['leads nowhere', path, 'Obchod', lost],
+    ['says a word of its title', path, 'Obchod, kde bylo vše', `${lost}${home}`],
+    ['has a title with a word of its address', path, 'Konvice', `${lost}${home}`],
+    ['has no title', path, '', `${lost}${home}`],
+    ['says a word of its address', path, 'Obchod', `<h1>Konvice</h1><p>Byla hezká.</p>${home}`],
+    ['has an address of one word', '/konvice', 'Obchod', `${lost}${home}`],
+    ['has a number for its address', '/p/8731', 'Obchod', `${lost}${home}`],
+    ['has an address that cannot be read', '/%E0%A4-%A4', 'Obchod', `${lost}${home}`],
+    [
+      'is in other letters than its address',
+      path,
+      'Магазин',
+      `<h1>Ой</h1><p>Тут было что-то.</p><a href="/">Домой</a>`,
+    ],
+    ['has a figure', path, 'Obchod', `${lost}<p>Od 9 do 17.</p>${home}`],
+    ['has a picture', path, 'Obchod', `${lost}<img src=a.png>${home}`],
+    ['has no heading', path, 'Obchod', `<p>Tady bylo kdysi něco hezkého.</p>${home}`],
+    ['says more', path, 'Obchod', `${lost}<p>${'Stálo na polici. '.repeat(8)}</p>${home}`],
+  ])('is a page where it %s', (_, at, title, main) => expect(verdict(at, title, main)).toBe('ordinary'))
+})
+
+it('waits for its scripts in few words of any language beside the empty root of an application', () => {
+  const verdict = (html: string) => verdictOf({ html } as LabelledPage)
+  expect(verdict('<body><div id=root></div><p>Zahříváme motory</p>')).toBe('script_shell')
+  expect(verdict('<body><div id=root></div><h1>Zahříváme motory</h1>')).toBe('ordinary')
+  expect(verdict('<body><div id=root></div><p>Zahříváme motory a pak pojedeme k moři</p>')).toBe('ordinary')
 })
 
 describe('a page that is one form', () => {

@@ -4,6 +4,7 @@ import { isObject } from '../../../lib/json.ts'
 import { parsePage, estimateWords, type ParsedPage } from '../tree.ts'
 import { findGate } from './gate.ts'
 import { MAX_SHORT_WORDS, readSaid, type Said } from './lines.ts'
+import { isLost } from './lost.ts'
 import { POOR_REASONS, type PoorReason } from './reasons.ts'
 import { isFurniture, isRemnant } from './remnant.ts'
 import { ADDRESSES, SIGNS } from './signs.ts'
@@ -39,13 +40,17 @@ const APP_ROOT = /^(?:root|app|__next|__nuxt|app-root)$/
 
 /**
  * @param html the source of `page`
- * @param words of the main text, as they are estimated, where it is known
+ * @param known.words of the main text, as they are estimated, where it is known
+ * @param known.url of the page
  * @returns why the page is nothing to sell, if so
  */
 export function findPoor(
   html: string,
-  words = 0,
-  page: ParsedPage = parsePage(html),
+  {
+    words = 0,
+    page = parsePage(html),
+    url,
+  }: { readonly words?: number; readonly page?: ParsedPage; readonly url?: string | undefined } = {},
 ): PoorReason | undefined {
   if (words > MAX_SHORT_WORDS) return undefined
   const said = readSaid(page)
@@ -61,7 +66,8 @@ export function findPoor(
   best ??= findGate(facts.html, page)
   if (best) return best
   if (isHalfSold(page, words)) return 'paywall'
-  return isRemnant(said) ? 'remnant' : undefined
+  if (isRemnant(said)) return 'remnant'
+  return url !== undefined && isLost(said, url) ? 'soft_404' : undefined
 }
 
 /** A few words of plain text, such as the error of a server that says success. */
@@ -140,7 +146,8 @@ function readStructure(reason: PoorReason, said: Said, { html, page }: Facts): n
     case 'login_wall':
       return /<input[^>]{1,200}type="?password/i.test(html) ? 1 : 0
     case 'script_shell':
-      return said.words === 0 && hasEmptyRoot(page) ? 1 : 0
+      // What stands beside the empty root of an application is shown until its scripts have filled it.
+      return said.words <= MAX_REST_WORDS && !said.hasHeading && hasEmptyRoot(page) ? 1 : 0
     default:
       return 0
   }

@@ -2,7 +2,7 @@
 // is no short page, so that a long one costs nothing.
 import { surroundingsIn, NOWHERE, type Surroundings } from '../blocks.ts'
 import { createBoilerplateRules } from '../boilerplate.ts'
-import { type Element, isPart } from '../elements.ts'
+import { attribute, type Element, isPart } from '../elements.ts'
 import { collapseSpaces } from '../text.ts'
 import { estimateWords, type ParsedPage, textOf } from '../tree.ts'
 
@@ -15,6 +15,11 @@ export interface Said {
   readonly unscripted: readonly string[]
   /** The title and its parts, and headings. */
   readonly names: readonly string[]
+  /** Where the links of the content lead, as they are written. */
+  readonly links: readonly string[]
+  readonly hasHeading: boolean
+  /** Pictures, players, tables, forms, code or quotations are among it. */
+  readonly hasMore: boolean
   /** Of `lines` with the code and the quotations among them. */
   readonly words: number
   /** There was more than is read here. */
@@ -34,6 +39,9 @@ const INLINE = new Set(
 )
 const NOT_SAID = new Set('code pre q blockquote kbd samp td th figcaption'.split(' '))
 const HEADINGS = new Set(['h1', 'h2', 'h3'])
+const MORE = new Set(
+  'img picture video audio iframe object embed canvas table form pre code blockquote q'.split(' '),
+)
 
 interface Open {
   readonly element: Element
@@ -49,6 +57,9 @@ export function readSaid(page: ParsedPage): Said {
   const rules = createBoilerplateRules(page.root)
   const said = { lines: [] as string[], around: [] as string[], unscripted: [] as string[] }
   const names: string[] = []
+  const links: string[] = []
+  let hasHeading = false
+  let hasMore = false
   let words = 0
   let line = ''
   let into: string[] = said.lines
@@ -79,18 +90,33 @@ export function readSaid(page: ParsedPage): Said {
       }
       if (!INLINE.has(name)) endLine()
       if (HEADINGS.has(name) && names.length < MAX_NAMES) names.push(clean(textOf(child, ' ', 50)))
+      const isAround = open.isAround || (isPart(child) && rules(child, open.around) !== undefined)
+      hasMore ||= MORE.has(name) && (!isAround || name === 'form')
+      if (!isAround) {
+        hasHeading ||= HEADINGS.has(name)
+        const href = name === 'a' ? attribute(child.attributes, 'href') : undefined
+        if (href !== undefined && links.length < MAX_NAMES) links.push(href)
+      }
       stack.push({
         element: child,
         next: 0,
         around: surroundingsIn(child, open.around),
-        isAround: open.isAround || (isPart(child) && rules(child, open.around) !== undefined),
+        isAround,
         isUnscripted: open.isUnscripted || name === 'noscript',
         isSilent: open.isSilent || NOT_SAID.has(name),
       })
     }
   }
   endLine()
-  return { ...said, names: [...titlesOf(page), ...names], words, isLong: words > MAX_SHORT_WORDS }
+  return {
+    ...said,
+    names: [...titlesOf(page), ...names],
+    links,
+    hasHeading,
+    hasMore,
+    words,
+    isLong: words > MAX_SHORT_WORDS,
+  }
 }
 
 /** Quoted words are somebody else's. */
