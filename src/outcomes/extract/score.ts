@@ -3,9 +3,9 @@
 import type { Block } from './blocks.ts'
 import { findGrids, type Grid } from './grids.ts'
 import type { PageHints } from './hints.ts'
+import { withoutRepeated, withoutRepeatedStatements } from './repeated.ts'
 import { commonAncestor, markedRoot, plainWords, smallestRoot, wholeOf, within } from './root.ts'
 import { createBetween } from './alike.ts'
-import { textOfRuns } from './runs.ts'
 import type { Element } from './tree.ts'
 
 /** `other`: pages of services and organisations, documentation, everything that says nothing of itself. */
@@ -45,11 +45,6 @@ const MIN_NAVIGATION_WORDS = 4
 const MAX_BETWEEN_HEAD = 3
 /** Systems call every page an article in Open Graph; one with more prose than this beside its cards is one. */
 const MAX_LISTING_PROSE = 40
-/** Pages send the same paragraph for narrow and for wide windows; what is shorter may be said twice. */
-const MIN_REPEATED_WORDS = 6
-/** Authors and posters repeat a line more often than a shop means to. */
-const MIN_REPEATED_PROSE = 12
-
 /** @param pictures elements with a picture in them */
 export function scoreBlocks(
   blocks: readonly Block[],
@@ -120,9 +115,9 @@ export function scoreBlocks(
         !isMostlyLinks(block) &&
         isBetween(block)),
   )
-  const isProse = kind === 'article' || isThread
+  const blocksOnce = withoutRepeated(kept, { isProse: kind === 'article' || isThread })
   return {
-    blocks: withoutRepeated(kept, isProse ? MIN_REPEATED_PROSE : MIN_REPEATED_WORDS),
+    blocks: kind === 'product' ? withoutRepeatedStatements(blocksOnce) : blocksOnce,
     isListing: kind === 'listing',
   }
 }
@@ -197,40 +192,3 @@ const isMostlyLinks = ({ words = 0, linkWords = 0 }: Block) => linkWords >= word
 
 const isCaption = ({ at }: Block) =>
   at?.name === 'figcaption' || at?.parent?.name === 'figcaption' || at?.parent?.parent?.name === 'figcaption'
-
-/**
- * Items of lists and rows are left as often as they come: equal ones are different things. So is what comes twice in one part of the
- * page, such as the dishes of a plan for a week.
- */
-function withoutRepeated(blocks: readonly Block[], minWords: number): Block[] {
-  const said = new Map<string, Element | undefined>()
-  const headings = new Set<string>()
-  const kept: Block[] = []
-  // Headings that came before: they go with the text below them, if that was said as well.
-  let waiting: Block[] = []
-  for (const block of blocks) {
-    const text = repeatable(block)
-    if (text !== undefined && (block.words ?? 0) >= minWords) {
-      if (said.has(text) && said.get(text) !== block.at?.parent) {
-        waiting = []
-        continue
-      }
-      said.set(text, block.at?.parent)
-    }
-    if (block.kind === 'heading' && text !== undefined && headings.has(text)) {
-      waiting.push(block)
-      continue
-    }
-    if (block.kind === 'heading' && text !== undefined) headings.add(text)
-    kept.push(...waiting, block)
-    waiting = []
-  }
-  return [...kept, ...waiting]
-}
-
-const isInCell = ({ at }: Block) => at?.name === 'td' || at?.parent?.name === 'td'
-
-const repeatable = (block: Block): string | undefined =>
-  !isInCell(block) && (block.kind === 'paragraph' || block.kind === 'heading' || block.kind === 'quote')
-    ? textOfRuns(block.runs)
-    : undefined

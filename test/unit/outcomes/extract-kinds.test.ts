@@ -228,6 +228,81 @@ describe('what is said twice', () => {
   })
 })
 
+describe('what the page of a product says twice', () => {
+  const wet = 'It keeps two litres of water warm for an hour and more.'
+  const quiet = 'It never whistles, not even when it boils over at night.'
+  const features = `<ul><li>Steel</li><li>Two litres of water</li><li>Handle of beech wood</li></ul>`
+  const sheet = `<table><tr><th>Weight</th><td>900 g</td></tr><tr><th>Height</th><td>21 cm</td></tr><tr><th>Colour</th><td>Black and a red handle</td></tr></table>`
+  const of = (inside: string, head = stated) =>
+    read(`${head}<main><h1>Kettle</h1>${prose(1)}${prose(2)}${inside}</main>`).text
+  const times = (text: string, part: string) => text.split(part).length - 1
+
+  it.each([
+    [
+      'a sentence in another paragraph',
+      `<div><p>${wet} ${quiet}</p></div><div><p>Made of steel. ${quiet}</p></div>`,
+      quiet,
+      'Made of steel.',
+    ],
+    [
+      'a sentence in other quotation marks',
+      `<div><p>"${wet}" ${quiet}</p></div><div><p>“${wet}” It has a handle.</p></div>`,
+      wet,
+      'It has a handle.',
+    ],
+    [
+      'a sentence within one item',
+      `<ul><li>${wet} ${quiet} ${wet} It has a handle.</li><li>Steel</li></ul>`,
+      wet,
+      'It has a handle.',
+    ],
+    [
+      'a list as a whole',
+      `<div>${features}</div><p>${quiet}</p><div>${features}</div>`,
+      'Handle of beech wood',
+      quiet,
+    ],
+    [
+      'a table as a whole',
+      `<div>${sheet}</div><p>${quiet}</p><div>${sheet}</div>`,
+      'Black and a red handle',
+      quiet,
+    ],
+  ])('is said once: %s', (_, inside, part, other) => {
+    const text = of(inside)
+    expect([times(text, part), times(text, other)]).toEqual([1, 1])
+  })
+
+  it.each([
+    [
+      'items of different lists',
+      `<ul><li>${wet}</li><li>Small</li></ul><p>${quiet}</p><ul><li>${wet}</li><li>Large</li></ul>`,
+      wet,
+    ],
+    [
+      'labels of few words',
+      `<div><p>Free delivery. ${wet}</p></div><div><p>Free delivery. ${quiet}</p></div>`,
+      'Free delivery.',
+    ],
+    [
+      'short lists',
+      `<ul><li>Steel</li><li>Black</li></ul><p>${quiet}</p><ul><li>Steel</li><li>Black</li></ul>`,
+      'Steel',
+    ],
+    ['code', `<div><p><code>${wet}</code></p></div><div><p>So: <code>${wet}</code></p></div>`, wet],
+  ])('stays where it is more than a repetition: %s', (_, inside, part) =>
+    expect(times(of(inside), part)).toBe(2),
+  )
+
+  it('stays on other pages, where equal lists belong to different things', () => {
+    const text = of(
+      `<div><h2>Small plan</h2>${features}</div><p>${quiet}</p><div><h2>Large plan</h2>${features}</div>`,
+      '',
+    )
+    expect(times(text, 'Handle of beech wood')).toBe(2)
+  })
+})
+
 describe('headings', () => {
   it('are kept in a list of an article however many follow each other', () => {
     const list = `<ul>${many(20, (i) => `<li><h3>Pot number ${i}</h3></li>`)}</ul>`
