@@ -93,7 +93,9 @@ function isMarked({ attributes }: Element): boolean {
 }
 
 /** Whether an element or one it stands in is so; every element is asked once. */
-function createAncestry(isSo: (element: Element) => boolean): (element: Element | undefined) => boolean {
+export function createAncestry(
+  isSo: (element: Element) => boolean,
+): (element: Element | undefined) => boolean {
   const known = new Map<Element, boolean>()
   return (element) => {
     const passed: Element[] = []

@@ -4,7 +4,15 @@ import type { Block } from './blocks.ts'
 import { findGrids, type Grid } from './grids.ts'
 import type { PageHints } from './hints.ts'
 import { withoutRepeated, withoutRepeatedStatements } from './repeated.ts'
-import { commonAncestor, markedRoot, plainWords, smallestRoot, wholeOf, within } from './root.ts'
+import {
+  commonAncestor,
+  createAncestry,
+  markedRoot,
+  plainWords,
+  smallestRoot,
+  wholeOf,
+  within,
+} from './root.ts'
 import { createBetween } from './alike.ts'
 import type { Element } from './tree.ts'
 
@@ -67,10 +75,15 @@ export function scoreBlocks(
   const root = title?.at ? commonAncestor(found, title.at) : found
   const first = blocks.findIndex((block, i) => (good[i] || block === title) && within(root, block))
   const last = blocks.findLastIndex((block, i) => good[i] && within(root, block))
+  const isProperty = createAncestry(({ name }) => name === 'dl')
   const isBelonging = (block: Block, i: number): boolean => {
     if (inCards[i]) return kind !== 'product'
-    // Lists and tables in the text are parts of it, whatever is in them; a forum has the figures of its members in lists.
-    if (i >= first && i <= last && (block.kind === 'table' || (isOfList(block) && !hints.isForum)))
+    // Lists, tables and properties in the text are parts of it, whatever is in them; a forum has the figures of its members in lists.
+    if (
+      i >= first &&
+      i <= last &&
+      (block.kind === 'table' || ((isOfList(block) || isProperty(block.at)) && !hints.isForum))
+    )
       return true
     // Bylines, dates and tags above the text are metadata.
     if (i < first && block.kind !== 'heading') return false

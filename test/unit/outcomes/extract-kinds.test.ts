@@ -228,6 +228,15 @@ describe('what is said twice', () => {
   })
 })
 
+it('all properties of a product stand in its text, however many there are', () => {
+  const property = (i: number) =>
+    `<div><dl><dt><div>Property ${i}</div></dt><dd><div><span>Value ${i}</span></div></dd></dl></div>`
+  const { text } = read(
+    `${stated}<main><h1>Kettle</h1>${prose(1)}<h2>Properties</h2><div>${many(30, property)}</div>${prose(2)}${prose(3)}</main>`,
+  )
+  for (let i = 0; i < 30; i++) expect(text).toContain(`Value ${i}`)
+})
+
 describe('what the page of a product says twice', () => {
   const wet = 'It keeps two litres of water warm for an hour and more.'
   const quiet = 'It never whistles, not even when it boils over at night.'
