@@ -225,14 +225,15 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
       addsKey: !isSafeMethod(request.method) && keyOf(request) === undefined,
       isSending: addresses !== undefined,
     })
-    const reserved = await parts.store.reserveEdgeCall({
+    const reservation = {
       attempt,
       bootId: parts.bootId,
       transactionId: newId('txn', attempt.createdAt),
       cost: ATTEMPT_COST,
       isBudgeted: false,
       now: attempt.createdAt,
-    })
+    }
+    const reserved = await runner.begin(attempt, () => parts.store.reserveEdgeCall(reservation))
     if (!reserved.ok) throw merchantHasNoCredits()
     return { attempt, addresses, balance: reserved.balance }
   }

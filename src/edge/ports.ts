@@ -86,7 +86,7 @@ export interface Inspection {
 
 export interface EdgeParts {
   readonly store: Pick<Store, 'saveEdgeHost' | 'findEdgeHost' | 'reserveEdgeCall'>
-  readonly runner: Pick<Runner, 'recall' | 'run'>
+  readonly runner: Pick<Runner, 'recall' | 'begin' | 'run'>
   /** Asks the operator's egress policy. @throws {GatewayError} egress_paused, target_blocked */
   readonly applyPolicy: (request: PreparedRequest) => Promise<void>
   /** The operator's policy about transactions, as /v1/inspect holds it against them. */

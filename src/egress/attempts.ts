@@ -3,6 +3,7 @@ import type { AttemptRecord, Reconciliation } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
+import { retryLater } from '../lib/retry.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Agent, Caller } from '../core/caller.ts'
@@ -50,6 +51,11 @@ export interface Finished {
 
 export interface AttemptLedger {
   /**
+   * Transaction A, by the command of its kind. A store that throws does not say whether it has the attempt; nothing is sent for one, so it is
+   * refunded as soon as it turns up.
+   */
+  begin<T>(attempt: Attempt, reserve: () => Promise<T>): Promise<T>
+  /**
    * Transaction C. The receipt is stored with the outcome, before anything is released.
    * @throws when the row could not be written; it is written later by `retryUnwritten`
    */
@@ -67,12 +73,19 @@ export interface AttemptLedger {
 }
 
 const BATCH = 100
+/** Those that come first when a store goes away are the ones that it may have; what comes after them finds no connection. */
+const MAX_DOUBTFUL = 10_000
+/** A database that stood still may take a statement after its caller has given up: the attempt is looked for more than once. */
+const LOOKS = 4
 
 /** Attempts as rows: reserved before the first packet, ended once, read by their account. */
 export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
   const { store, bootId, now, log } = parts
   // Endings that the store would not take. This process is alive, so nobody else's recovery will write them.
   const unwritten = new Map<string, () => Promise<unknown>>()
+  /** Attempts that the store may have, and for which nothing was sent; with how often it was asked in vain. */
+  const doubtful = new Map<string, number>()
+  let settling: Promise<void> | undefined
 
   async function write<T>(attempt: Attempt, command: () => Promise<T>): Promise<T> {
     try {
@@ -81,6 +94,28 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       unwritten.set(attempt.id, command)
       throw thrown
     }
+  }
+
+  const takeBack = async (id: string, outcome: string) => {
+    const at = now()
+    return store.refundAttempt({ id, bootId, outcome, transactionId: newId('txn', at), now: at })
+  }
+
+  /** @throws what the store throws; those that were not asked for yet stay */
+  async function settleDoubtful(): Promise<void> {
+    for (const [id, looks] of doubtful) {
+      const { ok } = await takeBack(id, 'store_unavailable')
+      if (ok) log.warn({ [LogField.attempt]: id }, 'an attempt that the store had not answered is refunded')
+      if (ok || looks + 1 === LOOKS) doubtful.delete(id)
+      else doubtful.set(id, looks + 1)
+    }
+  }
+
+  /** Its caller may repeat the call at any time, and is told that it is under way until then. */
+  function settleSoon(): void {
+    settling ??= retryLater(settleDoubtful)
+      .catch((err: unknown) => log.error({ err }, 'attempts that the store did not answer are still open'))
+      .finally(() => (settling = undefined))
   }
 
   /** Attempts are on the capability of a credential, and a connection's stand below the one that it holds. */
@@ -122,6 +157,16 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
   }
 
   return {
+    async begin(attempt, reserve) {
+      try {
+        return await reserve()
+      } catch (thrown) {
+        if (doubtful.size < MAX_DOUBTFUL) doubtful.set(attempt.id, 0)
+        settleSoon()
+        throw thrown
+      }
+    },
+
     async finish(attempt, ending) {
       const receipt = signReceipt(parts, attempt, ending)
       const { state, outcome, upstreamStatus, responseDigest } = ending
@@ -146,16 +191,13 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
     },
 
     async refund(attempt, outcome) {
-      const at = now()
-      const transactionId = newId('txn', at)
-      const { balance } = await write(attempt, () =>
-        store.refundAttempt({ id: attempt.id, bootId, outcome, transactionId, now: at }),
-      )
+      const { balance } = await write(attempt, () => takeBack(attempt.id, outcome))
       return { balance }
     },
 
     async recover() {
       await retryUnwritten()
+      await settleDoubtful()
       const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: now() })
       if (refunded.length + ambiguous.length > 0)
         log.warn(

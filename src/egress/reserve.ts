@@ -19,7 +19,7 @@ import type { Runner } from './run.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
 export interface ReserveParts {
-  readonly runner: Pick<Runner, 'recall'>
+  readonly runner: Pick<Runner, 'recall' | 'begin'>
   readonly readPolicy: () => Promise<EgressPolicy>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
@@ -88,7 +88,7 @@ export function createReserve(parts: ReserveParts): (asked: Asked) => Promise<Re
         upstreamKey: keyed?.upstreamKey,
         isSending: addresses !== undefined,
       })
-      const reserved = await grant.reserve({
+      const reservation = {
         attempt,
         bootId: parts.bootId,
         transactionId: newId('txn', attempt.createdAt),
@@ -96,7 +96,8 @@ export function createReserve(parts: ReserveParts): (asked: Asked) => Promise<Re
         isBudgeted: grant.isBudgeted || credential.isBudgeted,
         now: attempt.createdAt,
         once: keyed?.claim,
-      })
+      }
+      const reserved = await runner.begin(attempt, () => grant.reserve(reservation))
       if (reserved.ok)
         return {
           ok: true,

@@ -46,6 +46,8 @@ export interface RunnerParts extends OpenedCredentials {
 }
 
 export interface Runner {
+  /** `begin` of the ledger of attempts: every reservation goes through it. */
+  readonly begin: AttemptLedger['begin']
   /**
    * The addresses of the host where they are remembered and all of them may be reached. Nothing stands between the debit and
    * `sending` then, so both are one commit. Anything else goes the long way, where a refusal is a row with a refund.
@@ -82,6 +84,8 @@ export function createRunner(parts: RunnerParts): Runner {
   const endings = createEndings(parts)
 
   return {
+    begin: parts.attempts.begin,
+
     async recall({ target }, credential) {
       const addresses = recallReachable(parts, target, credential)
       if (addresses) await passResolved(parts.fault)

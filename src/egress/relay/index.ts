@@ -47,7 +47,7 @@ export interface RelayParts extends ReserveParts, EndingParts {
     | 'listStanding'
   >
   readonly capabilityFor: Egress['capabilityFor']
-  readonly runner: Pick<Runner, 'recall' | 'ready'>
+  readonly runner: Pick<Runner, 'recall' | 'begin' | 'ready'>
   readonly sender: StreamSender
   /** Shows a request to people and waits for them. */
   readonly askPeople: AskPeople

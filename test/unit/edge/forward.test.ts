@@ -63,6 +63,7 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
     },
     runner: {
       recall: async () => undefined,
+      begin: (_attempt, reserve) => reserve(),
       async run(paid) {
         steps.push('run')
         sent.push(paid)
@@ -283,6 +284,7 @@ describe('who is asked', () => {
       parts: {
         runner: {
           recall: async () => undefined,
+          begin: (_attempt, reserve) => reserve(),
           run: async () => Promise.reject(new GatewayError('upstream_unreachable', 'No.')),
         },
       },

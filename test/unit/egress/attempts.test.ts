@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createAttemptLedger } from '../../../src/egress/attempts.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { newId } from '../../../src/lib/ids.ts'
@@ -108,6 +108,58 @@ it('gives a credit back later, once, when the store would not take the refund at
   await attempts.recover()
   expect(await stored()).toMatchObject({ state: 'refunded', outcome: 'dns_failed' })
   expect(await temp.store.balance(accountId)).toBe(10)
+})
+
+describe('an attempt of which the store did not say whether it has it', () => {
+  const away = async () => {
+    throw new GatewayError('store_unavailable', 'The connection was lost.')
+  }
+
+  it.each(['reserved', 'sending'] as const)(
+    'is refunded where it has it, %s: nothing was sent',
+    async (state) => {
+      if (state === 'sending') await send()
+      const attempts = ledger()
+      await expect(attempts.begin(attempt, away)).rejects.toMatchObject({ code: 'store_unavailable' })
+      await attempts.recover()
+      await attempts.recover()
+      expect(await stored()).toMatchObject({ state: 'refunded', outcome: 'store_unavailable' })
+      expect(await temp.store.balance(accountId)).toBe(10)
+    },
+  )
+
+  it('is refunded where it turns up later, as from a database that stood still', async () => {
+    const attempts = ledger()
+    const late = { ...attempt, id: newId('att') }
+    await expect(attempts.begin(late, away)).rejects.toThrow()
+    await attempts.recover()
+    const now = Date.now()
+    const of = { attempt: late, bootId: 'boot', transactionId: newId('txn'), cost: 1, isBudgeted: false, now }
+    expect((await store.reserveAttempt(of)).ok).toBe(true)
+    await attempts.recover()
+    expect((await temp.store.getAttempt(late.id, accountId))?.state).toBe('refunded')
+    expect((await stored()).state).toBe('reserved')
+  })
+
+  it('is refunded without waiting for the next round, once the store is back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const attempts = ledger()
+    failing.add('refundAttempt')
+    await expect(attempts.begin(attempt, away)).rejects.toThrow()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await stored()).state).toBe('reserved')
+    failing.clear()
+    await vi.advanceTimersByTimeAsync(5000)
+    await expect.poll(async () => (await stored()).state).toBe('refunded')
+  })
+
+  it('is left alone where the store said that it has it', async () => {
+    const attempts = ledger()
+    expect(await attempts.begin(attempt, async () => 'reserved')).toBe('reserved')
+    await attempts.recover()
+    expect((await stored()).state).toBe('reserved')
+  })
 })
 
 it('leaves the attempts of its own process alone', async () => {
