@@ -7,8 +7,12 @@ import { withSources } from '../documents/pages.ts'
 import { configurationVariables } from './variables.ts'
 
 const root = new URL('../../', import.meta.url)
-const bench = JSON.parse(await readFile(new URL('bench/results.json', root), 'utf8'))
-const files = generatedFiles({ tools, variables: configurationVariables(), bench })
+const [bench, chaos] = await Promise.all(
+  ['bench', 'chaos'].map(async (of) =>
+    JSON.parse(await readFile(new URL(`${of}/results.json`, root), 'utf8')),
+  ),
+)
+const files = generatedFiles({ tools, variables: configurationVariables(), bench, chaos })
 
 for (const folder of ['schemas/json/', 'docs/']) await mkdir(new URL(folder, root), { recursive: true })
 for (const name of await readdir(new URL('schemas/json/', root)))

@@ -2,6 +2,7 @@
 import { createRegistry } from '../core/registry.ts'
 import type { AnyTool } from '../core/registry.ts'
 import { type BenchResults, configurationPage, performancePage, toolsPage } from './pages.ts'
+import { type ChaosResults, reliabilityPage } from './reliability.ts'
 import { agentText } from './agent-text.ts'
 import { schemaDocument } from './texts.ts'
 
@@ -13,6 +14,7 @@ export function generatedFiles(from: {
   tools: readonly AnyTool[]
   variables: Parameters<typeof configurationPage>[0]
   bench: BenchResults
+  chaos: ChaosResults
 }): Map<string, string> {
   const registry = createRegistry(from.tools)
   const addresses = {
@@ -25,6 +27,7 @@ export function generatedFiles(from: {
     ['docs/tools.md', toolsPage(registry)],
     ['docs/configuration.md', configurationPage(from.variables)],
     ['docs/performance.md', performancePage(from.bench)],
+    ['docs/reliability.md', reliabilityPage(from.chaos)],
     ...registry.tools.map((entry): [string, string] => [
       `schemas/json/${entry.portableName}.json`,
       `${JSON.stringify(schemaDocument(entry), undefined, 2)}\n`,

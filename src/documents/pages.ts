@@ -3,19 +3,19 @@ import type { Registry } from '../core/registry.ts'
 import { JOBS } from '../outcomes/intents/jobs.ts'
 import { toolTable } from './texts.ts'
 
-const NOTE = '<!-- Written by `npm run generate`; do not edit. -->'
+export const GENERATED_NOTE = '<!-- Written by `npm run generate`; do not edit. -->'
 
 /** A row of a Markdown table. A bar would end its cell. */
 const row = (cells: readonly string[]) =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
 
 /** docs/tools.md */
 export const toolsPage = (registry: Registry): string => `# Tools
 
-${NOTE}
+${GENERATED_NOTE}
 
 One registry serves every tool over MCP, A2A and REST. An empty cell means that the tool is not served there. MCP lists a tool with underscores
 in place of the dots (\`gateway_egress_fetch\`), which every client accepts; both names are always accepted in a call, and [connecting MCP clients](guides/mcp.md)
@@ -43,7 +43,7 @@ export const configurationPage = (
   variables: readonly { readonly name: string; readonly default: string; readonly description: string }[],
 ): string => `# Configuration
 
-${NOTE}
+${GENERATED_NOTE}
 
 The gateway is configured by environment variables. Without any of them it starts in sandbox mode. An empty variable counts as unset. What is wrong
 is listed whole, in words, before anything listens, and the exit code is 78. A variable that begins with \`GATEWAY_\` and is not in this table is not
@@ -74,7 +74,7 @@ export interface BenchResults {
 /** docs/performance.md */
 export const performancePage = ({ tables }: BenchResults): string => `# Performance
 
-${NOTE}
+${GENERATED_NOTE}
 
 \`npm run bench\` measures the gateway side by side with its peers, in processes of their own, and prints CPU per operation and ratios.
 \`npm run bench -- --write\` also writes its tables to \`bench/results.json\`, and \`npm run generate\` makes this page of them. Names after \`--\` choose

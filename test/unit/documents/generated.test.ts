@@ -10,7 +10,12 @@ import { tools } from '../../../tools/index.ts'
 const root = new URL('../../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const variables = configurationVariables()
-const files = generatedFiles({ tools, variables, bench: JSON.parse(read('bench/results.json')) })
+const files = generatedFiles({
+  tools,
+  variables,
+  bench: JSON.parse(read('bench/results.json')),
+  chaos: JSON.parse(read('chaos/results.json')),
+})
 const pages = globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md'], { cwd: root.pathname })
 
 it.each([...files])('%s is what `npm run generate` writes', async (path, text) => {
@@ -91,7 +96,7 @@ describe('links and paths', () => {
       const links = inText(page, /\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g).map(
         (link) => new URL(link, new URL(path, root)),
       )
-      const named = inText(page, /`((?:src|test|docs|examples|bench)\/[\w./-]+|tools\/[\w-]+\.ts)`/g).map(
+      const named = inText(page, /`((?:src|test|docs|examples|bench|chaos)\/[\w./-]+|tools\/[\w-]+\.ts)`/g).map(
         (name) => new URL(name, root),
       )
       const missing = [...links, ...named].filter((url) => !existsSync(url)).map(({ pathname }) => pathname)

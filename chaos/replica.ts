@@ -1,0 +1,76 @@
+// A process of the gateway, as `npm start` starts it, under a supervisor: whatever ends it, it is started again at the same address.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { START_FLAGS } from '../bench/support.ts'
+import { freePort } from '../test/support/free-port.ts'
+import type { World } from '../test/support/gateway.ts'
+import { type Started, start } from '../test/support/process.ts'
+import { programFile } from '../test/support/program-bundle.ts'
+
+/** As systemd's `RestartSec` is, unless set. */
+const RESTART_MS = 100
+
+export interface Replica {
+  readonly url: string
+  /** Undefined between an end and the next start. */
+  pid(): number | undefined
+  /** The supervisor starts it again. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Ends it for good; `resume` starts it. */
+  stop(signal: NodeJS.Signals): Promise<void>
+  resume(): Promise<void>
+  /** All that its processes have written. */
+  said(): string
+}
+
+export async function startReplica(
+  world: World,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Replica> {
+  const port = await freePort()
+  const ca = await world.ca.write(world.dataDir)
+  const written: Started[] = []
+  let current: Started | undefined
+  let isWanted = false
+
+  function launch(): Started {
+    const child = start(process.execPath, [...START_FLAGS, programFile('loopback-gateway')], {
+      env: {
+        PATH: process.env['PATH'],
+        ...world.env,
+        NODE_EXTRA_CA_CERTS: ca,
+        ...env,
+        PORT: String(port),
+      },
+    })
+    written.push(child)
+    current = child
+    void child.ended.then(async () => {
+      current = undefined
+      await sleep(RESTART_MS)
+      if (isWanted && current === undefined) launch()
+    })
+    return child
+  }
+  async function resume(): Promise<void> {
+    isWanted = true
+    await launch().until('stdout', /^listening on /m)
+  }
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ending = current
+    if (!ending) return
+    ending.kill(signal)
+    await ending.ended
+  }
+  await resume()
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: () => current?.pid,
+    kill: end,
+    async stop(signal) {
+      isWanted = false
+      await end(signal)
+    },
+    resume,
+    said: () => written.map((child) => child.stdout() + child.stderr()).join(''),
+  }
+}
