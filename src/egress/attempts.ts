@@ -92,6 +92,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       return await command()
     } catch (thrown) {
       unwritten.set(attempt.id, command)
+      settleSoon()
       throw thrown
     }
   }
@@ -111,10 +112,16 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
     }
   }
 
-  /** Its caller may repeat the call at any time, and is told that it is under way until then. */
+  async function settleAll(): Promise<void> {
+    await settleDoubtful()
+    await retryUnwritten()
+    if (unwritten.size > 0) throw new Error(`${unwritten.size} endings are not written`)
+  }
+
+  /** Callers may repeat their calls at any time, and are told that they are under way until then. */
   function settleSoon(): void {
-    settling ??= retryLater(settleDoubtful)
-      .catch((err: unknown) => log.error({ err }, 'attempts that the store did not answer are still open'))
+    settling ??= retryLater(settleAll)
+      .catch((err: unknown) => log.error({ err }, 'attempts that the store did not take are still open'))
       .finally(() => (settling = undefined))
   }
 

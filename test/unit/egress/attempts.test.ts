@@ -99,6 +99,20 @@ it('writes an ending later when the store would not take it at once', async () =
   expect(await temp.store.getReceipt((await stored()).receiptId!)).toBeDefined()
 })
 
+it('does so without waiting for the next round, once the store is back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const attempts = ledger()
+  await send()
+  failing.add('finishAttempt')
+  await expect(attempts.finish(attempt, delivered)).rejects.toThrow()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect((await stored()).state).toBe('sending')
+  failing.clear()
+  await vi.advanceTimersByTimeAsync(5000)
+  await expect.poll(async () => (await stored()).state).toBe('settled')
+})
+
 it('gives a credit back later, once, when the store would not take the refund at once', async () => {
   const attempts = ledger()
   failing.add('refundAttempt')
