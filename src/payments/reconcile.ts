@@ -12,8 +12,8 @@ export interface ReconcileParts {
   readonly claims: ClaimStore
   readonly evidence: EvidenceReader
   readonly reorganisations: ReorganisationWatch
-  /** Broadcasts a payment again that our own settler had settled; does nothing for others. */
-  readonly resend: (claim: PaymentClaim) => Promise<unknown>
+  /** Broadcasts a payment again that our own settler had brought into a block; does nothing for others. False when nothing was sent. */
+  readonly resend: (claim: PaymentClaim) => Promise<boolean>
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
@@ -66,7 +66,7 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
         })
       case 'unused':
         if (claim.reason === NOT_BROADCAST) return claims.failed(claim, 'settlement_refused')
-        if (claim.receiptId !== null && !isWatched(claim)) return settleAgain(claim)
+        if (claim.state !== 'submitted' && !isWatched(claim)) return settleAgain(claim)
         break
       case 'unanswered':
         silent.add(claim.network)
@@ -80,9 +80,9 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
       : claims.standing(claim)
   }
 
-  /** A settlement that its chain took back: the same authorization moves the money, or nothing does. */
+  /** A settlement that its chain took back, before or after it counted: the same authorization moves the money, or nothing does. */
   async function settleAgain(claim: PaymentClaim): Promise<Settlement> {
-    await resend(claim)
+    if (!(await resend(claim))) return claims.standing(claim)
     const found = await evidence.read(claim)
     if (found.state !== 'paid') return claims.standing(claim)
     const { transaction, block } = found

@@ -147,7 +147,9 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     }
     tellRouter(submitted, answered, found)
     const settlement = await writeEnding(submitted.claim, answered, found, ending)
-    if (settlement.state === 'settled') kept.keep(answered.upstream, submitted)
+    // What waits for its depth can be taken back as well as what has it.
+    if (settlement.state === 'settled' || answered.answer.state === 'settled')
+      kept.keep(answered.upstream, submitted)
     return settlement
   }
 

@@ -41,7 +41,7 @@ afterAll(async () => {
   await chain?.close()
 })
 
-function compose() {
+function compose(confirmations?: Readonly<Record<number, number>>) {
   // Time passes for the gateway as a test says; the chain has its own.
   const clock = { ahead: 0 }
   const now = () => Date.now() + clock.ahead
@@ -70,6 +70,7 @@ function compose() {
     now,
     log,
     fault: noFault,
+    confirmations,
   })
   return {
     settlements,
@@ -90,11 +91,16 @@ const jws = (typ: string, payload: unknown) =>
     .concat('sig')
     .join('.')
 
-async function settle(payer: number, purchase: PaymentClaim['purchase'] = null) {
+async function submit(payer: number, purchase: PaymentClaim['purchase'] = null) {
   const payload = await signPayment({ account: chain.payers[payer]!, requirements: requirementsOf(chain) })
   const { payment, requirements } = paymentOf(payload, chain.network)
   const held = await claimFor(temp.store, payment, 'boot_test', { payTo: requirements.payTo, purchase })
-  const settlement = await parts.settlements.settle({ claim: held, payment, requirements, result })
+  return { payload, settling: parts.settlements.settle({ claim: held, payment, requirements, result }) }
+}
+
+async function settle(payer: number, purchase: PaymentClaim['purchase'] = null) {
+  const { payload, settling } = await submit(payer, purchase)
+  const settlement = await settling
   expect(settlement.state).toBe('settled')
   const { claim } = settlement
   return {
@@ -204,4 +210,26 @@ describe('a settlement that its chain took back', () => {
     await parts.round()
     expect((await bought.now()).state).toBe('pending')
   })
+})
+
+it('a payment that was taken back while it waited for its depth is broadcast again, and paid once', async () => {
+  await parts.close()
+  parts = compose({ 84532: 3 })
+  const payer = chain.payers[6]!.address
+  const held = await chain.usdcOf(payer)
+  const { settling } = await submit(6)
+  await expect.poll(() => chain.usdcOf(payer)).toBe(held - 1000n)
+  await chain.reorg(1)
+  const { claim, state } = await settling
+  expect([state, claim.receiptId]).toEqual(['unknown', null])
+  expect(await chain.usdcOf(payer)).toBe(held)
+
+  // Its node has half a minute to bring it back by itself.
+  await parts.round()
+  await parts.round()
+  expect(await chain.usdcOf(payer)).toBe(held - 1000n)
+  await chain.mine(3)
+  await parts.round()
+  expect((await temp.store.getClaim(claim.id))?.state).toBe('settled')
+  expect(await chain.usdcOf(payer)).toBe(held - 1000n)
 })
