@@ -30,6 +30,8 @@ const SECRET = `chaos-secret-${randomUUID()}`
 export interface CallsOptions {
   readonly engine: 'sqlite' | 'postgres'
   readonly replicas?: number
+  /** Of the gateway; this release unless given. */
+  readonly program?: string
   readonly cluster?: ClusterOptions
   /** Data directory of the gateway; below the world's unless given. */
   readonly dataDir?: string
@@ -105,7 +107,8 @@ export async function openCalls(options: CallsOptions): Promise<CallScene> {
     })
     const replicas: Replica[] = []
     opened.push(() => Promise.all(replicas.map((replica) => replica.stop('SIGKILL'))))
-    for (let i = 0; i < count; i++) replicas.push(await startReplica(world, await options.envOf?.(i)))
+    for (let i = 0; i < count; i++)
+      replicas.push(await startReplica(world, await options.envOf?.(i), options.program))
     const clients = replicas.map(({ url }) => createClient(url, world))
     const operator = must(clients[0], 'the first replica')
     const rich = await openAccount(operator, world, RICH_CREDITS)

@@ -18,14 +18,19 @@ export interface Replica {
   /** Ends it for good; `resume` starts it. */
   stop(signal: NodeJS.Signals): Promise<void>
   resume(): Promise<void>
+  /** Asks it to end, and starts another program in its place. */
+  upgrade(program: string): Promise<void>
   /** All that its processes have written. */
   said(): string
 }
 
+/** @param program of the gateway; this release unless given */
 export async function startReplica(
   world: World,
   env: Readonly<Record<string, string>> = {},
+  program = programFile('loopback-gateway'),
 ): Promise<Replica> {
+  let file = program
   const port = await freePort()
   const ca = await world.ca.write(world.dataDir)
   const written: Started[] = []
@@ -33,7 +38,7 @@ export async function startReplica(
   let isWanted = false
 
   function launch(): Started {
-    const child = start(process.execPath, [...START_FLAGS, programFile('loopback-gateway')], {
+    const child = start(process.execPath, [...START_FLAGS, file], {
       env: {
         PATH: process.env['PATH'],
         ...world.env,
@@ -61,16 +66,22 @@ export async function startReplica(
     ending.kill(signal)
     await ending.ended
   }
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    isWanted = false
+    await end(signal)
+  }
   await resume()
   return {
     url: `http://127.0.0.1:${port}`,
     pid: () => current?.pid,
     kill: end,
-    async stop(signal) {
-      isWanted = false
-      await end(signal)
-    },
+    stop,
     resume,
+    async upgrade(next) {
+      await stop('SIGTERM')
+      file = next
+      await resume()
+    },
     said: () => written.map((child) => child.stdout() + child.stderr()).join(''),
   }
 }

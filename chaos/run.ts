@@ -10,7 +10,7 @@ import { type ChaosResults, reliabilityTable } from '../src/documents/reliabilit
 import bundlePrograms from '../test/support/program-bundle.ts'
 import type { Row } from './fault.ts'
 
-const KINDS = ['replicas', 'database', 'failover']
+const KINDS = ['replicas', 'upgrade', 'database', 'failover']
 /** Rules for packets are made in a network of its own, and end with it. */
 const IN_OWN_NETWORK = ['network']
 
