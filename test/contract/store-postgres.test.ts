@@ -118,6 +118,29 @@ describe('a row that somebody keeps locked', () => {
   )
 })
 
+it('debits once for a transaction that two processes ask for while its account is locked', async () => {
+  const other = await place.open('boot-2')
+  const { accountId } = await addSetting(store, 9)
+  const transactionId = nextTransaction()
+  const debit = { accountId, amount: 4, transactionId, bootId: BOOT, reference: 'call', now: NOW }
+  const blocker = new pg.Client({ connectionString: place.config.databaseUrl })
+  await blocker.connect()
+  try {
+    await blocker.query('BEGIN')
+    await blocker.query('SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE', [accountId])
+    // Each has looked for an earlier debit before it waits for the row.
+    const asked = [store.debitCredits(debit), other.debitCredits(debit)]
+    const waiting = `SELECT count(*) AS count FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND query LIKE '%reference text%' AND datname = current_database()`
+    await expect.poll(() => runDirect(pool, () => first<{ count: number }>(waiting))).toEqual({ count: 2 })
+    await blocker.query('ROLLBACK')
+    expect(await Promise.all(asked)).toEqual(times(2, () => ({ ok: true, balance: 5 })))
+  } finally {
+    await blocker.end()
+  }
+  expect(await store.balance(accountId)).toBe(5)
+})
+
 describe('a database with settings of its own', () => {
   /** A database whose transactions see what stood when they began, unless they say otherwise. */
   async function strictPlace(): Promise<Place> {

@@ -157,6 +157,10 @@ const FAULT = /^postgres 2[23]/
 export const isStatementFault = (thrown: unknown): boolean =>
   thrown instanceof GatewayError && FAULT.test(thrown.reason ?? '')
 
+/** Whether there is such a row already (unique_violation). */
+export const isTaken = (thrown: unknown): boolean =>
+  thrown instanceof GatewayError && thrown.reason === 'postgres 23505'
+
 /** Whether somebody else kept a row locked for longer than the statement waits (lock_not_available): it did nothing. */
 export const isLockedOut = (thrown: unknown): boolean =>
   thrown instanceof GatewayError && thrown.reason === 'postgres 55P03'

@@ -33,6 +33,7 @@ import {
   type DatabaseAddress,
   isLockedOut,
   isStatementFault,
+  isTaken,
   runDirect,
   runTransaction,
 } from './pool.ts'
@@ -123,7 +124,10 @@ export async function openPostgresStore(parts: {
     requireLease(traits)
     const atOnce = fused[name] as Start | undefined
     if (atOnce) {
-      const answer = await runDirect(pool, () => atOnce(...args))
+      const answer = await runDirect(pool, () => atOnce(...args)).catch((thrown: unknown) => {
+        // While it waited for a lock, somebody made the row that it then wanted to make: step by step it is found.
+        if ('isPerEngine' in commands[name] || !isTaken(thrown)) throw thrown
+      })
       if (answer !== undefined) return answer
     }
     const start = audited(name, (shared[name] ?? commands[name]) as Start)

@@ -1,5 +1,5 @@
-// Many debits of priced calls as one statement, and many of their ends as another. A debit whose capability has budgets, one that was asked
-// for before and one that has no account are for the command alone to answer.
+// Many debits of priced calls as one statement, and many of their ends as another. A debit whose capability has budgets, one that is or
+// was asked for twice and one that has no account are for the command alone to answer.
 import { all, type Command } from '../../command.ts'
 import type { Commands } from '../../commands/index.ts'
 import { afterEach } from './balances.ts'
@@ -74,7 +74,13 @@ export function* debitTogether(
   patience: Patience,
 ): Command<readonly (Debited | undefined)[]> {
   const answers: (Debited | undefined)[] = inputs.map(() => undefined)
-  const rows = yield* all<Debited & { n: number }>(DEBIT[patience], JSON.stringify(inputs.map(debitRow)))
+  const first = new Map(
+    inputs
+      .map(debitRow)
+      .toReversed()
+      .map((row) => [row.id, row]),
+  )
+  const rows = yield* all<Debited & { n: number }>(DEBIT[patience], JSON.stringify([...first.values()]))
   const paid = rows.filter(({ ok }) => ok)
   const balances = afterEach(paid, (n) => ({ account: inputs[n]!.accountId, cost: inputs[n]!.amount }))
   for (const { n, ok, balance } of rows) answers[n] = { ok, balance: ok ? balances.get(n)! : balance }
