@@ -117,7 +117,7 @@ function mostLoosely(path: string): readonly string[] {
       .replace(/[.\s]+$/, ''),
   )
   const last = segments.at(-1)?.replace(FORMAT, '') ?? ''
-  return last === '' ? segments.slice(0, -1) : segments.with(-1, last)
+  return last === '' ? segments.slice(0, -1) : [...segments.slice(0, -1), last]
 }
 
 /** The first rule whose path no request can have, and why. Undefined where every rule can fit. */

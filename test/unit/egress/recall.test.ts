@@ -26,6 +26,7 @@ function recall(
     reach: createReach(publicOnly, ['10.0.0.0/8']),
     resolver: { recall: () => remembered },
     allowSandboxName,
+    attempts: {},
     fault: noFault,
   } as unknown as RunnerParts
   return createRunner(parts).recall({ target: { host, port: 443 } } as PreparedRequest, credential)
