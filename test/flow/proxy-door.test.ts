@@ -239,6 +239,18 @@ describe('inside a connection that is opened', () => {
     expect(relayed).toEqual([])
   })
 
+  it('what stands behind a refused request is no request, even where it came with it', async () => {
+    const tls = await openTls()
+    const get = (path: string, host = COVERED) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+    let received = ''
+    tls.on('data', (piece) => (received += String(piece)))
+    const over = new Promise((resolve) => tls.on('close', resolve))
+    tls.write(get('/first') + get('/second', 'other.example.com') + get('/third') + get('/fourth'))
+    await over
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 421'])
+    expect(relayed).toEqual([`GET https://${COVERED}/first `])
+  })
+
   it('a TLS server name other than the host of the CONNECT is refused at each request', async () => {
     const tls = await openTls({ servername: 'other.example.com', anyName: true })
     expect((await exchange(tls, `GET / HTTP/1.1\r\nHost: ${COVERED}\r\n\r\n`)).status).toBe(421)

@@ -26,6 +26,8 @@ interface Opened {
   /** Undefined where a credential is used. */
   readonly passThrough: PassThrough | undefined
   requests: number
+  /** Whether a request was refused here: what is behind it may be a part of that, and no request. */
+  isRefused: boolean
 }
 
 export interface Interceptions {
@@ -54,6 +56,8 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
     const context = httpContext(req, 0)
     const connection = opened.get(req.socket)
     if (!connection) return void res.destroy()
+    // Sent without waiting for the answer before it, which ends the connection once it is out.
+    if (connection.isRefused) return
     const { agent, to, passThrough } = connection
     connection.requests++
     try {
@@ -78,6 +82,7 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
         detail: error.message,
       })
       // What follows on this connection cannot be trusted to be what it says.
+      connection.isRefused = true
       res.shouldKeepAlive = false
       sendProblem(res, error, context, addresses)
     }
@@ -96,6 +101,7 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
         to,
         passThrough: way === 'inspect' ? createPassThrough(parts.outside, to) : undefined,
         requests: 0,
+        isRefused: false,
       }
       opened.set(tls, connection)
       return new Promise((resolve) => {
