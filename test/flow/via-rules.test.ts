@@ -200,6 +200,24 @@ describe('rules for unmodified programs', () => {
     await Promise.all(held)
     const packed = await post(capability, 'ruled', { headers: { 'content-encoding': 'gzip' } })
     expect(await packed.json()).toMatchObject({ code: 'header_forbidden', header: 'content-encoding' })
+    // Also where only the second of two says so, or one that a server takes for it.
+    for (const headers of [{ 'content-encoding': ['identity', 'gzip'] }, { content_encoding: ['gzip'] }]) {
+      const status = await new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(gw.baseUrl)
+        const path = '/via/ruled/v1/pulls'
+        request({
+          hostname,
+          port,
+          path,
+          method: 'POST',
+          headers: { authorization: `Bearer ${capability}`, ...headers },
+        })
+          .on('response', (answer) => resolve(answer.resume().statusCode))
+          .on('error', reject)
+          .end('{}')
+      })
+      expect(status).toBe(400)
+    }
     await expect
       .poll(
         async () => (await gw.rest('GET', '/v1/actions/permits?state=pending_approval')).body.permits.length,

@@ -5,6 +5,7 @@ import type { CheckedRequest, Grant } from '../grant.ts'
 import type { Approval } from '../ports.ts'
 import { checkScopes, MAX_REQUEST_BYTES } from '../request.ts'
 import { judgeRequest } from '../rules/judge.ts'
+import { spelled } from './headers.ts'
 
 const ASK_MS = 5 * 60_000
 
@@ -70,8 +71,10 @@ export async function askIfRuled(
       `A person approves this request first, and reads what is in it: its body may have ${MAX_REQUEST_BYTES} bytes. Nothing was sent or charged.`,
       { extras: { max_bytes: MAX_REQUEST_BYTES } },
     )
-  const coding = request.headers.find(([name]) => name === 'content-encoding')?.[1] ?? 'identity'
-  if (coding.toLowerCase() !== 'identity')
+  const isEncoded = request.headers.some(
+    ([name, value]) => spelled(name) === 'content-encoding' && !/^(?:identity)?$/i.test(value.trim()),
+  )
+  if (isEncoded)
     throw new GatewayError(
       'header_forbidden',
       'A person approves this request first, and reads what is in it: send its body without Content-Encoding. Nothing was sent or charged.',

@@ -34,7 +34,7 @@ const OF_SIGNATURES = words('x-amz-date x-amz-content-sha256')
 const OF_METHODS = words('x-http-method-override x-http-method x-method-override')
 
 /** Servers that hand headers on as variables (CGI, WSGI) read both spellings as one. */
-const spelled = (name: string) => name.toLowerCase().replaceAll('_', '-')
+export const spelled = (name: string) => name.toLowerCase().replaceAll('_', '-')
 
 /** @throws {GatewayError} header_forbidden: without the header it would be another request than the program means */
 export function refuseOtherMethod({
