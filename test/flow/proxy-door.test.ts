@@ -22,6 +22,7 @@ let proxy: string
 let ca: string
 let unknown: UnknownHosts = 'deny'
 let isCovered = true
+let waitMs: number | undefined
 /** Places for connections; each test has its own, since connections of the one before may still end. */
 let places = { left: Infinity }
 const relayed: string[] = []
@@ -79,6 +80,9 @@ beforeAll(async () => {
     },
     baseUrl: 'http://gateway.test',
     now: Date.now,
+    get waitMs() {
+      return waitMs
+    },
   })
   await new Promise<void>((resolve) => door.server.listen(0, '127.0.0.1', resolve))
   proxy = `http://127.0.0.1:${(door.server.address() as AddressInfo).port}`
@@ -90,6 +94,7 @@ afterAll(async () => {
 beforeEach(() => {
   unknown = 'deny'
   isCovered = true
+  waitMs = undefined
   places = { left: Infinity }
   for (const list of [relayed, passed, refused]) list.length = 0
 })
@@ -239,6 +244,21 @@ describe('inside a connection that is opened', () => {
     expect(relayed).toEqual([])
   })
 
+  it.each([
+    ['says nothing', ''],
+    ['never comes to the end of a head, however often it sends a letter', 'GET / HTTP/1.1\r\nHost: '],
+    ['does so behind a request', `GET / HTTP/1.1\r\nHost: ${COVERED}\r\n\r\nGET / HTTP/1.1\r\nA: `],
+  ])('a connection is not kept for a program that %s', async (_how, begin) => {
+    waitMs = 300
+    const tls = await openTls()
+    tls.resume()
+    const over = new Promise((resolve) => tls.on('close', resolve))
+    tls.write(begin)
+    const drip = begin === '' ? undefined : setInterval(() => tls.write('x'), 20)
+    await over
+    clearInterval(drip)
+  })
+
   it('what stands behind a refused request is no request, even where it came with it', async () => {
     const tls = await openTls()
     const get = (path: string, host = COVERED) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
@@ -279,6 +299,22 @@ describe('inside a connection that is opened', () => {
     another.socket.end('no TLS at all')
     await expect.poll(() => hangUps.map(({ reason }) => reason)).toContain('handshake')
   })
+})
+
+it.each([
+  ['a user and a password in a CONNECT', 'CONNECT agent:agw_cap_0123456789@other.example.com:443 HTTP/1.1'],
+  ['a token for a host', 'CONNECT agw_cap_0123456789:443 HTTP/1.1'],
+  [
+    'keys in a plain address',
+    'GET http://me:agw_cap_0123456789@other.example.com/agw_cap_0123456789?key=sk-0123456789 HTTP/1.1',
+  ],
+])('nothing but the host is told of what is refused: %s', async (_what, line) => {
+  const { socket } = await sendPlain(`${line}\r\nHost: other.example.com\r\n${basic(TOKEN)}\r\n\r\n`)
+  socket.destroy()
+  expect(refused.map(({ host }) => host)).toEqual([
+    line.includes('other') ? expect.stringMatching(/^other\.example\.com(?::443)?$/) : 'agw_…:443',
+  ])
+  expect(JSON.stringify(refused)).not.toContain('0123456789')
 })
 
 describe('hosts without a credential', () => {

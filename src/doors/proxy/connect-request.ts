@@ -22,6 +22,18 @@ export function readDestination(authority: string, targets: ProxyDoorParts['targ
   throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
 }
 
+/** A token of this gateway, whose letters are nobody's to read. */
+const TOKEN = /agw_[a-z]{2,3}_[\w-]*/g
+
+/** What a log may say of a request line: users and their passwords, paths and queries are the program's, and hold its keys. */
+export function namedHost(target: string): string {
+  const authority = target.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').split(/[/?#\\]/, 1)[0] ?? ''
+  return authority
+    .slice(authority.lastIndexOf('@') + 1)
+    .replaceAll(TOKEN, 'agw_…')
+    .slice(0, 300)
+}
+
 /** @param path as it came, with its query */
 export const urlOf = ({ host, port }: Destination, path: string): string =>
   `https://${host}${port === 443 ? '' : `:${port}`}${path}`

@@ -6,7 +6,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { refuseMalformed } from '../http/malformed.ts'
 import { sendProblem, sendText } from '../http/reply.ts'
 import { httpContext } from '../http/request.ts'
-import { presentedIdentity, readDestination } from './connect-request.ts'
+import { namedHost, presentedIdentity, readDestination } from './connect-request.ts'
 import { createInterceptions } from './interception.ts'
 import type { Destination, ProxyAgent, ProxyDoorParts, Way } from './ports.ts'
 import { refuseConnect } from './refuse-connect.ts'
@@ -57,7 +57,7 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
       const error = toGatewayError(thrown)
       watch.refused({
         agentId: agent?.id,
-        host: (req.url ?? '').slice(0, 300),
+        host: namedHost(req.url ?? ''),
         code: error.code,
         reason: error.reason,
         detail: error.message,
@@ -119,7 +119,7 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     const error = new GatewayError('target_invalid', detail, { reason: 'not_https' })
     watch.refused({
       agentId: undefined,
-      host: (req.url ?? '').slice(0, 300),
+      host: namedHost(req.url ?? ''),
       code: error.code,
       reason: error.reason,
       detail,

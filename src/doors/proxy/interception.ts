@@ -16,7 +16,9 @@ import type { Destination, ProxyAgent, ProxyDoorParts } from './ports.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
 const HANDSHAKE_MS = 10_000
-/** A program that says nothing on an open connection; the engine has clocks of its own while a request runs. */
+/**
+ * A program that says nothing on an open connection, or never comes to the end of a head; the engine has clocks of its own while a request runs.
+ */
 const SILENCE_MS = 120_000
 
 /** An opened connection: whose, to where, and by which way its requests go. */
@@ -28,6 +30,10 @@ interface Opened {
   requests: number
   /** Whether a request was refused here: what is behind it may be a part of that, and no request. */
   isRefused: boolean
+  /** Requests that are not answered yet. */
+  open: number
+  /** Runs while there are none. */
+  wait: NodeJS.Timeout | undefined
 }
 
 export interface Interceptions {
@@ -52,10 +58,23 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
     if (upgrade) void answer(req, upgrade.res, upgrade)
   })
 
+  /** Node's own clocks of heads run for servers that listen alone. */
+  function awaitRequest(connection: Opened, socket: Duplex): void {
+    clearTimeout(connection.wait)
+    connection.wait = setTimeout(() => socket.destroy(), parts.waitMs ?? SILENCE_MS)
+  }
+
   async function answer(req: IncomingMessage, res: ServerResponse, upgrade?: UpgradeRequest): Promise<void> {
     const context = httpContext(req, 0)
-    const connection = opened.get(req.socket)
+    const { socket } = req
+    const connection = opened.get(socket)
     if (!connection) return void res.destroy()
+    clearTimeout(connection.wait)
+    connection.open++
+    // A connection that was taken over, or is at its end, waits for no request.
+    res.once('close', () => {
+      if (--connection.open === 0 && !upgrade && !socket.destroyed) awaitRequest(connection, socket)
+    })
     // Sent without waiting for the answer before it, which ends the connection once it is out.
     if (connection.isRefused) return
     const { agent, to, passThrough } = connection
@@ -102,6 +121,8 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
         passThrough: way === 'inspect' ? createPassThrough(parts.outside, to) : undefined,
         requests: 0,
         isRefused: false,
+        open: 0,
+        wait: undefined,
       }
       opened.set(tls, connection)
       return new Promise((resolve) => {
@@ -110,6 +131,7 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
         tls.once('secure', () => {
           hasShaken = true
           clearTimeout(timer)
+          awaitRequest(connection, tls)
           tls.removeAllListeners('end')
           server.emit('connection', tls)
         })
@@ -118,6 +140,7 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
         tls.resume()
         tls.once('close', () => {
           clearTimeout(timer)
+          clearTimeout(connection.wait)
           connection.passThrough?.close()
           socket.destroy()
           // Some programs end the handshake with an alert, others complete it and hang up.

@@ -96,4 +96,6 @@ export interface ProxyDoorParts {
   readonly baseUrl: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Longest wait for the head of a request on an opened connection, in milliseconds; two minutes unless given. */
+  readonly waitMs?: number
 }
