@@ -81,6 +81,46 @@ export function insertMember(body: Buffer | undefined, pointer: string, value: s
   return Buffer.from(`${text.slice(0, at)}${member}${isEmpty ? '' : ','}${text.slice(at)}`)
 }
 
+/**
+ * Everywhere that the pointer leads, where a name stands twice.
+ * @param text valid JSON
+ */
+export function removeMember(text: string, pointer: string): string {
+  const names = namesOf(pointer)
+  const cuts: (readonly [start: number, end: number])[] = []
+  const open: { readonly isObject: boolean; name: string | undefined; comma: number | undefined }[] = []
+  let cut: { readonly depth: number; readonly start: number; readonly comma: number | undefined } | undefined
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    const inner = open.at(-1)
+    const isEndOfCut = cut?.depth === open.length
+    if (token === '{' || token === '[')
+      open.push({ isObject: token === '{', name: undefined, comma: undefined })
+    else if (token === '}' || token === ']') {
+      // The last one takes the comma before it along, every other the one behind it.
+      if (cut && isEndOfCut) cuts.push([cut.comma ?? cut.start, index])
+      if (isEndOfCut) cut = undefined
+      open.pop()
+    } else if (token === ',' && inner) {
+      if (cut && isEndOfCut) cuts.push([cut.start, index + 1])
+      else inner.comma = index
+      if (isEndOfCut) cut = undefined
+      inner.name = undefined
+    } else if (inner?.isObject && inner.name === undefined) {
+      inner.name = JSON.parse(token) as string
+      const isThere = open.length === names.length && open.every(({ name }, at) => name === names[at])
+      if (isThere) cut = { depth: open.length, start: index, comma: inner.comma }
+    }
+  }
+  let left = ''
+  let from = 0
+  for (const [start, end] of cuts.toSorted(([a], [b]) => a - b)) {
+    if (start < from) continue
+    left += text.slice(from, start)
+    from = end
+  }
+  return left + text.slice(from)
+}
+
 const namesOf = (pointer: string) => pointer.slice(1).split('/')
 
 function parseObject(body: Buffer): Record<string, unknown> | undefined {

@@ -1,8 +1,7 @@
 // The placeholder of a program out of its body, where the credential says that the secret goes there.
 import type { Placement } from '../../../schemas/credential-settings.ts'
-import { isObject } from '../../lib/json.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
-import { MAX_JSON_BYTES } from '../placement/json-body.ts'
+import { MAX_JSON_BYTES, removeMember } from '../placement/json-body.ts'
 
 /** @returns the body as the gateway may add the secret to it; as it was where there is nothing to replace */
 export function withoutPlaceholders(
@@ -22,20 +21,13 @@ function withoutField(body: Buffer, name: string): Buffer | undefined {
   return kept && Buffer.from(kept.join('&'))
 }
 
-/** Only a body that has the member is written anew. */
+/** What is no JSON is refused where the secret would go in. */
 function withoutMember(body: Buffer, pointer: string): Buffer {
-  const names = pointer.slice(1).split('/')
-  const last = names.pop() ?? ''
-  let root: unknown
+  const text = decodeUtf8(body)
   try {
-    root = JSON.parse(body.toString())
+    JSON.parse(text ?? '')
   } catch {
     return body
   }
-  let holder: unknown = root
-  for (const name of names)
-    holder = isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined
-  if (!isObject(holder) || !Object.hasOwn(holder, last)) return body
-  delete holder[last]
-  return Buffer.from(JSON.stringify(root))
+  return Buffer.from(removeMember(text ?? '', pointer))
 }
