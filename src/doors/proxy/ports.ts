@@ -97,5 +97,5 @@ export interface ProxyDoorParts {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Longest wait for the head of a request on an opened connection, in milliseconds; two minutes unless given. */
-  readonly waitMs?: number
+  readonly waitMs?: number | undefined
 }
