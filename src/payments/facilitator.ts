@@ -84,33 +84,35 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     const { payment, requirements } = asked
     const at = now()
     const resource = resourceOf(asked)
-    return store.claimPayment({
-      bootId,
-      ...limits,
-      claim: {
-        id: newId('clm', at),
-        origin: 'settle',
-        network: payment.network,
-        asset: toKey(payment, requirements.asset),
-        payer: payment.payer,
-        nonce: payment.nonce,
-        payTo: requirements.payTo,
-        amount: requirements.amount,
-        validBefore: payment.validBefore,
-        tool: 'settle',
-        method: 'POST',
-        resource,
-        requestDigest: digestOf(asked),
-        requirementDigest: digestCanonical(requirements),
-        presentationDigest: presentations.digest(payment),
-        // A challenge of another seller's is not ours to judge, and nothing is kept here that it could release.
-        secret: null,
-        identifier: null,
-        purchase: null,
-        accountId: accountOf(caller),
-        createdAt: at,
-      },
-    })
+    const wanted = {
+      id: newId('clm', at),
+      origin: 'settle' as const,
+      network: payment.network,
+      asset: toKey(payment, requirements.asset),
+      payer: payment.payer,
+      nonce: payment.nonce,
+      payTo: requirements.payTo,
+      amount: requirements.amount,
+      validBefore: payment.validBefore,
+      tool: 'settle',
+      method: 'POST',
+      resource,
+      requestDigest: digestOf(asked),
+      requirementDigest: digestCanonical(requirements),
+      presentationDigest: presentations.digest(payment),
+      // A challenge of another seller's is not ours to judge, and nothing is kept here that it could release.
+      secret: null,
+      identifier: null,
+      purchase: null,
+      accountId: accountOf(caller),
+      createdAt: at,
+    }
+    try {
+      return await store.claimPayment({ bootId, ...limits, claim: wanted })
+    } catch (thrown) {
+      settlements.abandon(wanted.id)
+      throw thrown
+    }
   }
 
   /** Takes one of the month's free settlements, or else a credit. @throws {GatewayError} credits_required */

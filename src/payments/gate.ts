@@ -113,13 +113,13 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
             await fault.at('before_claim')
             const { caller } = call
             const capabilityId = caller.kind === 'agent' ? caller.capability.id : undefined
-            const claimed = await store.claimPayment({
-              claim: newClaim(offered),
-              bootId,
-              capabilityId,
-              sale: call.terms.sale,
-              ...limits,
-            })
+            const wanted = newClaim(offered)
+            const claimed = await store
+              .claimPayment({ claim: wanted, bootId, capabilityId, sale: call.terms.sale, ...limits })
+              .catch((thrown: unknown) => {
+                settlements.abandon(wanted.id)
+                throw thrown
+              })
             if (!claimed.ok && claimed.reason === 'budget') throw budgetSpent(claimed.budget, now())
             return claimed
           },

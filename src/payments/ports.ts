@@ -259,6 +259,11 @@ export interface Settlements {
   /** Lets whoever will settle get ready while the work is done: it reads what it needs meanwhile. Never throws. */
   prepare?(payment: Payment): void
   /**
+   * The store was asked to claim and threw, so that it does not say whether it has the claim. Nothing is submitted for it: it is canceled as
+   * soon as it turns up, and the payment is free again. Never throws.
+   */
+  abandon(claimId: string): void
+  /**
    * `claimed -> submitted` on disk (with the result), one settle, then what became of it on disk, with the receipt.
    * Never throws once submitted; a claim that is not `claimed` any more is answered as it stands.
    */

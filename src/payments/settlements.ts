@@ -5,6 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import { keepNewest } from '../lib/keep-newest.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
+import { retryLater } from '../lib/retry.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { createClaimStore } from './claim-store.ts'
@@ -243,6 +244,14 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
         .routes(payment)
         .then(([route]) => route?.upstream.prepare?.(payment))
         .catch(() => undefined)
+    },
+    abandon(claimId) {
+      // Looked for soon, since its payer is told to wait meanwhile, and once more in the next round: a database that stood still commits late.
+      claims.rememberUnsent(claimId)
+      const cancel = () => store.cancelClaim({ id: claimId, bootId, reason: 'not_submitted', now: now() })
+      void retryLater(cancel).catch((err: unknown) =>
+        log.error({ [LogField.claim]: claimId, err }, 'a claim that the store did not answer is still open'),
+      )
     },
     async settle({ claim, payment, requirements, result, onSubmitted }) {
       const end = now() + SETTLE_MS

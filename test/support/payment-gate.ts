@@ -62,6 +62,7 @@ export async function openGate(options: GateOptions = {}) {
     async claimPayment(input) {
       const result = await temp.store.claimPayment(input)
       if (result.ok) claimed.push(result.claim.id)
+      if (world.isClaimAnswerLost) throw new GatewayError('store_unavailable', 'The connection was lost.')
       return result
     },
   }
@@ -76,6 +77,9 @@ export async function openGate(options: GateOptions = {}) {
     probe: { nonceUsed: false, balance: 10n ** 9n, payerHasCode: false, revert: null } as
       ChainProbe | Promise<ChainProbe>,
     fault: undefined as ((point: FaultPoint) => Promise<void>) | undefined,
+    /** The store claims, and does not say so. */
+    isClaimAnswerLost: false,
+    abandoned: [] as string[],
     probes: 0,
     settles: 0,
     prepared: 0,
@@ -117,6 +121,7 @@ export async function openGate(options: GateOptions = {}) {
   }
   const settlements: Settlements = {
     prepare: () => void world.prepared++,
+    abandon: (claimId) => void world.abandoned.push(claimId),
     async settle({ claim, result }) {
       world.settles++
       if (typeof world.ending === 'function') return world.ending()

@@ -30,6 +30,8 @@ interface Terms {
   readonly config?: Partial<Config>
   readonly policy?: Partial<PaymentPolicyDocument>
   readonly caller?: object
+  /** The store claims, and does not say so. */
+  readonly isClaimAnswerLost?: boolean
 }
 
 function open(allowance: number, settle: Settlements['settle'], terms: Terms = {}) {
@@ -37,11 +39,13 @@ function open(allowance: number, settle: Settlements['settle'], terms: Terms = {
   const claims: PaymentClaim[] = []
   const holders: string[] = []
   const canceled: { id: string; reason: string }[] = []
+  const abandoned: string[] = []
   const store: Store = {
     ...temp.store,
     async claimPayment(input) {
       const claimed = await temp.store.claimPayment(input)
       if (claimed.ok) claims.push(claimed.claim)
+      if (terms.isClaimAnswerLost) throw new GatewayError('store_unavailable', 'The connection was lost.')
       return claimed
     },
     takeSettlement(input) {
@@ -71,7 +75,11 @@ function open(allowance: number, settle: Settlements['settle'], terms: Terms = {
       },
     },
     router: { routes: async () => [{ id: 'local' }] } as unknown as FacilitatorParts['router'],
-    settlements: { settle, reconcileOne: async (claim: PaymentClaim) => claim } as unknown as Settlements,
+    settlements: {
+      settle,
+      reconcileOne: async (claim: PaymentClaim) => claim,
+      abandon: (claimId: string) => void abandoned.push(claimId),
+    } as unknown as Settlements,
     presentations: createPresentations(createSecretKey(Buffer.alloc(32, 1))),
     creditsRequired: async () => new GatewayError('credits_required', 'no credits'),
     baseUrl: 'https://gw.example.com',
@@ -95,6 +103,7 @@ function open(allowance: number, settle: Settlements['settle'], terms: Terms = {
     claims,
     holders,
     canceled,
+    abandoned,
     reasonOf: async (id: string) => (await temp.store.getClaim(id))?.reason,
   }
 }
@@ -126,6 +135,13 @@ it(
     )
   },
 )
+
+it('abandons a claim of which the store did not say whether it has it', async () => {
+  const { ask, claims, abandoned } = open(2, settled, { isClaimAnswerLost: true })
+  await expect(ask(SELLER)).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(claims).toHaveLength(1)
+  expect(abandoned).toEqual(claims.map(({ id }) => id))
+})
 
 describe('without a key', () => {
   const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

@@ -63,6 +63,16 @@ describe('a good payment', () => {
     expect(await open.states()).toEqual(['settled'])
   })
 
+  it('of which the store did not say whether it has the claim is abandoned, and no work is done', async () => {
+    const work = vi.fn()
+    open.world.isClaimAnswerLost = true
+    const run = open.gate.run(callOf({ payment: present(await open.sign()), work }))
+    await expect(run).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(open.world.abandoned).toHaveLength(1)
+    expect(await open.states()).toEqual(['claimed'])
+    expect(work).not.toHaveBeenCalled()
+  })
+
   it('is claimed before the work starts, bound to the request', async () => {
     let seen: PaymentClaim | undefined
     const result = await open.gate.run(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { noFault, parseFault } from '../../../src/lib/fault-points.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -746,6 +746,28 @@ describe('reconciling', () => {
     expect((await one.store.getClaim(held.id))?.state).toBe('submitted')
     await one.settlements.reconcile()
     expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'settled', transaction: TX })
+    broken.mockRestore()
+  })
+
+  it('frees a payment of which the store did not say whether it was claimed', async () => {
+    const one = scene({ answers: [] })
+    const held = await one.claim()
+    one.settlements.abandon(held.id)
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'canceled', reason: 'not_submitted' })
+  })
+
+  it('frees it without waiting for the next round, once the store is back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const one = scene({ answers: [] })
+    const held = await one.claim()
+    const broken = vi.spyOn(temp.store, 'cancelClaim').mockRejectedValueOnce(new Error('gone'))
+    one.settlements.abandon(held.id)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect((await one.store.getClaim(held.id))?.state).toBe('claimed')
+    await vi.advanceTimersByTimeAsync(5000)
+    await expect.poll(async () => (await one.store.getClaim(held.id))?.state).toBe('canceled')
     broken.mockRestore()
   })
 
