@@ -23,8 +23,6 @@ const UPSTREAM_MS = 40
 /** Short enough that the last of them are spent while the fault is there, or soon after. */
 const POOR_CREDITS = 300
 const RICH_CREDITS = 1_000_000
-/** What is left under way is decided once a minute, where no process starts meanwhile. */
-const TIDY_MS = 75_000
 const SECRET = `chaos-secret-${randomUUID()}`
 
 export interface CallsOptions {
@@ -40,6 +38,8 @@ export interface CallsOptions {
   readonly nameTtlSeconds?: number
   /** `fresh`: a repeat has another key, which is what callers must not do. */
   readonly keys?: 'kept' | 'fresh'
+  /** Codes that are a right answer to the fault: such a call is refused, and has to be without effect. */
+  readonly refusals?: readonly string[]
   /** Undoes what was made for this scene, after everything has ended. */
   readonly cleanUp?: () => Promise<void>
 }
@@ -76,7 +76,7 @@ interface Account {
 }
 
 export async function openCalls(options: CallsOptions): Promise<CallScene> {
-  const { engine, replicas: count = 1, keys = 'kept', nameTtlSeconds = 60 } = options
+  const { engine, replicas: count = 1, keys = 'kept', refusals = [], nameTtlSeconds = 60 } = options
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const undo of opened.toReversed()) await undo()
@@ -115,7 +115,7 @@ export async function openCalls(options: CallsOptions): Promise<CallScene> {
     const accounts = [rich, rich, rich, await openAccount(operator, world)]
     const calls: Call[] = []
     const problems: string[] = []
-    const load = startLoad({ world, replicas, accounts, calls, problems, keys })
+    const load = startLoad({ world, replicas, accounts, calls, problems, keys, refusals })
     return {
       world,
       replicas,
@@ -125,7 +125,8 @@ export async function openCalls(options: CallsOptions): Promise<CallScene> {
       database: () => must(database, 'a database of this scene'),
       relay: () => must(relay, 'a relay of this scene'),
       load,
-      check: () => check({ world, replicas, accounts: new Set(accounts), calls, problems, operator }),
+      check: (patienceMs) =>
+        check({ world, replicas, accounts: new Set(accounts), calls, problems, operator, patienceMs }),
       async close() {
         await load.abandon()
         await close()
@@ -170,10 +171,11 @@ interface LoadParts {
   readonly calls: Call[]
   readonly problems: string[]
   readonly keys: 'kept' | 'fresh'
+  readonly refusals: readonly string[]
 }
 
 function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
-  const { world, replicas, accounts, calls, problems, keys } = parts
+  const { world, replicas, accounts, calls, problems, keys, refusals } = parts
   const goal = { isStopping: false, isAbandoned: false }
   let acknowledged = 0
   const listeners = new Set<(replica: number, beganAt: number) => void>()
@@ -231,7 +233,8 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     else if (status === 402) {
       record.state = 'refused'
       account.hasCredits = false
-    } else if (status >= 500 || body.code === 'idempotency_key_in_use') return false
+    } else if (refusals.includes(body.code)) record.state = 'refused'
+    else if (status >= 500 || body.code === 'idempotency_key_in_use') return false
     else problems.push(`an answer that no caller can expect: ${status} ${body.code}: ${body.detail}`)
     return true
   }
@@ -267,10 +270,10 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
         return waiting.size === 0
       })
     },
-    async stop() {
+    async stop(patienceMs) {
       goal.isStopping = true
       // A call that has no final answer by then will have none.
-      const late = setTimeout(() => (goal.isAbandoned = true), TIDY_MS)
+      const late = setTimeout(() => (goal.isAbandoned = true), patienceMs)
       await Promise.all(workers)
       clearTimeout(late)
     },
@@ -292,13 +295,14 @@ interface CheckParts {
   readonly calls: readonly Call[]
   readonly problems: readonly string[]
   readonly operator: ReturnType<typeof createClient>
+  readonly patienceMs: number
 }
 
 async function check(parts: CheckParts): Promise<Verdict> {
   const { world, replicas, accounts, calls, operator } = parts
   const problems = [...parts.problems]
   const attempts = new Map<string, AttemptRecord>()
-  const until = performance.now() + TIDY_MS
+  const until = performance.now() + parts.patienceMs
   for (const account of accounts) {
     await tidied(account, until)
     const own = await allOf<AttemptRecord>(account, '/v1/egress/attempts', 'attempts')

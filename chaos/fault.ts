@@ -26,14 +26,15 @@ export interface Load {
   acknowledge(more: number): Promise<void>
   /** Resolves when every replica has acknowledged a call that began after this; the waiting is the caller's to bound. */
   recover(): Promise<void>
-  /** Resolves when what runs has its final answer. */
-  stop(): Promise<void>
+  /** Resolves when what runs has its final answer, or has not got it in this time. */
+  stop(patienceMs: number): Promise<void>
 }
 
 /** The gateway with everything around it, under one kind of load. */
 export interface Scene {
   readonly load: Load
-  check(): Promise<Verdict>
+  /** @param patienceMs what work that is under way has to be ended in */
+  check(patienceMs: number): Promise<Verdict>
   close(): Promise<void>
 }
 
@@ -86,6 +87,10 @@ export interface Row {
 
 /** What has not recovered then needs a person. */
 const RECOVERY_MS = 90_000
+/** What is left under way is decided once a minute at the latest. */
+const PATIENCE_MS = 75_000
+/** A control is to fail: what it leaves undone is a finding, and not waited for. */
+const CONTROL_PATIENCE_MS = 3000
 const MOST_FAILURES = 8
 
 /** Tries one fault and its control. Never throws: what went wrong is in the row. */
@@ -103,7 +108,7 @@ export async function tryFault<S extends Scene>(fault: Fault<S>): Promise<Row> {
     if (missing !== undefined) return failed(`not run: ${missing}`)
     const scene = await fault.open()
     try {
-      const { recoverySeconds, verdict } = await run(fault, scene)
+      const { recoverySeconds, verdict } = await run(fault, scene, PATIENCE_MS)
       const failures = describe(verdict)
       if (recoverySeconds === null) failures.push(`no recovery within ${RECOVERY_MS / 1000} s`)
       const found = {
@@ -132,8 +137,9 @@ export async function tryFault<S extends Scene>(fault: Fault<S>): Promise<Row> {
 }
 
 async function run<S extends Scene>(
-  fault: Fault<S>,
+  fault: Pick<Fault<S>, 'inject' | 'heal'>,
   scene: S,
+  patienceMs: number,
 ): Promise<{ recoverySeconds: number | null; verdict: Verdict }> {
   const { load } = scene
   await load.acknowledge(load.stretch)
@@ -143,14 +149,15 @@ async function run<S extends Scene>(
   const hasRecovered = await within(RECOVERY_MS, load.recover())
   const recoverySeconds = hasRecovered ? (performance.now() - over) / 1000 : null
   if (hasRecovered) await within(RECOVERY_MS, load.acknowledge(load.stretch))
-  await load.stop()
-  return { recoverySeconds, verdict: await scene.check() }
+  await load.stop(patienceMs)
+  return { recoverySeconds, verdict: await scene.check(patienceMs) }
 }
 
 async function runControl<S extends Scene>(fault: Fault<S>, control: OwnControl<S>): Promise<Verdict> {
   const scene = await control.open()
   try {
-    return (await run({ ...fault, inject: control.inject ?? fault.inject }, scene)).verdict
+    const other = { ...fault, inject: control.inject ?? fault.inject }
+    return (await run(other, scene, CONTROL_PATIENCE_MS)).verdict
   } finally {
     await scene.close()
   }
@@ -158,7 +165,7 @@ async function runControl<S extends Scene>(fault: Fault<S>, control: OwnControl<
 
 async function runSpoiled<S extends Scene>(scene: S, control: SpoilingControl<S>): Promise<Verdict> {
   await control.spoil(scene)
-  return scene.check()
+  return scene.check(CONTROL_PATIENCE_MS)
 }
 
 async function within(ms: number, done: Promise<void>): Promise<boolean> {

@@ -10,7 +10,18 @@ import { type ChaosResults, reliabilityTable } from '../src/documents/reliabilit
 import bundlePrograms from '../test/support/program-bundle.ts'
 import type { Row } from './fault.ts'
 
-const KINDS = ['replicas', 'upgrade', 'database', 'failover']
+const KINDS = [
+  'replicas',
+  'upgrade',
+  'database',
+  'failover',
+  'disk-full',
+  'power-loss',
+  'dns',
+  'payments',
+  'clock',
+  'network',
+]
 /** Rules for packets are made in a network of its own, and end with it. */
 const IN_OWN_NETWORK = ['network']
 

@@ -6,6 +6,9 @@ import { faults } from '../../chaos/faults/replicas.ts'
 import { loseReceipt, doubleOrder, takeCredit } from '../../chaos/spoil.ts'
 import { must } from '../../src/lib/must.ts'
 
+/** Nothing fails here that would have to be waited for. */
+const PATIENCE_MS = 60_000
+
 describe('npm run chaos', () => {
   it('finds nothing after a gateway was killed, and what was changed behind its back', async () => {
     const row = await tryFault(must(faults[0], 'the first fault'))
@@ -18,14 +21,18 @@ describe('npm run chaos', () => {
     const scene = await openCalls({ engine: 'sqlite' })
     try {
       await scene.load.acknowledge(20)
-      await scene.load.stop()
-      expect(isSound(await scene.check())).toBe(true)
+      await scene.load.stop(PATIENCE_MS)
+      expect(isSound(await scene.check(PATIENCE_MS))).toBe(true)
       await doubleOrder.spoil(scene)
-      expect(await scene.check()).toMatchObject({ lost: [], doubled: [expect.any(String)], problems: [] })
+      expect(await scene.check(PATIENCE_MS)).toMatchObject({
+        lost: [],
+        doubled: [expect.any(String)],
+        problems: [],
+      })
       await loseReceipt.spoil(scene)
-      expect((await scene.check()).lost).toHaveLength(1)
+      expect((await scene.check(PATIENCE_MS)).lost).toHaveLength(1)
       await takeCredit.spoil(scene)
-      const { problems } = await scene.check()
+      const { problems } = await scene.check(PATIENCE_MS)
       expect(problems).toEqual([
         expect.stringMatching(/^a ledger sums up to/),
         expect.stringMatching(/^a balance is/),
