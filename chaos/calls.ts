@@ -23,7 +23,8 @@ const UPSTREAM_MS = 40
 /** Short enough that the last of them are spent while the fault is there, or soon after. */
 const POOR_CREDITS = 300
 const RICH_CREDITS = 1_000_000
-const SECRET = `chaos-secret-${randomUUID()}`
+/** Of the credential that every call goes out with. */
+export const SECRET = `chaos-secret-${randomUUID()}`
 
 export interface CallsOptions {
   readonly engine: 'sqlite' | 'postgres'
@@ -163,6 +164,8 @@ async function openAccount(
   const { capability } = await client.grant({ secret: SECRET, capability: { ttl_seconds: 86_400 } })
   return { client, capability, deposit: POOR_CREDITS + more, hasCredits: true }
 }
+
+export const dataDirOf = ({ env }: World): string => must(env['GATEWAY_DATA_DIR'], 'GATEWAY_DATA_DIR')
 
 interface LoadParts {
   readonly world: World
@@ -326,7 +329,7 @@ async function check(parts: CheckParts): Promise<Verdict> {
     .filter(([, times]) => times > 1)
     .map(([target, times]) => `${target}: ${times} times`)
 
-  const stored = await storedBytes(world)
+  const stored = await storedBytes({ ...world, dataDir: dataDirOf(world) })
   if (stored.includes(SECRET)) problems.push('the secret is in clear in what the gateway has stored')
   if (replicas.some((replica) => replica.said().includes(SECRET))) problems.push('the secret is in a log')
   const inState = (state: Call['state']) => calls.filter((call) => call.state === state).length

@@ -28,7 +28,7 @@ export interface PowerMount extends Mount {
 
 /** @returns what is missing here, in words */
 export async function missingFor(...programs: readonly string[]): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'mounting a file system needs root'
+  if (process.getuid?.() !== 0) return 'mounts and rules for packets need root'
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin']
   for (const program of programs) {
     const found = await Promise.all(folders.map((folder) => isFile(join(folder, program))))

@@ -22,8 +22,8 @@ const KINDS = [
   'clock',
   'network',
 ]
-/** Rules for packets are made in a network of its own, and end with it. */
-const IN_OWN_NETWORK = ['network']
+/** Rules for packets are made in a network of its own, and end with it. Without root the rows say that they were not run. */
+const IN_OWN_NETWORK = process.getuid?.() === 0 ? ['network'] : []
 
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
@@ -54,6 +54,7 @@ for (const kind of wanted.length > 0 ? wanted : KINDS) {
         .split('\n')
         .map((line) => JSON.parse(line) as Row)
     : []
+  if (status !== 0) console.log(`FAILED ${kind}: its process ended with ${status}, after ${rows.length} rows`)
   if (status !== 0 || rows.length === 0 || rows.some(({ failures }) => failures.length > 0)) isBroken = true
   found.push({ kind, measured, rows })
 }

@@ -1,10 +1,11 @@
 // Controls that break what was found sound, behind the gateway's back: the check has to see each of them.
-import { DatabaseSync } from 'node:sqlite'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Agent } from 'undici'
 import { must } from '../src/lib/must.ts'
-import { UPSTREAM_HOST, type World } from '../test/support/gateway.ts'
-import type { CallScene } from './calls.ts'
+import { UPSTREAM_HOST } from '../test/support/gateway.ts'
+import { type CallScene, dataDirOf, SECRET } from './calls.ts'
 
 const firstAcknowledged = ({ calls }: Pick<CallScene, 'calls'>) =>
   must(
@@ -52,6 +53,12 @@ export const takeCredit = {
     execute(scene, 'UPDATE accounts SET balance = balance - 1 WHERE balance > 1000'),
 }
 
+/** Writes the secret where the gateway keeps its data. */
+export const leakSecret = {
+  what: 'the secret in a file',
+  spoil: ({ world }: CallScene): Promise<void> => writeFile(join(dataDirOf(world), 'leak'), SECRET),
+}
+
 async function execute(scene: CallScene, statement: string): Promise<void> {
   if (scene.world.env['GATEWAY_DATABASE_URL'] !== undefined) {
     await scene.database().query(statement)
@@ -61,5 +68,3 @@ async function execute(scene: CallScene, statement: string): Promise<void> {
   db.exec(statement)
   db.close()
 }
-
-const dataDirOf = ({ env }: World) => must(env['GATEWAY_DATA_DIR'], 'GATEWAY_DATA_DIR')

@@ -71,7 +71,7 @@ export const faults: readonly Fault<CallScene>[] = [
           engine: 'postgres',
           replicas,
           cluster: {
-            settings: ['synchronous_commit=off', 'wal_writer_delay=10s', 'wal_writer_flush_after=0'],
+            settings: ['synchronous_commit=off', 'wal_writer_delay=10s', 'wal_writer_flush_after=1GB'],
           },
         }),
     },

@@ -61,8 +61,8 @@ real PostgreSQL, a real EVM node and TLS, breaks something, and looks for everyt
 
 - **What was acknowledged stays.** Whoever was answered has its receipt and its attempt or payment afterwards, and the signature verifies.
 - **Nothing is done twice.** A call that is repeated under its idempotency key reaches the upstream once; an authorization moves money once.
-- **What nobody can know is said.** A request that left and whose answer was lost is \`outcome_ambiguous\`, a payment \`settlement_unknown\`: charged at most once, never sent
-  again by itself ([deciding](guides/credential-broker.md#decide-an-ambiguous-attempt)).
+- **What nobody can know is said.** A request that left and whose answer was lost is \`outcome_ambiguous\`, a payment \`settlement_unknown\`: charged at most once, and the
+  request is never sent again by itself ([deciding](guides/credential-broker.md#decide-an-ambiguous-attempt)).
 - **Credits add up.** A balance is deposits less charges, and is never negative. Of what did not leave the gateway nothing is charged.
 - **No secret is in clear** in what is stored, logged or answered, also in the middle of a failure.
 - **Nobody has to do anything** to the gateway once the fault is over. It has to be started again where its process ended, and PostgreSQL where that ended.
@@ -73,7 +73,7 @@ For a caller this means: repeat a call that was not answered, or answered with 5
 
 | where | set | or else |
 | --- | --- | --- |
-| supervisor of the gateway | start it again whenever it ends, a second later, also after exit code 78 where PostgreSQL can be away while it starts | one that starts while there is no database stays down |
+| supervisor of the gateway | start it again a second after it ended, without a limit on tries. Exit code 78 means that a person has to mend configuration or files, a full disk among them; while there is no database it is 1 | one that starts while there is no database stays down |
 | PostgreSQL | \`fsync = on\`, \`synchronous_commit = on\` (its defaults) | a crash loses what was acknowledged last (the control of "PostgreSQL crashed" and of "power loss") |
 | PostgreSQL with a standby | \`synchronous_standby_names\` that names it | a fail-over loses what was acknowledged last: the control of "failed over" |
 | the same, with one standby only | after a fail-over empty that setting, or add a standby | the new primary waits for a standby that is not there, and every write with it |
@@ -96,11 +96,12 @@ ${[...new Set(kinds.map(({ measured }) => measured))].map((measured) => `Measure
 
 ## What it has found
 
-| what | since | found by | mended |
-| --- | --- | --- | --- |
-| an attempt whose commit was there and whose answer was lost stayed under way, with its credit, while its process lived | 5.0 | "PostgreSQL crashed" | refunded within seconds |
-| an ending that PostgreSQL could not take was written up to a minute later, and repeats were told that the call is under way | 5.0 | the same | within seconds |
-| a payment that was taken back while it waited for its depth was not sent again | 5.0 | "chain reorganises" | after half a minute |
+| what | found by | mended |
+| --- | --- | --- |
+| an attempt whose commit was there and whose answer was lost stayed under way, with its credit, while its process lived | "PostgreSQL crashed" | refunded within seconds |
+| an ending that PostgreSQL could not take was written up to a minute later, and repeats were told that the call is under way | the same | within seconds |
+| a payment whose claim was there and whose answer was lost stayed claimed while its process lived | "PostgreSQL crashed under payments" | free again within seconds |
+| a payment that was taken back while it waited for its depth was not sent again | "chain reorganises" | after half a minute |
 
 ## What it does not show
 
