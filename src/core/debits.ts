@@ -43,19 +43,25 @@ export interface Debits {
     debit: Debit,
     call: Pick<CreditedCall, 'tool' | 'requestDigest' | 'resultSha256'>,
   ): Promise<SignedReceipt>
-  /** Never throws: what cannot be given back now is tried again, and at the latest by `recover` after a restart. */
+  /** Never throws: what cannot be given back now is tried again, and at the latest by `recover`. */
   giveBack(debit: Debit): Promise<void>
-  /** Gives back what dead processes left open. */
+  /** Gives back what dead processes left open, and what a store that was away could not give back. */
   recover(): Promise<void>
 }
 
+/** Those that come first when a store goes away are the ones that it may have taken; what comes after them finds no connection. */
+const MAX_OWED = 10_000
+
 export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now }: DebitParts): Debits {
   const refund = (transactionId: string) => store.refundCredits({ transactionId, now: now() })
+  /** What a store that was away for longer could not give back: this process is alive, so nobody else's recovery does. */
+  const owed = new Set<string>()
 
   function giveBackLater(transactionId: string): void {
-    void retryLater(() => refund(transactionId)).catch((err: unknown) =>
-      log.error({ transaction_id: transactionId, err }, 'credits could not be given back'),
-    )
+    void retryLater(() => refund(transactionId)).catch((err: unknown) => {
+      if (owed.size < MAX_OWED) owed.add(transactionId)
+      log.error({ transaction_id: transactionId, err }, 'credits could not be given back')
+    })
   }
 
   return {
@@ -109,6 +115,10 @@ export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now
     },
 
     async recover() {
+      for (const transactionId of owed) {
+        await refund(transactionId)
+        owed.delete(transactionId)
+      }
       const { refunded } = await store.recoverDebits({ bootId, now: now() })
       if (refunded > 0) log.warn({ refunded }, 'gave back the credits of calls that a crash left unanswered')
     },

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createDebits } from '../../../src/core/debits.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { noFault } from '../../../src/lib/fault-points.ts'
+import { signCallReceipt } from '../../support/no-gate.ts'
+import { seedAccount } from '../../support/seed.ts'
+import { log } from '../../support/store.ts'
+import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+
+let temp: TempStore
+beforeEach(async () => {
+  temp = await openTempStore()
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await temp.close()
+})
+
+it('gives back what a store took that was away for longer than it is asked again at once', async () => {
+  const accountId = await seedAccount(temp.store, 10)
+  let isAway = true
+  const gone = () => new GatewayError('store_unavailable', 'The connection was lost.')
+  const debits = createDebits({
+    store: {
+      ...temp.store,
+      async debitCredits(input) {
+        await temp.store.debitCredits(input)
+        throw gone()
+      },
+      async refundCredits(input) {
+        if (isAway) throw gone()
+        return temp.store.refundCredits(input)
+      },
+    },
+    sign: signCallReceipt,
+    budgetSpent: gone,
+    bootId: 'boot',
+    fault: noFault,
+    log,
+    now: Date.now,
+  })
+  await expect(debits.take({ accountId, credits: 2, reference: 'call' })).rejects.toThrow()
+  await vi.advanceTimersByTimeAsync(60_000)
+  await expect(debits.recover()).rejects.toThrow()
+  expect(await temp.store.balance(accountId)).toBe(8)
+  isAway = false
+  await debits.recover()
+  await debits.recover()
+  expect(await temp.store.balance(accountId)).toBe(10)
+})
