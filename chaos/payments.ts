@@ -106,12 +106,19 @@ export async function openPayments(options: PaymentsOptions = {}): Promise<Payme
   }
 }
 
-const settleHonestly =
-  (chain: TestChain): FacilitatorServer['onSettle'] =>
-  async (call, res) => {
-    const transaction = await chain.preempt(call.body.paymentPayload)
-    return reply({ success: true, transaction, network: NETWORK })(call, res)
+/** One after the other: it has one account. */
+function settleHonestly(chain: TestChain): FacilitatorServer['onSettle'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (call, res) => {
+    const sent = last.then(() => chain.preempt(call.body.paymentPayload))
+    last = sent.catch(() => undefined)
+    const answer = await sent.then(
+      (transaction) => ({ success: true, transaction }),
+      () => ({ success: false, errorReason: 'unexpected_settle_error', transaction: '' }),
+    )
+    return reply({ ...answer, network: NETWORK })(call, res)
   }
+}
 
 interface LoadParts {
   readonly chain: TestChain
