@@ -192,6 +192,38 @@ describe('a database with settings of its own', () => {
     }
   })
 
+  it('are told of where they break a promise, and not where all is well', async () => {
+    const weak = await createPlace('postgres', 'weak')
+    const databaseUrl = weak.config.databaseUrl!
+    const opened = async (databaseDirectUrl?: string) => {
+      const warned: string[] = []
+      const own = await openStore({
+        config: { ...weak.config, databaseDirectUrl },
+        log: { ...log, warn: (said: unknown) => warned.push(String(said)) } as typeof log,
+        bootId: BOOT,
+      })
+      await own.close()
+      return warned
+    }
+    try {
+      expect(await opened()).toEqual([])
+      const client = new pg.Client({ connectionString: databaseUrl })
+      await client.connect()
+      const name = new URL(databaseUrl).pathname.slice(1)
+      await client.query(`ALTER DATABASE ${name} SET synchronous_commit = off`)
+      await client.end()
+      expect(await opened()).toEqual([expect.stringMatching(/^PostgreSQL: synchronous_commit is off/)])
+      // As behind a pooler.
+      expect(await opened(databaseUrl)).toEqual([
+        expect.stringContaining('synchronous_commit'),
+        expect.stringContaining('statement_timeout'),
+        expect.stringContaining('idle_in_transaction_session_timeout'),
+      ])
+    } finally {
+      await weak.remove()
+    }
+  })
+
   it('what may do what is changed under any search path', async () => {
     const word = () => runDirect(pool, () => first<{ version: string }>('SELECT version FROM access_version'))
     await addSetting(store, 0)

@@ -37,6 +37,7 @@ import {
   runDirect,
   runTransaction,
 } from './pool.ts'
+import { findWeakSettings } from './weak-settings.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
@@ -82,6 +83,7 @@ export async function openPostgresStore(parts: {
     await refusePooler(url)
     const held = await holdLease({ url, bootId, log })
     if (address.directUrl !== undefined) await requireSameDatabase(held)
+    for (const weak of await runDirect(pool, findWeakSettings)) log.warn(`PostgreSQL: ${weak}`)
     return held
   }
   /** Leases in another database would have every process take all others for dead. */
