@@ -81,6 +81,30 @@ describe('agent-gateway run', () => {
     expect(await liveRuns()).toEqual([])
   })
 
+  it('brings the agents that a program makes of its own undici to the proxy, and keeps no program for them', async () => {
+    const program = `
+      import { Agent, Pool, fetch, request, setGlobalDispatcher } from 'undici'
+      const url = (path) => ${JSON.stringify(gateway.url('/own-agents'))} + path
+      const say = async ({ statusCode, body }) => console.log(statusCode, await body.text())
+      await say(await request(url('/agent'), { dispatcher: new Agent() }))
+      const pool = new Pool(new URL(url('')).origin)
+      const bodies = ['a', 'b'].map((letter) => pool.request({ path: '/own-agents/pool', method: 'POST', body: letter.repeat(400_000) }))
+      for (const answer of await Promise.all(bodies)) await say(answer)
+      setGlobalDispatcher(new Agent())
+      console.log((await fetch(url('/fetch'))).status)
+      await request('https://unknown.example.com/', { dispatcher: new Agent() }).catch(({ code, message }) => console.log(code, message))`
+    const before = gateway.upstream.requests.length
+    const ended = await runCli(['run', '--credential', 'upstream', ...node(program)], env)
+    expect(ended.stdout).toBe(
+      '200 {"ok":true}\n'.repeat(3) +
+        '200\nERR_PROXY_TUNNEL the proxy refused the connection to unknown.example.com: 403\n',
+    )
+    expect(ended.code).toBe(0)
+    const received = gateway.upstream.requests.slice(before)
+    expect(received.map(({ body }) => body.length)).toEqual([0, 400_000, 400_000, 0])
+    for (const { headers } of received) expect(headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
+  })
+
   it('serves the WebSocket of Node itself, which knows of no gateway', async () => {
     const summary = join(folder, 'websocket.json')
     serveWebSockets(gateway.upstream)
