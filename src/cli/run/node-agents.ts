@@ -48,11 +48,17 @@ function throughProxy(host, port) {
     if (status !== '200') return fail('the proxy refused the connection to ' + host + ': ' + status)
     isOpen = true
     socket.off('data', readHead).on('data', (piece) => void (stream.push(piece) || socket.pause()))
-    socket.on('end', () => stream.push(null))
     if (head.length > end + 4) stream.push(head.subarray(end + 4))
     if (begin) begin()
   }
-  socket.on('data', readHead).on('error', (error) => stream.destroy(error)).on('close', () => stream.destroy())
+  // What is not read yet stays, however the other side ends.
+  let isOver = false
+  const end = () => {
+    if (!isOpen) return fail('the proxy closed the connection to ' + host)
+    if (!isOver) stream.push(null)
+    isOver = true
+  }
+  socket.on('data', readHead).on('error', (error) => stream.destroy(error)).on('end', end).on('close', end)
   const { username, password } = proxy
   const pair = Buffer.from(decodeURIComponent(username) + ':' + decodeURIComponent(password)).toString('base64')
   const to = host + ':' + port
