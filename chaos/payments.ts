@@ -28,6 +28,8 @@ export interface PaymentsOptions {
   /** Somebody else's facilitator settles, not the gateway itself. */
   readonly isForeign?: boolean
   readonly engine?: 'sqlite' | 'postgres'
+  /** Codes that are a right answer to the fault: nothing may have moved for such a payment. */
+  readonly refusals?: readonly string[]
 }
 
 export interface PaymentScene extends Scene {
@@ -86,7 +88,14 @@ export async function openPayments(options: PaymentsOptions = {}): Promise<Payme
     const client = createClient(replica.url, world)
     const payments: Payment[] = []
     const problems: string[] = []
-    const load = startLoad({ chain, replica, operatorKey: world.operatorKey, payments, problems })
+    const load = startLoad({
+      chain,
+      replica,
+      operatorKey: world.operatorKey,
+      payments,
+      problems,
+      refusals: options.refusals ?? [],
+    })
     return {
       chain,
       node,
@@ -126,10 +135,11 @@ interface LoadParts {
   readonly operatorKey: string
   readonly payments: Payment[]
   readonly problems: string[]
+  readonly refusals: readonly string[]
 }
 
 function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
-  const { chain, replica, operatorKey, payments, problems } = parts
+  const { chain, replica, operatorKey, payments, problems, refusals } = parts
   const goal = { isStopping: false, isAbandoned: false }
   const listeners = new Set<(beganAt: number) => void>()
   let acknowledged = 0
@@ -178,6 +188,7 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     payment.last = `${status} ${body.code}: ${body.detail}`
     if (status >= 500 || status === 409) return false
     payment.state = 'refused'
+    if (refusals.includes(body.code)) return true
     problems.push(
       `a payment was refused: ${status} ${body.code ?? ''} ${body.errorReason ?? body.detail ?? ''}`,
     )
@@ -238,6 +249,7 @@ async function check({ chain, client, payments, replica, ...found }: CheckParts)
   for (const { payTo, state, receiptId, last } of payments) {
     const moved = await chain.usdcOf(payTo)
     if (moved > AMOUNT) doubled.push(`${payTo}: ${moved} atomic units of ${AMOUNT}`)
+    if (state === 'refused' && moved > 0n) problems.push(`${payTo} was refused, and the chain has it`)
     if (state === 'open' || state === 'unknown') problems.push(`${payTo} is still undecided: ${last}`)
     if (state !== 'acknowledged') continue
     const receipt = await client.rest('GET', `/v1/receipts/${receiptId}`)

@@ -1,7 +1,7 @@
 // A process of the gateway, as `npm start` starts it, under a supervisor: whatever ends it, it is started again at the same address.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { START_FLAGS } from '../bench/support.ts'
-import { freePort } from '../test/support/free-port.ts'
+import { must } from '../src/lib/must.ts'
 import type { World } from '../test/support/gateway.ts'
 import { type Started, start } from '../test/support/process.ts'
 import { programFile } from '../test/support/program-bundle.ts'
@@ -31,7 +31,8 @@ export async function startReplica(
   program = programFile('loopback-gateway'),
 ): Promise<Replica> {
   let file = program
-  const port = await freePort()
+  /** A free one at the first start, and the same from then on. */
+  let port = '0'
   const ca = await world.ca.write(world.dataDir)
   const written: Started[] = []
   let current: Started | undefined
@@ -44,7 +45,7 @@ export async function startReplica(
         ...world.env,
         NODE_EXTRA_CA_CERTS: ca,
         ...env,
-        PORT: String(port),
+        PORT: port,
       },
     })
     written.push(child)
@@ -58,7 +59,8 @@ export async function startReplica(
   }
   async function resume(): Promise<void> {
     isWanted = true
-    await launch().until('stdout', /^listening on /m)
+    const [, given] = await launch().until('stdout', /^listening on \S+:(\d+)$/m)
+    port = must(given, 'the port of a gateway that listens')
   }
   async function end(signal: NodeJS.Signals): Promise<void> {
     const ending = current
@@ -70,7 +72,12 @@ export async function startReplica(
     isWanted = false
     await end(signal)
   }
-  await resume()
+  try {
+    await resume()
+  } catch (thrown) {
+    isWanted = false
+    throw thrown
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     pid: () => current?.pid,

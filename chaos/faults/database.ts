@@ -66,14 +66,18 @@ export const faults: readonly Fault<CallScene>[] = [
     heal: ({ database }) => database().start(),
     control: {
       what: '`synchronous_commit = off`',
-      open: () =>
-        openCalls({
+      async open() {
+        const scene = await openCalls({
           engine: 'postgres',
           replicas,
           cluster: {
             settings: ['synchronous_commit=off', 'wal_writer_delay=10s', 'wal_writer_flush_after=1GB'],
           },
-        }),
+        })
+        // The set-up is there afterwards: who was to be charged is asked for.
+        await scene.database().query('CHECKPOINT')
+        return scene
+      },
     },
   },
   {

@@ -97,9 +97,9 @@ export const faults: readonly Fault<PaymentScene>[] = [
     name: 'PostgreSQL crashed under payments',
     command: 'pg_ctl restart -m immediate, three times',
     promise:
-      'each payment moves once; what was acknowledged has its receipt, what was claimed and not sent is free again',
+      'each payment moves once; what was acknowledged has its receipt, what was claimed and not sent is free again, or refused as not sent',
     notCovered: 'the same as under calls',
-    open: () => openPayments({ engine: 'postgres' }),
+    open: () => openPayments({ engine: 'postgres', refusals: ['payment_blocked'] }),
     async inject({ database, load }) {
       for (let i = 0; i < RESTARTS; i++) {
         if (i > 0) await load.acknowledge(load.stretch)

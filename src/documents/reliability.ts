@@ -113,7 +113,7 @@ by a proxy, not by the kernel. Faults come one at a time. A few hundred calls fi
 ## Run it
 
 \`\`\`sh
-npm run chaos                       # all of it, about fifteen minutes on two cores
+npm run chaos                       # all of it, a quarter of an hour or a little more on two cores
 npm run chaos -- database failover  # some kinds
 npm run chaos -- --write            # keeps the rows; npm run generate writes this page
 \`\`\`
