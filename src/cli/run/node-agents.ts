@@ -13,12 +13,12 @@ https.Agent = new Proxy(https.Agent, {
   apply: (target, self, args) => Reflect.apply(target, self, withEnvironment(args)),
 })
 
-const { HTTPS_PROXY, NO_PROXY = '' } = process.env
-let proxy
+let proxy, direct = []
 try {
-  proxy = new URL(HTTPS_PROXY)
+  proxy = new URL(process.env.HTTPS_PROXY)
+  direct = (process.env.NO_PROXY || '').split(',')
 } catch {
-  // Without one everybody dials as ever.
+  // Without one, or where a program may not read its environment (Deno), everybody dials as ever.
 }
 const dial = tls.connect
 const MOST_HEAD_BYTES = 64 * 1024
@@ -71,7 +71,7 @@ tls.connect = function connect(...args) {
   const [port, host] = typeof args[0] === 'object' ? [given.port, given.host] : [args[0], typeof args[1] === 'string' ? args[1] : given.host]
   const { ALPNProtocols: protocols } = given
   const isHttp = Array.isArray(protocols) && protocols.some((protocol) => protocol === 'http/1.1' || protocol === 'h2')
-  if (!proxy || !isHttp || given.socket || given.path || !host || NO_PROXY.split(',').includes(host)) return Reflect.apply(dial, this, args)
+  if (!proxy || !isHttp || given.socket || given.path || !host || direct.includes(host)) return Reflect.apply(dial, this, args)
   const done = args.find((arg) => typeof arg === 'function')
   const { stream, socket } = throughProxy(host, port || 443)
   const secured = Reflect.apply(dial, this, [{ ...given, host, port, socket: stream }, ...(done ? [done] : [])])
