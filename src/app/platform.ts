@@ -78,7 +78,8 @@ export async function openPlatform(
   const store = await openStore({ config, log, bootId })
   lifetime.onClose(() => store.close())
   const { exchangeRates } = store
-  const rates = exchangeRates && createRateSharing({ exchange: exchangeRates, now, log })
+  const rates =
+    exchangeRates && createRateSharing({ exchange: exchangeRates, elapsedMs: () => performance.now(), log })
   lifetime.onClose(() => rates?.close())
   const documents = await openDocumentStore({ config, log })
   lifetime.onClose(() => documents.close())

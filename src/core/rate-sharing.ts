@@ -8,8 +8,8 @@ import type { RateCount } from '../store/ports.ts'
 export interface SharedRates {
   /** @returns what others have counted of `key` in windows that are still open, as far as they have told */
   others(key: string): number
-  /** @param forMs until the window closes */
-  counted(key: string, used: number, forMs: number): void
+  /** @param leftMs until the window closes */
+  counted(key: string, used: number, leftMs: number): void
 }
 
 export interface RateSharing {
@@ -20,8 +20,9 @@ export interface RateSharing {
 
 export interface RateSharingParts {
   /** Stores the counts of this process in place of its earlier ones. @returns those of the others of the same names */
-  readonly exchange: (counts: readonly RateCount[], now: number) => Promise<readonly RateCount[]>
-  readonly now: () => number
+  readonly exchange: (counts: readonly RateCount[]) => Promise<readonly RateCount[]>
+  /** Milliseconds of a clock that is never set. */
+  readonly elapsedMs: () => number
   readonly log: Logger
 }
 
@@ -29,20 +30,42 @@ const EXCHANGE_MS = 1000
 /** Of one exchange; what is left goes with the next one. */
 const MOST = 2000
 
-export function createRateSharing({ exchange, now, log }: RateSharingParts): RateSharing {
-  const own = new Map<string, RateCount>()
-  const theirs = new Map<string, readonly RateCount[]>()
+interface Open {
+  readonly used: number
+  readonly endsAt: number
+}
+
+export function createRateSharing({ exchange, elapsedMs, log }: RateSharingParts): RateSharing {
+  const own = new Map<string, Open>()
+  const theirs = new Map<string, readonly Open[]>()
   let isUnderWay = false
 
+  /** What goes out, and is no longer to be told. Of windows that have closed meanwhile there is nothing to tell. */
+  function takeOwn(at: number): RateCount[] {
+    const counts: RateCount[] = []
+    for (const [name, { used, endsAt }] of own) {
+      if (counts.length === MOST) break
+      own.delete(name)
+      if (endsAt > at) counts.push({ name, used, leftMs: Math.round(endsAt - at) })
+    }
+    return counts
+  }
+
   async function share(): Promise<void> {
-    forgetClosed(theirs, now())
-    if (isUnderWay || own.size === 0) return
+    const at = elapsedMs()
+    forgetClosed(theirs, at)
+    if (isUnderWay) return
+    const counts = takeOwn(at)
+    if (counts.length === 0) return
     isUnderWay = true
-    const counts = [...own.values()].slice(0, MOST)
-    for (const { name } of counts) own.delete(name)
     try {
-      const told = Map.groupBy(await exchange(counts, now()), ({ name }) => name)
-      for (const { name } of counts) theirs.set(name, told.get(name) ?? [])
+      const told = Map.groupBy(await exchange(counts), ({ name }) => name)
+      const since = elapsedMs()
+      for (const { name } of counts)
+        theirs.set(
+          name,
+          (told.get(name) ?? []).map(({ used, leftMs }) => ({ used, endsAt: since + leftMs })),
+        )
     } catch (thrown) {
       // Whoever calls again is told of again.
       log.warn({ err: thrown }, 'rate limits could not be shared')
@@ -58,21 +81,18 @@ export function createRateSharing({ exchange, now, log }: RateSharingParts): Rat
       const nameOf = (key: string) => hash('sha256', `${limiter} ${key}`, 'base64url').slice(0, 22)
       return {
         others(key) {
-          const at = now()
+          const at = elapsedMs()
           let used = 0
           for (const count of theirs.get(nameOf(key)) ?? []) if (count.endsAt > at) used += count.used
           return used
         },
-        counted(key, used, forMs) {
-          const name = nameOf(key)
-          own.set(name, { name, used, endsAt: now() + forMs })
-        },
+        counted: (key, used, leftMs) => void own.set(nameOf(key), { used, endsAt: elapsedMs() + leftMs }),
       }
     },
     close: () => clearInterval(timer),
   }
 }
 
-function forgetClosed(theirs: Map<string, readonly RateCount[]>, at: number): void {
+function forgetClosed(theirs: Map<string, readonly Open[]>, at: number): void {
   for (const [name, counts] of theirs) if (!counts.some(({ endsAt }) => endsAt > at)) theirs.delete(name)
 }

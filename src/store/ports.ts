@@ -44,8 +44,7 @@ export interface Store extends StoreCommands {
    * Stores what this process has counted of limits, in place of what it told before, and tells what the others have in windows that are
    * still open. Undefined where the database has one process.
    */
-  readonly exchangeRates?:
-    ((counts: readonly RateCount[], now: number) => Promise<readonly RateCount[]>) | undefined
+  readonly exchangeRates?: ((counts: readonly RateCount[]) => Promise<readonly RateCount[]>) | undefined
   /** Counters for health and statistics; cheap. */
   health(): Promise<{ ok: boolean; latencyMs: number; detail: string }>
   /** Finishes what is queued, then closes. Later calls reject with `store_unavailable`. */

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Store } from '../../src/store/ports.ts'
-import { createPlace, NOW, type Place, times } from '../support/store.ts'
+import { createPlace, type Place, times } from '../support/store.ts'
 
 let place: Place
 let one: Store
@@ -14,39 +14,39 @@ beforeAll(async () => {
 })
 afterAll(() => place.remove())
 
-const count = (name: string, used: number, endsAt = NOW + 60_000) => ({ name, used, endsAt })
+const count = (name: string, used: number, leftMs = 60_000) => ({ name, used, leftMs })
+/** Some of the minute has passed meanwhile. */
+const told = (name: string, used: number) => ({ name, used, leftMs: expect.any(Number) as number })
 
 it('keeps the newest count of each process, and tells those of the others that are open', async () => {
-  expect(await one.exchangeRates!([count('a', 3), count('b', 1)], NOW)).toEqual([])
-  expect(await one.exchangeRates!([count('a', 5)], NOW)).toEqual([])
-  expect(await two.exchangeRates!([count('a', 2), count('c', 1)], NOW)).toEqual([count('a', 5)])
-  expect(await one.exchangeRates!([count('a', 6)], NOW)).toEqual([count('a', 2)])
-  expect(await one.exchangeRates!([count('a', 1, NOW + 120_000)], NOW + 60_000)).toEqual([])
+  expect(await one.exchangeRates!([count('a', 3), count('b', 1)])).toEqual([])
+  expect(await one.exchangeRates!([count('a', 5)])).toEqual([])
+  const [heard, ...others] = await two.exchangeRates!([count('a', 2), count('c', 1)])
+  expect(heard).toEqual(told('a', 5))
+  expect(heard!.leftMs).toBeGreaterThan(0)
+  expect(heard!.leftMs).toBeLessThanOrEqual(60_000)
+  expect(others).toEqual([])
+  expect(await one.exchangeRates!([count('a', 6)])).toEqual([told('a', 2)])
 })
 
-it('forgets what closed a while ago', async () => {
-  await one.exchangeRates!(
-    times(50, (i) => count(`old ${i}`, 1)),
-    NOW,
-  )
-  await two.exchangeRates!([count('new', 1, NOW + 300_000)], NOW + 181_000)
+it('tells of no window that has closed, and forgets it', async () => {
+  await one.exchangeRates!(times(50, (i) => count(`old ${i}`, 1, 1)))
   const client = new pg.Client({ connectionString: place.config.databaseUrl })
   await client.connect()
-  const { rows } = await client.query('SELECT name, boot_id FROM rate_counts ORDER BY name')
+  await client.query('SELECT pg_sleep(0.05)')
+  expect(await two.exchangeRates!([count('old 7', 1)])).toEqual([])
+  const { rows } = await client.query(`SELECT name, boot_id FROM rate_counts WHERE name LIKE 'old%'`)
   await client.end()
-  expect(rows).toEqual([{ name: 'new', boot_id: 'boot-2' }])
+  expect(rows).toEqual([{ name: 'old 7', boot_id: 'boot-2' }])
 })
 
 it('is told by many at once', async () => {
   const names = times(100, (i) => `many ${i}`)
-  const told = times(40, (i) =>
-    (i % 2 === 0 ? one : two).exchangeRates!(
-      names.map((name) => count(name, i)),
-      NOW,
-    ),
+  const exchanges = times(40, (i) =>
+    (i % 2 === 0 ? one : two).exchangeRates!(names.map((name) => count(name, i))),
   )
-  await Promise.all(told)
-  const after = await one.exchangeRates!([count('many 7', 1)], NOW)
+  await Promise.all(exchanges)
+  const after = await one.exchangeRates!([count('many 7', 1)])
   expect(after).toHaveLength(1)
   expect(after[0]!.name).toBe('many 7')
 })

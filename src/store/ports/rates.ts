@@ -5,6 +5,6 @@ export interface RateCount {
   /** A digest: who it is, stays in the process. */
   readonly name: string
   readonly used: number
-  /** Milliseconds since the epoch. */
-  readonly endsAt: number
+  /** Milliseconds until the window closes: clocks of processes differ, by minutes where one is set wrong. */
+  readonly leftMs: number
 }

@@ -183,8 +183,7 @@ export async function openPostgresStore(parts: {
       const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
       return { ok: lease.isHeld(), latencyMs: performance.now() - started, detail }
     },
-    exchangeRates: (counts, now) =>
-      whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId, now))),
+    exchangeRates: (counts) => whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId))),
     close: () => (closing ??= shutDown()),
   })
 }

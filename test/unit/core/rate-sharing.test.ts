@@ -6,7 +6,7 @@ import { createLogger } from '../../../src/lib/log.ts'
 import type { RateCount } from '../../../src/store/ports.ts'
 
 describe('a limit of several processes', () => {
-  let rows: Map<string, RateCount & { readonly process: string }>
+  let rows: Map<string, RateCount & { readonly process: string; readonly endsAt: number }>
   let isAway: boolean
   const asked: number[] = []
   const closes: (() => void)[] = []
@@ -23,16 +23,18 @@ describe('a limit of several processes', () => {
 
   function openProcess(process: string, perMinute?: number, limiter = 'calls') {
     const sharing = createRateSharing({
-      now: Date.now,
+      elapsedMs: () => performance.now(),
       log: createLogger('silent'),
-      async exchange(counts, now) {
+      async exchange(counts) {
+        const at = performance.now()
         if (isAway) throw new Error('the store is away')
         asked.push(counts.length)
-        for (const count of counts) rows.set(`${process} ${count.name}`, { ...count, process })
+        for (const count of counts)
+          rows.set(`${process} ${count.name}`, { ...count, process, endsAt: at + count.leftMs })
         const names = new Set(counts.map(({ name }) => name))
-        return [...rows.values()].filter(
-          (row) => row.process !== process && names.has(row.name) && row.endsAt > now,
-        )
+        return [...rows.values()]
+          .filter((row) => row.process !== process && names.has(row.name) && row.endsAt > at)
+          .map(({ name, used, endsAt }) => ({ name, used, leftMs: endsAt - at }))
       },
     })
     closes.push(() => sharing.close())
