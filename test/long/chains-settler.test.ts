@@ -167,16 +167,19 @@ describe('a transaction that the node took and dropped', () => {
     expect(await nonceOf(0)).toBe(before + 1)
   })
 
-  it('is sent again where the node never got it, and is paid in the same call', async () => {
+  it('is sent again where the node never got it, and is paid once', async () => {
     const payment = await pay(0)
     let lost = 0
     proxy.on('eth_sendRawTransaction', () => {
       if (lost++ > 0) return undefined
-      // The next look at it finds it old enough, on a busy machine too: the call itself waits two seconds.
+      // The next look at it, a second later, finds it old enough.
       skipped = 2_000
       return { drop: 'before' }
     })
-    expect(await open().settle(payment.request)).toMatchObject({ state: 'settled' })
+    // The call itself waits two seconds, and on a busy machine the next look may come after them.
+    const { state } = await open().settle(payment.request)
+    expect(['settled', 'unknown']).toContain(state)
+    await waitUntilPaid(payment)
     expect(sentRaw()).toBe(2)
   })
 })
