@@ -44,7 +44,8 @@ export type Step = 'wait' | 'look_for_receipt' | 'send_again' | 'raise_fees'
 
 /** A node may not show for so long what another node behind the same address has taken. */
 const SETTLES_IN_MS = 2_000
-const DOUBT_MS = 1_000
+/** Less than there is between two looks (settler.ts): a timer may ring a moment early, and the look after it is too late for the call. */
+const DOUBT_MS = 750
 /** A transaction that waits for so long needs more fees, where the market asks for more; and in any case after three times. */
 export const RAISE_AFTER_MS = 20_000
 
