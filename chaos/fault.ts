@@ -1,6 +1,7 @@
 // What a fault is, and the one way in which each is tried: calls go on, the fault comes and goes, calls go on again; then what was
 // acknowledged is looked for, and last the same check is shown to fail where it has to.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChaosRow } from '../src/documents/reliability.ts'
 
 /** What is found after the fault. */
 export interface Verdict {
@@ -68,23 +69,6 @@ export interface Fault<S extends Scene = Scene> {
   readonly control: OwnControl<S> | SpoilingControl<S>
 }
 
-/** A row of the table. */
-export interface Row {
-  readonly fault: string
-  readonly command: string
-  readonly promise: string
-  readonly acknowledged: number
-  readonly lost: number
-  readonly doubled: number
-  readonly unknown: number
-  /** Seconds from the end of the fault to an acknowledged call at every replica; null where that did not come. */
-  readonly recoverySeconds: number | null
-  readonly control: string
-  readonly notCovered: string
-  /** Why the row has failed; empty where it has not. */
-  readonly failures: readonly string[]
-}
-
 /** What has not recovered then needs a person. */
 const RECOVERY_MS = 90_000
 /** What is left under way is decided once a minute at the latest. */
@@ -94,10 +78,10 @@ const CONTROL_PATIENCE_MS = 3000
 const MOST_FAILURES = 8
 
 /** Tries one fault and its control. Never throws: what went wrong is in the row. */
-export async function tryFault<S extends Scene>(fault: Fault<S>): Promise<Row> {
+export async function tryFault<S extends Scene>(fault: Fault<S>): Promise<ChaosRow> {
   const { name, command, promise, notCovered } = fault
   const row = { fault: name, command, promise, notCovered, acknowledged: 0, lost: 0, doubled: 0, unknown: 0 }
-  const failed = (failure: string): Row => ({
+  const failed = (failure: string): ChaosRow => ({
     ...row,
     recoverySeconds: null,
     control: 'not run',

@@ -6,9 +6,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type ChaosResults, reliabilityTable } from '../src/documents/reliability.ts'
+import { type ChaosResults, type ChaosRow, reliabilityTable } from '../src/documents/reliability.ts'
 import bundlePrograms from '../test/support/program-bundle.ts'
-import type { Row } from './fault.ts'
 
 const KINDS = [
   'replicas',
@@ -52,7 +51,7 @@ for (const kind of wanted.length > 0 ? wanted : KINDS) {
     ? readFileSync(file, 'utf8')
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as Row)
+        .map((line) => JSON.parse(line) as ChaosRow)
     : []
   if (status !== 0) console.log(`FAILED ${kind}: its process ended with ${status}, after ${rows.length} rows`)
   if (status !== 0 || rows.length === 0 || rows.some(({ failures }) => failures.length > 0)) isBroken = true

@@ -10,7 +10,8 @@ export interface ChaosResults {
     readonly rows: readonly ChaosRow[]
   }[]
 }
-interface ChaosRow {
+/** A row of the table. */
+export interface ChaosRow {
   readonly fault: string
   readonly command: string
   readonly promise: string
@@ -18,9 +19,11 @@ interface ChaosRow {
   readonly lost: number
   readonly doubled: number
   readonly unknown: number
+  /** Seconds from the end of the fault to an acknowledged call at every replica; null where that did not come. */
   readonly recoverySeconds: number | null
   readonly control: string
   readonly notCovered: string
+  /** Why the row has failed; empty where it has not. */
   readonly failures: readonly string[]
 }
 
