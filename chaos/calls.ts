@@ -11,6 +11,7 @@ import type { Load, Scene, Verdict } from './fault.ts'
 import { type Cluster, type ClusterOptions, createCluster } from './postgres.ts'
 import { type Relay, startRelay } from './relay.ts'
 import { type Replica, startReplica } from './replica.ts'
+import { type Shift, startWorkers } from './workers.ts'
 
 const WORKERS = 12
 const PAUSE_MS = 25
@@ -179,9 +180,6 @@ interface LoadParts {
 
 function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
   const { world, replicas, accounts, calls, problems, keys, refusals } = parts
-  const goal = { isStopping: false, isAbandoned: false }
-  let acknowledged = 0
-  const listeners = new Set<(replica: number, beganAt: number) => void>()
 
   async function ask(replica: Replica, capability: string, key: string, target: string): Promise<Answer> {
     try {
@@ -204,10 +202,10 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     }
   }
   /** One call to its final answer, which any replica may give. */
-  async function call(first: number, account: Account): Promise<void> {
+  async function call(first: number, account: Account, shift: Shift): Promise<void> {
     const id = randomUUID()
     const beganAt = performance.now()
-    for (let tries = 0; !goal.isAbandoned; tries++) {
+    for (let tries = 0; !shift.isAbandoned(); tries++) {
       const at = (first + tries) % replicas.length
       const record: Call = { target: `/orders/${id}`, replica: at, state: 'open' }
       const key = keys === 'kept' || tries === 0 ? id : randomUUID()
@@ -218,9 +216,7 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
         continue
       }
       calls.push(record)
-      if (record.state !== 'acknowledged') return
-      acknowledged++
-      for (const listener of listeners) listener(at, beganAt)
+      if (record.state === 'acknowledged') shift.acknowledged(at, beganAt)
       return
     }
   }
@@ -241,50 +237,15 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     else problems.push(`an answer that no caller can expect: ${status} ${body.code}: ${body.detail}`)
     return true
   }
-  async function work(worker: number): Promise<void> {
-    for (let i = worker; !goal.isStopping; i++) {
+  async function work(worker: number, shift: Shift): Promise<void> {
+    for (let i = worker; !shift.isStopping(); i++) {
       const account = must(accounts[i % accounts.length], 'an account')
       // Once in a while it is asked again: a credit that was given back can be spent.
-      if (account.hasCredits || i % 10 === 0) await call(i % replicas.length, account)
+      if (account.hasCredits || i % 10 === 0) await call(i % replicas.length, account, shift)
       await sleep(PAUSE_MS)
     }
   }
-  const workers = Array.from({ length: WORKERS }, (_, i) => work(i))
-  const until = (isDone: (replica: number, beganAt: number) => boolean) =>
-    new Promise<void>((resolve) => {
-      const listener = (replica: number, beganAt: number) => {
-        if (!isDone(replica, beganAt)) return
-        listeners.delete(listener)
-        resolve()
-      }
-      listeners.add(listener)
-    })
-  return {
-    stretch: STRETCH,
-    acknowledge(more) {
-      const enough = acknowledged + more
-      return until(() => acknowledged >= enough)
-    },
-    recover() {
-      const since = performance.now()
-      const waiting = new Set(replicas.keys())
-      return until((replica, beganAt) => {
-        if (beganAt >= since) waiting.delete(replica)
-        return waiting.size === 0
-      })
-    },
-    async stop(patienceMs) {
-      goal.isStopping = true
-      // A call that has no final answer by then will have none.
-      const late = setTimeout(() => (goal.isAbandoned = true), patienceMs)
-      await Promise.all(workers)
-      clearTimeout(late)
-    },
-    async abandon() {
-      goal.isStopping = goal.isAbandoned = true
-      await Promise.all(workers)
-    },
-  }
+  return startWorkers({ workers: WORKERS, replicas: replicas.length, stretch: STRETCH }, work)
 }
 
 // Read as what a caller expects of it; a wrong shape is a finding.

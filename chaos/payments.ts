@@ -12,6 +12,7 @@ import { exactKind } from '../test/support/payment-fakes.ts'
 import type { Load, Scene, Verdict } from './fault.ts'
 import { type Cluster, createCluster } from './postgres.ts'
 import { type Replica, startReplica } from './replica.ts'
+import { type Shift, startWorkers } from './workers.ts'
 
 const CHAIN = 84532
 const NETWORK = `eip155:${CHAIN}`
@@ -140,9 +141,6 @@ interface LoadParts {
 
 function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
   const { chain, replica, operatorKey, payments, problems, refusals } = parts
-  const goal = { isStopping: false, isAbandoned: false }
-  const listeners = new Set<(beganAt: number) => void>()
-  let acknowledged = 0
 
   async function settle(body: string): Promise<Answer> {
     try {
@@ -158,7 +156,7 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     }
   }
   /** One payment, settled until there is a final word on it. */
-  async function pay(buyer: number): Promise<void> {
+  async function pay(buyer: number, shift: Shift): Promise<void> {
     const payment: Payment = { payTo: `0x${randomBytes(20).toString('hex')}`, state: 'open' }
     payments.push(payment)
     const requirements = { ...requirementsOf(chain, AMOUNT), payTo: payment.payTo }
@@ -166,15 +164,12 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     const paymentPayload = await signPayment({ account, requirements })
     const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements })
     const beganAt = performance.now()
-    const last = () => goal.isAbandoned
-    while (!last()) {
+    while (!shift.isAbandoned()) {
       const answer = await settle(body)
       if (answer && read(answer, payment)) break
       await sleep(REPEAT_MS)
     }
-    if (payment.state !== 'acknowledged') return
-    acknowledged++
-    for (const listener of listeners) listener(beganAt)
+    if (payment.state === 'acknowledged') shift.acknowledged(0, beganAt)
   }
   /** @returns whether the answer is final */
   function read({ status, body }: NonNullable<Answer>, payment: Payment): boolean {
@@ -194,40 +189,10 @@ function startLoad(parts: LoadParts): Load & { abandon(): Promise<void> } {
     )
     return true
   }
-  async function work(buyer: number): Promise<void> {
-    while (!goal.isStopping) await pay(buyer)
+  async function work(buyer: number, shift: Shift): Promise<void> {
+    while (!shift.isStopping()) await pay(buyer, shift)
   }
-  const workers = Array.from({ length: BUYERS }, (_, i) => work(i))
-  const until = (isDone: (beganAt: number) => boolean) =>
-    new Promise<void>((resolve) => {
-      const listener = (beganAt: number) => {
-        if (!isDone(beganAt)) return
-        listeners.delete(listener)
-        resolve()
-      }
-      listeners.add(listener)
-    })
-  return {
-    stretch: STRETCH,
-    acknowledge(more) {
-      const enough = acknowledged + more
-      return until(() => acknowledged >= enough)
-    },
-    recover() {
-      const since = performance.now()
-      return until((beganAt) => beganAt >= since)
-    },
-    async stop(patienceMs) {
-      goal.isStopping = true
-      const late = setTimeout(() => (goal.isAbandoned = true), patienceMs)
-      await Promise.all(workers)
-      clearTimeout(late)
-    },
-    async abandon() {
-      goal.isStopping = goal.isAbandoned = true
-      await Promise.all(workers)
-    },
-  }
+  return startWorkers({ workers: BUYERS, replicas: 1, stretch: STRETCH }, work)
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any
