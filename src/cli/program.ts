@@ -10,6 +10,7 @@ import { addSigningKeyCommands } from './signing-key.ts'
 import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
 import { addCreditCommands } from './credits.ts'
+import { addDatabaseCommands } from './database.ts'
 import { addEdgeCommands } from './edge.ts'
 import { addEmailCommands } from './email.ts'
 import { addInspectCommand } from './inspect.ts'
@@ -126,6 +127,9 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addEmailCommands(program)
   addAuthorityCommands(program)
   addSigningKeyCommands(program)
+
+  program.commandsGroup('Database (needs no running gateway):')
+  addDatabaseCommands(program)
 
   program.commandsGroup('Records:')
   addAttemptCommands(program)

@@ -87,3 +87,19 @@ export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
 
 /** @returns what sorts before every id of this moment and behind those of earlier ones, so that ids bound a list by time */
 export const firstIdAt = (prefix: IdPrefix, at: number): string => `${prefix}_${timeChars(Math.max(at, 0))}`
+
+/**
+ * @param id an id, or its beginning as `firstIdAt` makes it
+ * @returns the moment that it was made at, in milliseconds since the epoch; undefined where it holds none
+ */
+export function timeOfId(id: string): number | undefined {
+  const time = /^[a-z]+_([0-9a-z]{9})/.exec(id)?.[1]
+  if (time === undefined) return undefined
+  let at = 0
+  for (const letter of time) {
+    const value = ALPHABET.indexOf(letter)
+    if (value < 0) return undefined
+    at = at * 32 + value
+  }
+  return at
+}

@@ -14,11 +14,13 @@ export interface Engine {
   readonly run: (name: CommandName, args: unknown[]) => Promise<unknown>
   readonly health: () => ReturnType<Store['health']>
   readonly exchangeRates?: Store['exchangeRates']
+  /** What the engine's own tables need from time to time; it says in the log what fails. */
+  readonly keepTables?: (now: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /** The port over an engine: each definition of commands/ as a method that runs it. */
-export function storeOf({ engine, run, health, exchangeRates, close }: Engine): Store {
+export function storeOf({ engine, run, health, exchangeRates, keepTables, close }: Engine): Store {
   const methods = Object.fromEntries(
     commandNames.map((name) => [
       name,
@@ -30,6 +32,7 @@ export function storeOf({ engine, run, health, exchangeRates, close }: Engine): 
 
   /** Sweeps in pieces, so that nobody waits behind one long transaction. */
   async function sweep(now: number): Promise<Readonly<Record<string, number>>> {
+    await keepTables?.(now)
     const total: Record<string, number> = {}
     for (let again = true; again;) {
       again = false

@@ -14,7 +14,7 @@ import type { Attempt, Millis } from '../model.ts'
 import { connectionConfig } from './pool.ts'
 
 /** First key of every advisory lock of the gateway, so that other users of the database stay out of the way. */
-const LOCK_SPACE = 0x6177
+export const LOCK_SPACE = 0x6177
 const MIGRATION_KEY = 0
 const MAX_KEY = 2 ** 31 - 1
 const RECONNECT_MS = 250

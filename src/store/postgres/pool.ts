@@ -123,7 +123,7 @@ export async function runTransaction<T>(pool: Pool, start: () => Command<T>): Pr
 }
 
 /** Gives the connection back, with what is prepared on it, unless it is the connection that failed. */
-async function onConnection<T>(pool: Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function onConnection<T>(pool: Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   // A connection that is lost between statements is an event; the statement that follows reports it.

@@ -15,6 +15,7 @@ import { claimPayment } from './claim-lock.ts'
 import { fused } from './fused/index.ts'
 import { gather } from './gathered/gather.ts'
 import { type Gathered, gathered } from './gathered/index.ts'
+import { keepPartitions } from './partitions/keep.ts'
 import { savePushConfig } from './push-lock.ts'
 import {
   holdLease,
@@ -34,6 +35,7 @@ import {
   isLockedOut,
   isStatementFault,
   isTaken,
+  onConnection,
   runDirect,
   runTransaction,
 } from './pool.ts'
@@ -84,7 +86,19 @@ export async function openPostgresStore(parts: {
     const held = await holdLease({ url, bootId, log })
     if (address.directUrl !== undefined) await requireSameDatabase(held)
     for (const weak of await runDirect(pool, findWeakSettings)) log.warn(`PostgreSQL: ${weak}`)
+    await keepTables(Date.now())
     return held
+  }
+  /** Nobody looked for a long time, perhaps: before the first row of a month that has no partition yet. */
+  async function keepTables(now: number): Promise<void> {
+    try {
+      await onConnection(pool, (client) => keepPartitions(client, now, log))
+    } catch (thrown) {
+      log.error(
+        { err: thrown },
+        'partitions could not be added; they are made weeks ahead, so look at this soon',
+      )
+    }
   }
   /** Leases in another database would have every process take all others for dead. */
   async function requireSameDatabase(held: Lease): Promise<void> {
@@ -183,6 +197,7 @@ export async function openPostgresStore(parts: {
       const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
       return { ok: lease.isHeld(), latencyMs: performance.now() - started, detail }
     },
+    keepTables: (now) => whileOpen(() => keepTables(now)),
     exchangeRates: (counts) => whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId))),
     close: () => (closing ??= shutDown()),
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../src/lib/ids.ts'
+import { firstIdAt, newId, timeOfId } from '../../../src/lib/ids.ts'
 
 const time = fc.integer({ min: 0, max: 32 ** 9 - 1 })
 
@@ -16,6 +16,17 @@ describe('ids', () => {
         expect(newId('att', a) < newId('att', b)).toBe(true)
       }),
     )
+  })
+
+  it('say when they were made', () => {
+    fc.assert(
+      fc.property(time, (at) => {
+        expect(timeOfId(newId('att', at))).toBe(at)
+        expect(timeOfId(firstIdAt('att', at))).toBe(at)
+      }),
+    )
+    for (const none of ['', 'att_', 'att_01234567', 'att_01234567i0', '0123456789'])
+      expect(timeOfId(none)).toBeUndefined()
   })
 
   it('of one millisecond differ in their random part only', () => {

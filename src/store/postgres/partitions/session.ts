@@ -1,0 +1,70 @@
+// One connection for changes of tables: each statement is on its own, or several together that give way to calls.
+import pg, { type QueryResultRow } from 'pg'
+import { LOCK_SPACE } from '../leases.ts'
+import { connectionConfig, type DatabaseAddress } from '../pool.ts'
+
+/** One session of PostgreSQL, a client or a connection of a pool. */
+export interface Session {
+  query<R extends QueryResultRow>(text: string, values?: unknown[]): Promise<{ rows: R[] }>
+}
+
+/** Opens a session past any pooler, in which a statement may take as long as it takes, and closes it behind `work`. */
+export async function withSession<T>(
+  { url, directUrl }: DatabaseAddress,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    ...connectionConfig(directUrl ?? url),
+    query_timeout: 0,
+    statement_timeout: 0,
+  })
+  // What breaks meanwhile is reported by the query that it breaks.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+export async function rowsOf<R extends QueryResultRow>(
+  session: Session,
+  text: string,
+  ...values: unknown[]
+): Promise<readonly R[]> {
+  return (await session.query<R>(text, values)).rows
+}
+
+/** Whoever holds it is the only one who divides tables or adds to them. */
+const PARTITIONS_KEY = -1
+export const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK_SPACE}, ${PARTITIONS_KEY}) AS "isOurs"`
+export const UNLOCK = `SELECT pg_advisory_unlock(${LOCK_SPACE}, ${PARTITIONS_KEY})`
+export const TRY_LOCK_IN_TRANSACTION = `SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, ${PARTITIONS_KEY}) AS "isOurs"`
+
+const isLockTimeout = (thrown: unknown) => (thrown as { code?: unknown }).code === '55P03'
+const TRIES = 60
+const PATIENCE_MS = 200
+const PAUSE_MS = 500
+
+/**
+ * Several statements as one transaction that wants a whole table for a moment. Calls queue up behind whoever waits for that, so
+ * that each try waits for 200 ms at most, and calls go first between the tries.
+ * @throws {Error} the server's, when no try succeeded within about 40 s
+ */
+export async function givingWay<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await session.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+      await session.query(`SET LOCAL lock_timeout = ${PATIENCE_MS}`)
+      const result = await work()
+      await session.query('COMMIT')
+      return result
+    } catch (thrown) {
+      // A connection that is lost has rolled back already, and says so here once more.
+      await session.query('ROLLBACK').catch(() => undefined)
+      if (!isLockTimeout(thrown) || tries === TRIES) throw thrown
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+}
