@@ -1,6 +1,7 @@
 // Composition: adapters, services, call path, doors, listener. The command line and the tests start the same gateway.
 import { tools as productTools } from '../../tools/index.ts'
 import type { Addresses, Config } from '../core/config.ts'
+import { withEarlyRefusal } from '../doors/http/early-refusal.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
 import type { Store } from '../store/ports.ts'
@@ -122,7 +123,14 @@ async function open(
   }
   options.onOpen?.(parts)
   const doors = await openDoors(parts, options.extend)
-  listener.serve(doors.handle, doors.upgrades)
+  const isCrowded = () => calls.isCrowded
+  const handle = withEarlyRefusal(doors.handle, {
+    isCrowded,
+    baseUrl: addresses.baseUrl,
+    log,
+    elapsedMs: () => performance.now(),
+  })
+  listener.serve(handle, doors.upgrades)
   const proxyUrl = await openProxy(platform, { calls, addresses, ...forProxy }, lifetime)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
 

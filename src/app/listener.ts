@@ -10,6 +10,8 @@ import type { Lifetime } from './lifetime.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const IDLE_CHECK_MS = 50
+/** Connections that wait to be accepted: of 512, as many as Node has, those that come at once beyond it begin again a second later. */
+const BACKLOG = 4096
 
 /**
  * Bounds on the arrival of a request: a sender that dribbles holds a connection and what it sent so far. Node looks for
@@ -149,7 +151,7 @@ function addressesOf(config: Config, port: number): Addresses {
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject)
       resolve()
     })

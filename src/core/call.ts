@@ -131,6 +131,8 @@ export interface CallPath {
   countLargeMessage(address: string, isKnown: boolean): Promise<void>
   /** Calls being handled now; what a drain waits for. */
   readonly inFlight: number
+  /** Whether hardly a place is left for another call. */
+  readonly isCrowded: boolean
   /** Every call is refused with `draining` from here on. */
   drain(): void
 }
@@ -280,6 +282,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
   return {
     get inFlight() {
       return inFlight
+    },
+    get isCrowded() {
+      return places.isCrowded || inFlight > maxUnknown
     },
     drain() {
       draining = true

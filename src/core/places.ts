@@ -10,6 +10,8 @@ export interface Places {
    * @throws {GatewayError} overloaded
    */
   enter(caller: Caller): () => void
+  /** Whether there are no more left than one caller alone would have to leave for others. */
+  readonly isCrowded: boolean
 }
 
 /**
@@ -36,6 +38,9 @@ export function createPlaces(ofOne: number): Places {
   }
 
   return {
+    get isCrowded() {
+      return taken >= ofOne
+    },
     enter(caller) {
       const { one, all } = holdersOf(caller)
       const left = inAll - taken

@@ -36,6 +36,15 @@ describe('the places of calls', () => {
     expect(fill(createPlaces(512), agent('cap_1'))).toHaveLength(512)
   })
 
+  it('are crowded when one caller alone has all that he may have, until he leaves one', () => {
+    const places = createPlaces(512)
+    expect(places.isCrowded).toBe(false)
+    const leave = fill(places, agent('cap_1'))
+    expect(places.isCrowded).toBe(true)
+    leave[0]!()
+    expect(places.isCrowded).toBe(false)
+  })
+
   it('are left for other agents of the account, and for other accounts', () => {
     const places = createPlaces(512)
     fill(places, agent('cap_1'))
