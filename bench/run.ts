@@ -41,6 +41,8 @@ const ALL = [
   'bodies',
   'programs',
   'scale',
+  'overload',
+  'soak',
   'start',
 ]
 const { values: options, positionals: wanted } = parseArgs({
