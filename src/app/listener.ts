@@ -151,7 +151,7 @@ function addressesOf(config: Config, port: number): Addresses {
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port, host, backlog: BACKLOG }, () => {
+    server.listen(port, host, BACKLOG, () => {
       server.off('error', reject)
       resolve()
     })
