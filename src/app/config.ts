@@ -126,6 +126,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push(
       'GATEWAY_DATABASE_DIRECT_URL: is the way past the pooler of GATEWAY_DATABASE_URL, which is not set',
     )
+  if (e.GATEWAY_REDIS_URL !== undefined && e.GATEWAY_DATABASE_URL === undefined)
+    problems.push('GATEWAY_REDIS_URL: is for replicas, which share GATEWAY_DATABASE_URL; that is not set')
   if (problems.length > 0) throw new ConfigError(problems)
 
   const dataDir = resolve(e.GATEWAY_DATA_DIR)
@@ -139,6 +141,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir,
     databaseUrl: e.GATEWAY_DATABASE_URL,
     databaseDirectUrl: e.GATEWAY_DATABASE_DIRECT_URL,
+    redisUrl: e.GATEWAY_REDIS_URL,
     operatorKey: e.GATEWAY_OPERATOR_KEY,
     providersFile: e.GATEWAY_PROVIDERS_FILE,
     authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),

@@ -77,9 +77,8 @@ export async function openPlatform(
 
   const store = await openStore({ config, log, bootId })
   lifetime.onClose(() => store.close())
-  const { exchangeRates } = store
-  const rates =
-    exchangeRates && createRateSharing({ exchange: exchangeRates, elapsedMs: () => performance.now(), log })
+  const exchange = await openExchange(config.redisUrl, { store, bootId, log }, lifetime)
+  const rates = exchange && createRateSharing({ exchange, elapsedMs: () => performance.now(), log })
   lifetime.onClose(() => rates?.close())
   const documents = await openDocumentStore({ config, log })
   lifetime.onClose(() => documents.close())
@@ -173,4 +172,18 @@ function keepFresh(signer: Pick<InstallationSigner, 'refresh'>, log: Logger): ()
   }, REFRESH_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** How processes tell each other of the limits that they count; undefined where there is one process. */
+async function openExchange(
+  redisUrl: string | undefined,
+  { store, bootId, log }: { store: Store; bootId: string; log: Logger },
+  lifetime: Lifetime,
+): Promise<Store['exchangeRates']> {
+  if (store.exchangeRates === undefined || redisUrl === undefined) return store.exchangeRates
+  // Loaded on demand: most gateways have no Redis.
+  const { openRedisRates, orElse } = await import('../store/redis/rates.ts')
+  const redis = openRedisRates({ url: redisUrl, bootId, log })
+  lifetime.onClose(() => redis.close())
+  return orElse(redis.exchange, store.exchangeRates)
 }

@@ -92,6 +92,14 @@ export const Environment = z.object({
         'of each process holds a lock that a pooler would give away',
       shownDefault: 'unset: there is no pooler',
     }),
+  GATEWAY_REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' })
+    .optional()
+    .meta({
+      description:
+        'Redis or Valkey (a database of it for this installation alone) through which replicas tell each other of rate limits',
+      shownDefault: 'unset: through PostgreSQL',
+    }),
   GATEWAY_OPERATOR_KEY: z
     .string()
     // The checksum is judged too: a mistyped key would be stored, and then refused on every call.

@@ -38,6 +38,8 @@ export interface Config {
   readonly dataDir: string
   readonly databaseUrl: string | undefined
   readonly databaseDirectUrl: string | undefined
+  /** What replicas share limits through, instead of the database. */
+  readonly redisUrl: string | undefined
   readonly operatorKey: string | undefined
   readonly authorityKeyFile: string
   /** Providers of the operator's own (src/egress/providers/schema.ts). */

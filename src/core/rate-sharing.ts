@@ -39,6 +39,7 @@ export function createRateSharing({ exchange, elapsedMs, log }: RateSharingParts
   const own = new Map<string, Open>()
   const theirs = new Map<string, readonly Open[]>()
   let isUnderWay = false
+  let isFailing = false
 
   /** What goes out, and is no longer to be told. Of windows that have closed meanwhile there is nothing to tell. */
   function takeOwn(at: number): RateCount[] {
@@ -60,6 +61,8 @@ export function createRateSharing({ exchange, elapsedMs, log }: RateSharingParts
     isUnderWay = true
     try {
       const told = Map.groupBy(await exchange(counts), ({ name }) => name)
+      if (isFailing) log.info('rate limits are shared again')
+      isFailing = false
       const since = elapsedMs()
       for (const { name } of counts)
         theirs.set(
@@ -67,8 +70,10 @@ export function createRateSharing({ exchange, elapsedMs, log }: RateSharingParts
           (told.get(name) ?? []).map(({ used, leftMs }) => ({ used, endsAt: since + leftMs })),
         )
     } catch (thrown) {
-      // Whoever calls again is told of again.
-      log.warn({ err: thrown }, 'rate limits could not be shared')
+      // Whoever calls again is told of again. A database that is away is told of once, and not every second.
+      if (!isFailing)
+        log.warn({ err: thrown }, 'rate limits cannot be shared: each process counts for itself')
+      isFailing = true
     } finally {
       isUnderWay = false
     }

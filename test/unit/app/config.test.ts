@@ -32,6 +32,7 @@ describe('loadConfig', () => {
       authorityKeyFile: resolve('./data/authority.jwk'),
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
+      redisUrl: undefined,
       egressPorts: [443],
       allowPrivateCidrs: [],
       serviceKeyCredits: 100,
