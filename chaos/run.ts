@@ -20,6 +20,7 @@ const KINDS = [
   'payments',
   'clock',
   'network',
+  'redis',
 ]
 /** Rules for packets are made in a network of its own, and end with it. Without root the rows say that they were not run. */
 const IN_OWN_NETWORK = process.getuid?.() === 0 ? ['network'] : []

@@ -121,6 +121,6 @@ npm run chaos -- database failover  # some kinds
 npm run chaos -- --write            # keeps the rows; npm run generate writes this page
 \`\`\`
 
-Mounts and rules for packets need root on Linux, and the packages \`xfsprogs\`, \`libeatmydata1\`, \`libfaketime\` and \`nftables\`. What is missing fails its row and says so. The exit
+Mounts and rules for packets need root on Linux, and the packages \`xfsprogs\`, \`libeatmydata1\`, \`libfaketime\`, \`nftables\` and \`redis-server\`. What is missing fails its row and says so. The exit
 code is 0 only where every promise was kept and every control failed.
 `
