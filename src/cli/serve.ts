@@ -6,7 +6,7 @@ import type { Config } from '../core/config.ts'
 import { parseFault } from '../lib/fault-points.ts'
 import type { Gateway, GatewayOptions } from '../app/gateway.ts'
 import { createLogger, type Logger } from '../lib/log.ts'
-import { missingSandboxPackages } from '../sandbox/packages.ts'
+import { missingSandboxPackage } from '../sandbox/packages.ts'
 import { operatorKeyFile } from '../app/bootstrap.ts'
 import { Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from '../app/running.ts'
@@ -116,6 +116,7 @@ function onSignal(log: Logger): Promise<void> {
 /** People read stderr; stdout carries the lines that a program may want, the key and the first link exactly once. */
 function announce(config: Config, gateway: Gateway, url: string): void {
   const { baseUrl, siteUrl, mcpUrl } = gateway.addresses
+  const missing = config.mode === 'sandbox' ? missingSandboxPackage(config.rpcUrls) : undefined
   const lines = [
     '',
     config.mode === 'sandbox'
@@ -130,7 +131,7 @@ function announce(config: Config, gateway: Gateway, url: string): void {
       : [`  proxy  ${gateway.proxyUrl}   HTTPS proxy for unmodified programs`]),
     `  people ${baseUrl}/console   sign in, decide, watch`,
     `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
-    ...(config.mode === 'sandbox' ? missingSandboxPackages(config.rpcUrls) : []).map((line) => `  ${line}`),
+    ...(missing === undefined ? [] : [`  ${missing}`]),
     '',
   ]
   process.stderr.write(`${lines.join('\n')}\n`)

