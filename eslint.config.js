@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config({
-  files: ['src/**/*.{ts,tsx}', 'tools/**/*.ts', 'schemas/**/*.ts'],
+  files: ['src/**/*.{ts,tsx}', 'tools/**/*.ts', 'schemas/**/*.ts', 'deploy/**/*.ts'],
   languageOptions: {
     parser: tseslint.parser,
     parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
