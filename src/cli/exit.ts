@@ -11,6 +11,8 @@ export const Exit = {
   unreachable: 3,
   /** sysexits.h EX_DATAERR: what a file holds is not what the command judges. */
   data: 65,
+  /** sysexits.h EX_UNAVAILABLE: a program that this needs is not installed; the words say what installs it. */
+  missing: 69,
   /** sysexits.h EX_CONFIG: somebody has to edit the configuration first. */
   config: EXIT_CONFIG,
 } as const

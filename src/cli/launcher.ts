@@ -6,7 +6,6 @@ import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { IS_PACKAGED } from '../lib/packaged.ts'
 
 /** node:sqlite without a flag and undici 8 need this one. */
 const OLDEST = [22, 19] as const
@@ -35,10 +34,8 @@ function runOnBundledNode(): void {
   const node = findBundledNode()
   if (node === undefined) {
     process.stderr.write(
-      `agent-gateway needs Node ${OLDEST.join('.')} or newer and this is ${process.versions.node}: install a newer Node` +
-        (IS_PACKAGED
-          ? '.\n'
-          : `, or run npm ci without --omit=optional where the package node-${process.platform}-${process.arch} exists.\n`),
+      `agent-gateway needs Node ${OLDEST.join('.')} or newer and this is ${process.versions.node}: install a newer Node, ` +
+        `or the package node-${process.platform}-${process.arch} beside it where that exists (npm ci without --omit=optional does).\n`,
     )
     process.exitCode = 1
     return

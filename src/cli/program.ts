@@ -33,6 +33,7 @@ import { CommandFailure, Exit } from './exit.ts'
 import { addDemoCommand } from './demo/index.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { printFailure } from './output.ts'
+import { addSandboxCommands, ensureSandboxPackages } from './sandbox.ts'
 import { ownArguments, refuseSecretArguments } from './secrets.ts'
 import { serve } from './serve.ts'
 import { addStdioCommand } from './stdio.ts'
@@ -63,7 +64,7 @@ Examples:
 
 Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data directory (GATEWAY_DATA_DIR), else HOST and PORT.
 Which key: --key-file, else GATEWAY_OPERATOR_KEY, else what \`agent-gateway login\` got, else operator.key in the data directory. A secret is never an argument.
-Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 65 the file is no sample; 78 configuration.`
+Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 65 the file is no sample; 69 something has to be installed first; 78 configuration.`
 
 function createProgram(): Command {
   const program = new Command('agent-gateway')
@@ -96,11 +97,16 @@ stdout: the key, the link, then \`listening on <url>\` once requests are answere
 SIGTERM, SIGINT and SIGHUP drain: no new calls, running ones finish (35 s at most), the store closes. A second signal ends at once.
 Bad configuration: every problem in words, exit code 78, nothing listens.`,
     )
-    .action(() => serve(process.env))
+    .option('--without-test-payments', 'start a sandbox although the node of its chains is not installed')
+    .action(async ({ withoutTestPayments }: { withoutTestPayments?: true }) => {
+      if (withoutTestPayments !== true) await ensureSandboxPackages(process.env)
+      await serve(process.env)
+    })
   addStdioCommand(program)
   addRunCommand(program)
   addEnvCommand(program)
   addDemoCommand(program)
+  addSandboxCommands(program)
   addDoctorCommand(program)
 
   program.commandsGroup('Transactions (no gateway needed):')

@@ -116,7 +116,7 @@ function onSignal(log: Logger): Promise<void> {
 /** People read stderr; stdout carries the lines that a program may want, the key and the first link exactly once. */
 function announce(config: Config, gateway: Gateway, url: string): void {
   const { baseUrl, siteUrl, mcpUrl } = gateway.addresses
-  const missing = config.mode === 'sandbox' ? missingSandboxPackage(config.rpcUrls) : undefined
+  const missing = config.mode === 'sandbox' ? missingSandboxPackage(config) : undefined
   const lines = [
     '',
     config.mode === 'sandbox'

@@ -1,9 +1,13 @@
 // Starts one anvil child: on loopback, on a free port, gone when this process is gone, however that ends.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { must } from '../lib/must.ts'
+import { IS_PACKAGED } from '../lib/packaged.ts'
+import { ANVIL_VERSION, pinOfThisMachine } from './anvil-pins.ts'
 
 export interface Anvil {
   readonly rpcUrl: string
@@ -29,6 +33,7 @@ export class AnvilError extends Error {
 const START_MS = 15_000
 const STOP_MS = 5_000
 const LISTENING = /Listening on (127\.0\.0\.1:\d+)/
+const FILE = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
 const PLATFORMS: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 // The shell becomes the node, so that its pid is the node's. What it leaves behind reads our end of a pipe: that ends
@@ -46,18 +51,33 @@ node=$$
 exec 3<&-
 exec "$@" </dev/null`
 
-/** @throws {AnvilError} */
-export function findAnvil(): string {
+/** Where `sandbox install` puts the node of this release: another release looks in another folder. */
+export const installFolder = (dataDir: string): string => join(dataDir, 'programs', `anvil-${ANVIL_VERSION}`)
+
+/** The program in that folder. Named whole: what Node would look for in folders above may be somebody else's. */
+export const installedAnvil = (dataDir: string, name: string): string =>
+  join(installFolder(dataDir), 'node_modules', name, 'bin', FILE)
+
+/**
+ * Looks beside the gateway, then in the data directory.
+ * @throws {AnvilError}
+ */
+export function findAnvil(dataDir?: string): string {
   const name = `@foundry-rs/anvil-${process.platform}-${PLATFORMS[process.arch] ?? process.arch}`
-  const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
   const fromHere = createRequire(import.meta.url)
   try {
     // The binary's package is a dependency of the wrapper package, not ours: where it lies is for npm to say.
     const wrapper = fromHere.resolve('@foundry-rs/anvil/package.json')
-    return createRequire(wrapper).resolve(`${name}/bin/${file}`)
+    return createRequire(wrapper).resolve(`${name}/bin/${FILE}`)
   } catch {
+    const installed = dataDir === undefined ? undefined : installedAnvil(dataDir, name)
+    if (installed !== undefined && existsSync(installed)) return installed
+    const what =
+      IS_PACKAGED && pinOfThisMachine() !== undefined
+        ? 'run `agent-gateway sandbox install`'
+        : `install ${name}`
     throw new AnvilError(
-      `no embedded chain for ${process.platform}-${process.arch}: install ${name}, or set GATEWAY_RPC_<chain id>`,
+      `no embedded chain for ${process.platform}-${process.arch}: ${what}, or set GATEWAY_RPC_<chain id>`,
     )
   }
 }
@@ -65,10 +85,11 @@ export function findAnvil(): string {
 /**
  * @param args of anvil, without host and port
  * @param home where it keeps what it caches
+ * @param dataDir where it may have been installed
  * @throws {AnvilError}
  */
-export async function startAnvil(args: readonly string[], home: string): Promise<Anvil> {
-  const binary = findAnvil()
+export async function startAnvil(args: readonly string[], home: string, dataDir?: string): Promise<Anvil> {
+  const binary = findAnvil(dataDir)
   const all = [
     '--host',
     '127.0.0.1',

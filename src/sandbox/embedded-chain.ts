@@ -1,7 +1,7 @@
 // One embedded chain of a data directory: at most one node at a time writes its state, also when several gateways share
 // the directory or the last one was killed.
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
 import { createJsonRpc, type JsonRpc } from '../payments/adapters/json-rpc.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
@@ -31,7 +31,7 @@ const KEPT_BLOCKS = 5_000
 const SETUP_MS = 20_000
 const PROBE_MS = 1_000
 
-/** @param parts.folder where the state of the chain and its lock lie */
+/** @param parts.folder where the state of the chain and its lock lie, in the data directory */
 export function openEmbeddedChain(parts: {
   folder: string
   network: PaymentNetwork
@@ -123,7 +123,7 @@ export function openEmbeddedChain(parts: {
       `--transaction-block-keeper=${KEPT_BLOCKS}`,
     ]
     try {
-      return await startAnvil(args, folder)
+      return await startAnvil(args, folder, dirname(folder))
     } catch (thrown) {
       if (!(await exists(stateFile)) || !(thrown as AnvilError).hasRun) throw thrown
       await rename(stateFile, `${stateFile}.unreadable`)
@@ -131,7 +131,7 @@ export function openEmbeddedChain(parts: {
         { chain: chainId },
         'the state of an embedded chain cannot be read: it was put aside, balances start anew',
       )
-      return startAnvil(args, folder)
+      return startAnvil(args, folder, dirname(folder))
     }
   }
 

@@ -51,10 +51,10 @@ const configuredNetworks = async ({ rpcUrls, paymentAssets }: Config) =>
   createNetworks(Object.keys(rpcUrls).map(Number), await toNamedAssets(paymentAssets))
 
 /** The node of the sandbox, and the chains that it would start. */
-function checkEmbedded({ mode, rpcUrls }: Config): readonly Finding[] {
+function checkEmbedded({ mode, rpcUrls, dataDir }: Config): readonly Finding[] {
   if (mode !== 'sandbox') return []
   if (EMBEDDED_CHAINS.every((chainId) => rpcUrls[chainId] !== undefined)) return []
-  const missing = missingSandboxPackage(rpcUrls)
+  const missing = missingSandboxPackage({ rpcUrls, dataDir })
   return [
     missing === undefined
       ? ok('embedded chains', 'started when the first payment needs them')

@@ -18,6 +18,7 @@ import { startEmbeddedSandbox } from '../embedded.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import type { ConnectionOptions } from '../options.ts'
 import { formatTable, printJson, printLine } from '../output.ts'
+import { ensureSandboxPackages } from '../sandbox.ts'
 import { findRunning } from '../../app/running.ts'
 import { balancesOf } from './balances.ts'
 import { type MarketStep, sellAndBuy } from './market.ts'
@@ -51,6 +52,7 @@ export async function demo(options: ConnectionOptions): Promise<void> {
       'demo pays with test money and needs a sandbox (GATEWAY_MODE=sandbox).',
     )
   const isRunning = options.url !== undefined || (await findRunning(config.dataDir)) !== undefined
+  if (!isRunning) await ensureSandboxPackages(process.env)
   const here = isRunning ? undefined : await startEmbeddedSandbox(config)
   try {
     await runDemo(here?.config ?? config, here ? { ...options, url: here.url } : options)
