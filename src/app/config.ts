@@ -18,6 +18,9 @@ const ORIGIN = /^(?:\*|[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]+)$/
 /** RFC 9116, section 2.5.3. */
 const CONTACT = /^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:[+\d().-]+)$/
 
+/** Nothing balances calls among sandboxes. */
+const DRAIN_GRACE_SECONDS = { sandbox: 0, production: 3 } as const
+
 /** A sandbox needs nothing of the internet: its own site has two. */
 const DEFAULT_FEEDS = {
   sandbox: [
@@ -189,6 +192,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     tokenFile: e.GATEWAY_TOKEN_FILE,
     logLevel: e.GATEWAY_LOG_LEVEL,
+    drainGraceSeconds: e.GATEWAY_DRAIN_GRACE_SECONDS ?? DRAIN_GRACE_SECONDS[e.GATEWAY_MODE],
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
     fault: e.GATEWAY_FAULT,
   })

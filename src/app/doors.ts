@@ -7,6 +7,7 @@ import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
 import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/request.ts'
 import { sendOptions } from '../doors/http/cors.ts'
 import { createGuard } from '../doors/http/guard.ts'
+import { answerProbe, type Readiness } from '../doors/http/probes.ts'
 import { sendProblem } from '../doors/http/reply.ts'
 import { receiveUpgrade, type UpgradeRequest } from '../doors/http/upgrade.ts'
 import { asksForWebSocket } from '../lib/websocket.ts'
@@ -48,8 +49,11 @@ export interface DoorExtensions {
  * Opens all doors and sends each path to its own.
  * @param extend fixtures of conformance suites
  */
-export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): Promise<Doors> {
-  const { config, addresses, log } = parts
+export async function openDoors(
+  parts: DoorParts & { readonly readiness: Readiness },
+  extend: DoorExtensions = {},
+): Promise<Doors> {
+  const { config, addresses, log, readiness } = parts
   const guard = createGuard(parts)
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
@@ -94,7 +98,7 @@ export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): 
   return {
     mcp,
     handle(req, res) {
-      void answer(req, res, httpContext(req, config.trustProxy))
+      if (!answerProbe(req, res, readiness)) void answer(req, res, httpContext(req, config.trustProxy))
     },
     upgrades: {
       takes: (req) =>

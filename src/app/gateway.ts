@@ -21,6 +21,7 @@ import { openNetworks } from './networks.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
 import { openProxy } from './proxy.ts'
+import { createReadiness } from './readiness.ts'
 import { openServices } from './services.ts'
 import { readSkills } from './skills.ts'
 
@@ -35,6 +36,8 @@ export interface Gateway {
   readonly firstLink: Secret<string> | undefined
   /** A client in this process uses it: `agent-gateway stdio` without a gateway to bridge to. */
   readonly mcp: Pick<McpDoor, 'stdio'>
+  /** Readiness fails from here on, so that a balancer sends nothing more; whatever comes is answered all the same. */
+  leave(): void
   /** Stop accepting, finish what runs (at most `deadlineMs`), close the store. */
   close(deadlineMs?: number): Promise<void>
 }
@@ -108,8 +111,15 @@ async function open(
   )
   const firstLink =
     generatedOperatorKey === undefined ? undefined : await services.identity.people.inviteFirst()
+  const readiness = createReadiness({
+    ...platform,
+    ...payments,
+    authority: platform.authorityWatch,
+    elapsedMs: () => performance.now(),
+  })
   const parts = {
     ...platform,
+    readiness,
     registry,
     calls,
     webhooks,
@@ -135,6 +145,7 @@ async function open(
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
 
   async function stop(deadlineMs: number): Promise<void> {
+    readiness.drain()
     stopHousekeeping()
     calls.drain()
     endWaits()
@@ -152,6 +163,7 @@ async function open(
     generatedOperatorKey,
     firstLink: firstLink?.link,
     mcp: doors.mcp,
+    leave: () => readiness.drain(),
     close: (deadlineMs = DRAIN_MS) => (stopping ??= stop(deadlineMs)),
   }
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Addresses, Config } from '../core/config.ts'
 import { refuseMalformed } from '../doors/http/malformed.ts'
+import { answerProbe, STARTING } from '../doors/http/probes.ts'
 import { receiveUpgrade } from '../doors/http/upgrade.ts'
 import type { Upgrades } from './doors.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -26,7 +27,7 @@ export type ListenerTimeouts = Partial<typeof TIMEOUTS> & { readonly silence?: n
 export interface Listener {
   readonly addresses: Addresses
   readonly port: number
-  /** Requests are handled from here on; before, each is answered 503 with `Retry-After`. */
+  /** Requests are handled from here on; before, each is answered 503 with `Retry-After`, but for the question whether it lives. */
   serve(handle: (req: IncomingMessage, res: ServerResponse) => void, upgrades?: Upgrades): void
   /** Accepts nothing more and resolves when the last connection is gone, after `deadlineMs` by force. */
   drain(deadlineMs: number): Promise<void>
@@ -138,7 +139,9 @@ const isMissing = (thrown: unknown) => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].include
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
-function refuseUntilReady(_req: IncomingMessage, res: ServerResponse): void {
+/** A process that is starting is alive: whoever ends it for being slow makes it start again. */
+function refuseUntilReady(req: IncomingMessage, res: ServerResponse): void {
+  if (answerProbe(req, res, STARTING)) return
   res.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end()
 }
 

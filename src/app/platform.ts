@@ -26,6 +26,7 @@ import { createSampleSite } from '../sandbox/site.ts'
 import { openDocumentStore, openStore } from '../store/index.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import { type ObservedResolver, observeResolver } from './health.ts'
+import { type AuthorityWatch, watchAuthority } from './readiness.ts'
 import { claimInstallation, sharesDerivationKey } from './installation.ts'
 import type { Lifetime } from './lifetime.ts'
 
@@ -44,6 +45,8 @@ export interface Platform {
   /** What the other processes of this installation count of its limits; undefined where there is one. */
   readonly rates: RateSharing | undefined
   readonly authority: Authority
+  /** Whether what holds its key answers. */
+  readonly authorityWatch: AuthorityWatch
   /** The gateway's own and the operator's. */
   readonly providers: Providers
   readonly signer: InstallationSigner
@@ -85,7 +88,7 @@ export async function openPlatform(
   await claimInstallation(documents, config)
 
   const signingKeyFile = join(config.dataDir, 'signing.jwk')
-  const authority = await openAuthorities({
+  const opened = await openAuthorities({
     specs: config.authorities,
     file: config.authorityKeyFile,
     vaultTokenFile: config.vaultTokenFile,
@@ -93,7 +96,8 @@ export async function openPlatform(
     sealedTo: await listSealingKeys(store),
     now,
   })
-  lifetime.onClose(() => authority.close())
+  lifetime.onClose(() => opened.close())
+  const { authority, watch: authorityWatch } = watchAuthority(opened, () => performance.now())
   const derivationKeyFile = join(config.dataDir, 'derivation.jwk')
   const deriveKey = await openDerivationKey({
     file: derivationKeyFile,
@@ -146,6 +150,7 @@ export async function openPlatform(
     documents,
     rates,
     authority,
+    authorityWatch,
     providers,
     signer,
     deriveKey,

@@ -346,6 +346,11 @@ export const Environment = z.object({
     })
     .default('info')
     .meta({ description: 'Least level that is logged; one JSON line a call, on stderr' }),
+  GATEWAY_DRAIN_GRACE_SECONDS: integer(0, 300).optional().meta({
+    description:
+      'How long after SIGTERM the gateway still takes calls, while `/readyz` answers 503 already, so that a load balancer takes it out first',
+    shownDefault: '`3` in production, `0` in a sandbox',
+  }),
   GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag.meta({
     description: '`1` lets a sandbox listen on other addresses than loopback',
   }),

@@ -1,4 +1,5 @@
 // `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
+import { setTimeout } from 'node:timers/promises'
 import { loadConfig } from '../app/config.ts'
 import { describeUnknownVariables } from '../app/unknown-variables.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -75,7 +76,10 @@ export async function serve(
   })
   announce(config, gateway, url)
 
-  await stopping
+  const signal = await stopping
+  gateway.leave()
+  // Whoever presses Ctrl-C waits for it; who manages processes sends SIGTERM.
+  if (signal === 'SIGTERM' && config.drainGraceSeconds > 0) await setTimeout(config.drainGraceSeconds * 1000)
   await gateway.close()
   await forgetRunning(config.dataDir, process.pid)
   log.info('stopped')
@@ -97,9 +101,9 @@ function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return config
 }
 
-/** Resolves at the first signal; the next one ends the process at once. */
-function onSignal(log: Logger): Promise<void> {
-  let first: { signal: string; at: number } | undefined
+/** Resolves at the first signal, with its name; the next one ends the process at once. */
+function onSignal(log: Logger): Promise<NodeJS.Signals> {
+  let first: { signal: NodeJS.Signals; at: number } | undefined
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.on(signal, () => {
@@ -107,7 +111,7 @@ function onSignal(log: Logger): Promise<void> {
         if (first === undefined) {
           first = { signal, at: now }
           log.info({ signal }, 'draining; a second signal ends the process at once')
-          resolve()
+          resolve(signal)
         } else if (first.signal !== signal || now - first.at > SAME_WISH_MS) process.exit(Exit.failed)
       })
   })

@@ -110,6 +110,8 @@ export interface Config {
   readonly proxy: ProxySettings
   readonly tokenFile: string | undefined
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  /** From SIGTERM, when readiness begins to fail, until nothing more is taken. */
+  readonly drainGraceSeconds: number
   readonly unsafePublicSandbox: boolean
   /** `point:action` of the fault-injection hooks; refused in production. */
   readonly fault: string | undefined

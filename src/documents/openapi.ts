@@ -27,13 +27,14 @@ import {
 import { sampleProblem } from './problems.ts'
 import { jobPrices, priceWords } from './protocols.ts'
 import { paymentInfoOf } from './x402.ts'
+import { probePaths } from './probes.ts'
 import { sampleOf } from './sample.ts'
 
 type Json = Record<string, unknown>
 
 /** `GET /openapi.json`: OpenAPI 3.1.0 of every route of the registry, with the errors that its tool documents. */
 export function openApiOf(registry: Registry, { baseUrl, siteUrl }: Addresses): Json {
-  const paths: Record<string, Json> = {}
+  const paths: Record<string, Json> = probePaths()
   const schemas: Json = { Problem: PROBLEM }
   const used = new Set<ErrorCode>()
   for (const entry of registry.tools) {

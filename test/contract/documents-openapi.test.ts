@@ -86,11 +86,12 @@ describe('the description', () => {
     expect(at(openApi, 'info', 'version')).toBe('5.0.2')
   })
 
-  it('has an operation for each route and no other', () => {
+  it('has an operation for each route and probe and no other', () => {
     const operations = keysAt(openApi, 'paths').flatMap((path) =>
       keysAt(openApi, 'paths', path).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    expect(operations.sort()).toEqual(routes.map(({ name }) => name).sort())
+    const probes = ['GET /livez', 'GET /readyz']
+    expect(operations.sort()).toEqual([...routes.map(({ name }) => name), ...probes].sort())
   })
 
   it.each(routes)(

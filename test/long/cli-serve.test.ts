@@ -266,6 +266,22 @@ describe('end', () => {
     expect((await gateway.ended).code).toBe(0)
   })
 
+  it('takes calls during the grace after SIGTERM, while a balancer already hears that it is not ready', async () => {
+    const leaving = serve({ GATEWAY_DATA_DIR: join(folder, 'other'), GATEWAY_DRAIN_GRACE_SECONDS: '300' })
+    const url = await leaving.listening
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    leaving.kill('SIGTERM')
+    await leaving.until('stderr', /draining/)
+    const statuses = await Promise.all(
+      ['/readyz', '/livez', '/healthz'].map(async (path) => (await fetch(`${url}${path}`)).status),
+    )
+    expect(statuses).toEqual([503, 200, 200])
+    leaving.kill('SIGINT')
+    expect((await leaving.ended).code).toBe(1)
+    ;(await held).destroy()
+    await call
+  })
+
   it('ends at once at another signal', async () => {
     gateway.kill('SIGTERM')
     await gateway.until('stderr', /draining/)

@@ -47,6 +47,13 @@ describe('the listener', () => {
     expect(await Promise.all(LOOPBACKS.map((host) => statusAt(host, port)))).toEqual([503, 503])
   })
 
+  it('is alive and not ready before anything is behind it', async () => {
+    const { port } = await open()
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([503, { failing: [{ part: 'starting' }] }])
+  })
+
   it('accepts nothing on either loopback once it is drained', async () => {
     const listener = await open()
     await listener.drain(0)
