@@ -8,6 +8,7 @@ import { ConfigError } from '../core/errors.ts'
 import { isCidr } from '../lib/cidr.ts'
 import { readPaymentAssets, readRpcUrls } from './chain-variables.ts'
 import { readSmtp } from './smtp-variables.ts'
+import { readTelemetry } from './telemetry-variables.ts'
 import { Environment, isHttpUrl } from './variables.ts'
 
 /** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
@@ -87,6 +88,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   problems.push(...assets.problems)
   const mail = readSmtp(e)
   problems.push(...mail.problems)
+  const measured = readTelemetry(e)
+  problems.push(...measured.problems)
   for (const name of ['GATEWAY_FACILITATORS', 'GATEWAY_DISCOVERY_SOURCES'] as const)
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
@@ -192,6 +195,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     tokenFile: e.GATEWAY_TOKEN_FILE,
     logLevel: e.GATEWAY_LOG_LEVEL,
+    telemetry: measured.telemetry,
     drainGraceSeconds: e.GATEWAY_DRAIN_GRACE_SECONDS ?? DRAIN_GRACE_SECONDS[e.GATEWAY_MODE],
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
     fault: e.GATEWAY_FAULT,

@@ -26,6 +26,8 @@ export interface Doors {
   readonly mcp: McpDoor
   handle(req: IncomingMessage, res: ServerResponse): void
   readonly upgrades: Upgrades
+  /** Paths of every door as OpenAPI writes them; one that ends in `*` is everything below it. */
+  readonly routes: readonly string[]
   /** Ends streams and sessions; calls that run are the call path's to wait for. */
   close(): Promise<void>
 }
@@ -37,6 +39,20 @@ export interface Upgrades {
 }
 
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
+/** What other doors answer; whatever follows a prefix is a caller's. */
+const DOOR_PATHS = [
+  '/mcp',
+  '/mcp/connect',
+  '/a2a',
+  '/a2a/*',
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
+  '/.well-known/*',
+  '/oauth/*',
+  `${EDGE_PREFIX}*`,
+  `${MARKET_PREFIX}*`,
+  `${VIA_PREFIX}*`,
+]
 const isMcp = (path: string) => mcpPathOf(path) !== undefined
 
 /** Additions of a test to the MCP and A2A doors. */
@@ -97,6 +113,7 @@ export async function openDoors(
 
   return {
     mcp,
+    routes: [...rest.paths, ...DOOR_PATHS],
     handle(req, res) {
       if (!answerProbe(req, res, readiness)) void answer(req, res, httpContext(req, config.trustProxy))
     },

@@ -17,6 +17,9 @@ import { openPlatform } from './platform.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import { type ListenerTimeouts, openListener } from './listener.ts'
+import { observeHttp } from '../telemetry/observe-http.ts'
+import { observeMessages } from '../telemetry/observe-messages.ts'
+import { observeParts } from '../telemetry/observe-state.ts'
 import { openNetworks } from './networks.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
@@ -30,6 +33,8 @@ export interface Gateway {
   readonly port: number
   /** Where unmodified programs find the proxy on this machine; undefined where none is configured. */
   readonly proxyUrl: string | undefined
+  /** Where Prometheus reads metrics; undefined where it does not. */
+  readonly metricsUrl: string | undefined
   /** The first service key, when this start generated it: to be shown once. */
   readonly generatedOperatorKey: string | undefined
   /** The link with which the first person joins, when this start generated the key: to be shown once. */
@@ -102,7 +107,7 @@ async function open(
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
-  const { calls, services, housekeeping, webhooks, endWaits, forProxy } = await openServices(
+  const { calls, services, analyses, housekeeping, webhooks, endWaits, forProxy } = await openServices(
     platform,
     payments,
     registry,
@@ -117,9 +122,12 @@ async function open(
     authority: platform.authorityWatch,
     elapsedMs: () => performance.now(),
   })
+  const { telemetry } = platform
+  if (telemetry) observeParts(telemetry, { ...platform, ...payments, calls, readiness, analyses })
   const parts = {
     ...platform,
     readiness,
+    ...(telemetry && { observeMessage: observeMessages(telemetry, registry) }),
     registry,
     calls,
     webhooks,
@@ -133,13 +141,14 @@ async function open(
   }
   options.onOpen?.(parts)
   const doors = await openDoors(parts, options.extend)
-  const isCrowded = () => calls.isCrowded
-  const handle = withEarlyRefusal(doors.handle, {
-    isCrowded,
+  const patient = withEarlyRefusal(doors.handle, {
+    isCrowded: () => calls.isCrowded,
     baseUrl: addresses.baseUrl,
     log,
     elapsedMs: () => performance.now(),
   })
+  // Refusals are what an operator wants to see of a gateway that has too much to do.
+  const handle = telemetry ? observeHttp(telemetry, patient, doors.routes) : patient
   listener.serve(handle, doors.upgrades)
   const proxyUrl = await openProxy(platform, { calls, addresses, ...forProxy }, lifetime)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
@@ -160,6 +169,7 @@ async function open(
     addresses,
     port,
     proxyUrl,
+    metricsUrl: telemetry?.metricsUrl,
     generatedOperatorKey,
     firstLink: firstLink?.link,
     mcp: doors.mcp,

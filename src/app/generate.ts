@@ -4,6 +4,7 @@ import { glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tools } from '../../tools/index.ts'
 import { generatedFiles } from '../documents/generated.ts'
 import { withSources } from '../documents/pages.ts'
+import { metricRows } from '../telemetry/instruments.ts'
 import { configurationVariables } from './variables.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -12,7 +13,7 @@ const [bench, chaos] = await Promise.all(
     JSON.parse(await readFile(new URL(`${of}/results.json`, root), 'utf8')),
   ),
 )
-const files = generatedFiles({ tools, variables: configurationVariables(), bench, chaos })
+const files = generatedFiles({ tools, variables: configurationVariables(), metrics: metricRows(), bench, chaos })
 
 for (const folder of ['schemas/json/', 'docs/']) await mkdir(new URL(folder, root), { recursive: true })
 for (const name of await readdir(new URL('schemas/json/', root)))

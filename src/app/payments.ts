@@ -1,6 +1,6 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
 import type { PaymentGate } from '../core/charging.ts'
-import type { Networks, PaymentNetwork } from '../core/networks.ts'
+import { findV1Network, type Networks, type PaymentNetwork } from '../core/networks.ts'
 import { createSettledListings, type SettledListings } from '../discovery/settled-listings.ts'
 import type { Facilitator } from '../payments/ports.ts'
 import type { Purchases } from '../payments/purchases.ts'
@@ -27,6 +27,7 @@ import { createVerifier } from '../payments/verify.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { openSandboxChains, type SandboxChains } from '../sandbox/chains.ts'
 import { createTestWallet, type TestWallet } from '../sandbox/wallet.ts'
+import { observeUpstream } from '../telemetry/observe-upstream.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { OpenNetworks } from './networks.ts'
@@ -93,7 +94,16 @@ export async function openPayments(
     configured.settlerKeys.length > 0
       ? configured.settlerKeys
       : embedded?.settlers.map(({ privateKey }) => privateKey)
-  const router = createRouter({ ...platform, networks, upstreams: openUpstreams() })
+  const { telemetry } = platform
+  const toNetwork = (name: string) => networks.find(findV1Network(name) ?? name)?.network
+  const upstreams = openUpstreams()
+  const router = createRouter({
+    ...platform,
+    networks,
+    upstreams: telemetry
+      ? upstreams.map((upstream) => observeUpstream(telemetry, upstream, toNetwork))
+      : upstreams,
+  })
   lifetime.onClose(() => router.close())
 
   /** Facilitators elsewhere where the operator names some, else the one in this process where it has a key to settle with. */

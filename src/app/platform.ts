@@ -27,6 +27,10 @@ import { openDocumentStore, openStore } from '../store/index.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import { type ObservedResolver, observeResolver } from './health.ts'
 import { type AuthorityWatch, watchAuthority } from './readiness.ts'
+import { startTelemetry } from './telemetry.ts'
+import { observeSender } from '../telemetry/observe-sender.ts'
+import { observeStore } from '../telemetry/observe-store.ts'
+import type { OpenTelemetry } from '../telemetry/adapters/open.ts'
 import { claimInstallation, sharesDerivationKey } from './installation.ts'
 import type { Lifetime } from './lifetime.ts'
 
@@ -40,6 +44,8 @@ export interface Platform {
   /** Names this process, so that what it left behind is told from what another one is doing. */
   readonly bootId: string
   readonly fault: Fault
+  /** Undefined where nothing is measured: then no part is wrapped. */
+  readonly telemetry: OpenTelemetry | undefined
   readonly store: Store
   readonly documents: DocumentStore
   /** What the other processes of this installation count of its limits; undefined where there is one. */
@@ -78,8 +84,10 @@ export async function openPlatform(
   const providers = await openProviders(config.providersFile)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
 
-  const store = await openStore({ config, log, bootId })
-  lifetime.onClose(() => store.close())
+  const telemetry = await startTelemetry(config, { log, bootId }, lifetime)
+  const openedStore = await openStore({ config, log, bootId })
+  lifetime.onClose(() => openedStore.close())
+  const store = telemetry ? observeStore(telemetry, openedStore) : openedStore
   const exchange = await openExchange(config.redisUrl, { store, bootId, log }, lifetime)
   const rates = exchange && createRateSharing({ exchange, elapsedMs: () => performance.now(), log })
   lifetime.onClose(() => rates?.close())
@@ -132,12 +140,14 @@ export async function openPlatform(
 
   const policy = parts.publicAddresses ?? createAddressPolicy([])
   const outside = createSender({ fault, policy, ...(extraCa && { ca: extraCa }) })
-  const sender = isSandbox
+  const wayOut = isSandbox
     ? withSampleSite(outside, createSampleSite(now), (ca) =>
         createSender({ fault, ca: [ca], policy: createAddressPolicy([`${SANDBOX_ADDRESS}/32`]) }),
       )
     : outside
-  lifetime.onClose(() => sender.close())
+  lifetime.onClose(() => wayOut.close())
+  const knownHosts = new Set(providers.list().flatMap(({ hosts }) => hosts))
+  const sender = telemetry ? observeSender(telemetry, wayOut, knownHosts) : wayOut
   const searchThreads = openSearchThreads({ log })
   lifetime.onClose(() => searchThreads.close())
 
@@ -146,6 +156,7 @@ export async function openPlatform(
     isSandbox,
     bootId,
     fault,
+    telemetry,
     store,
     documents,
     rates,

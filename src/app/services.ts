@@ -25,6 +25,8 @@ import { createDocuments } from '../documents/index.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
+import type { AnalyserLoad } from '../outcomes/ports.ts'
+import { observeCalls } from '../telemetry/observe-calls.ts'
 import { createIdentity } from '../identity/index.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createDocumentReader } from '../outbound/document.ts'
@@ -55,6 +57,8 @@ import { openReading } from './reading.ts'
 export interface OpenServices {
   readonly services: Services
   readonly calls: CallPath
+  /** Pages that are read and wait. */
+  readonly analyses: () => AnalyserLoad
   readonly housekeeping: Housekeeping
   /** Tells strangers what they asked to be told. */
   readonly webhooks: WebhookSender
@@ -205,7 +209,7 @@ export async function openServices(
     settings,
     backup: createBackup(platform),
   }
-  const calls = createCallPath({
+  const path = createCallPath({
     services,
     gate,
     store: {
@@ -231,9 +235,14 @@ export async function openServices(
     elapsedMs: () => performance.now(),
     ...(options.undocumented && { undocumented: options.undocumented }),
   })
+  const { telemetry } = platform
+  const calls = telemetry
+    ? observeCalls(telemetry, path, (network) => networks.find(network) !== undefined)
+    : path
   return {
     services,
     calls,
+    analyses: () => analyser.load(),
     webhooks,
     endWaits: () => broker.actions.endWaits(),
     forProxy: {

@@ -9,6 +9,7 @@ import { UNKNOWN_HOSTS } from '../doors/proxy/ports.ts'
 import { parseToken } from '../lib/tokens.ts'
 import { hasUserinfo } from './addresses.ts'
 import { byChain } from './by-chain.ts'
+import { SAMPLERS } from './telemetry-variables.ts'
 
 const list = z
   .string()
@@ -346,6 +347,69 @@ export const Environment = z.object({
     })
     .default('info')
     .meta({ description: 'Least level that is logged; one JSON line a call, on stderr' }),
+  GATEWAY_METRICS_PORT: integer(0, 65535).optional().meta({
+    description: 'Port on which Prometheus reads metrics, at `/metrics`. `0` picks a free one and logs it',
+    shownDefault: 'unset: none',
+  }),
+  GATEWAY_METRICS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: 'Address of that listener. Nobody is asked for a key there' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional().meta({
+    description:
+      'Collector of OpenTelemetry that traces and metrics are sent to: `http://127.0.0.1:4318`, below which `/v1/traces` and `/v1/metrics` are',
+    shownDefault: 'unset: nothing is sent',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .string()
+    .optional()
+    .meta({ description: 'The address for traces, as it stands', shownDefault: 'from the endpoint' }),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z
+    .string()
+    .optional()
+    .meta({ description: 'The address for metrics, as it stands', shownDefault: 'from the endpoint' }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .string()
+    .optional()
+    .meta({ description: '`http/protobuf` or `http/json`', shownDefault: '`http/protobuf`' }),
+  OTEL_EXPORTER_OTLP_HEADERS: list.meta({
+    description:
+      'Comma-separated `name=value`, percent-encoded: headers that the collector wants, such as a key',
+  }),
+  OTEL_TRACES_EXPORTER: z
+    .string()
+    .optional()
+    .meta({ description: '`none` sends no traces', shownDefault: '`otlp`' }),
+  OTEL_METRICS_EXPORTER: z
+    .string()
+    .optional()
+    .meta({ description: '`none` sends no metrics', shownDefault: '`otlp`' }),
+  OTEL_TRACES_SAMPLER: z
+    .string()
+    .optional()
+    .meta({
+      description: `Which traces are written: ${SAMPLERS.map((name) => `\`${name}\``).join(', ')}. A \`parentbased_…\` one does as the caller's \`traceparent\` says`,
+      shownDefault: '`parentbased_always_on`',
+    }),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .optional()
+    .meta({ description: 'Share of traces for a sampler by ratio: `0.1`', shownDefault: '`1`' }),
+  OTEL_METRIC_EXPORT_INTERVAL: z
+    .string()
+    .optional()
+    .meta({ description: 'Milliseconds between two deliveries of metrics', shownDefault: '`60000`' }),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .default('agent-gateway')
+    .meta({ description: 'Name of this service in traces and metrics' }),
+  OTEL_RESOURCE_ATTRIBUTES: list.meta({
+    description: 'Comma-separated `name=value`: further attributes of this process in traces and metrics',
+  }),
+  OTEL_SDK_DISABLED: z
+    .string()
+    .optional()
+    .meta({ description: '`true` measures nothing, whatever else is set', shownDefault: '`false`' }),
   GATEWAY_DRAIN_GRACE_SECONDS: integer(0, 300).optional().meta({
     description:
       'How long after SIGTERM the gateway still takes calls, while `/readyz` answers 503 already, so that a load balancer takes it out first',

@@ -37,7 +37,7 @@ export async function serve(
     // A required variable may be missing because its name was misspelled.
     endForConfiguration(thrown, unknown)
   }
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, undefined, { isTraced: config.telemetry?.traces !== undefined })
   for (const sentence of unknown)
     if (log.isLevelEnabled('warn')) log.warn(sentence)
     // Whoever wants a quiet log still wants to know that a setting of theirs is none.
@@ -133,6 +133,7 @@ function announce(config: Config, gateway: Gateway, url: string): void {
     ...(gateway.proxyUrl === undefined
       ? []
       : [`  proxy  ${gateway.proxyUrl}   HTTPS proxy for unmodified programs`]),
+    ...(gateway.metricsUrl === undefined ? [] : [`  metrics ${gateway.metricsUrl}   for Prometheus`]),
     `  people ${baseUrl}/console   sign in, decide, watch`,
     `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
     ...(missing === undefined ? [] : [`  ${missing}`]),

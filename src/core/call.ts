@@ -74,6 +74,8 @@ export type CallResult =
       readonly output: unknown
       /** The exact bytes to send and how they were settled, where the call was paid with x402. */
       readonly paid?: PaidResult | undefined
+      /** Credits that it took, where any were. */
+      readonly credits?: number | undefined
       readonly caller: Caller
       readonly rate?: RateState | undefined
       readonly quota?: QuotaState | undefined
@@ -324,11 +326,11 @@ export function createCallPath(parts: CallPathParts): CallPath {
       inFlight++
       let result: CallResult
       try {
-        const { input, output, paid, price, caller } = await run(request, seen)
+        const { input, output, paid, price, credits, caller } = await run(request, seen)
         seen.price = price
         const { rate, quota } = seen
         const shown = paid || seesBalance(caller) ? output : withoutBalance(output)
-        result = { ok: true, input, output: shown, paid, caller, rate, quota }
+        result = { ok: true, input, output: shown, paid, credits, caller, rate, quota }
       } catch (thrown) {
         const { caller, rate, quota } = seen
         const error = planned(request.tool, toGatewayError(thrown))

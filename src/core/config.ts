@@ -1,4 +1,5 @@
 // The operator's configuration. Types and versions only; src/app/config.ts reads it from the environment.
+import type { Secret } from '../lib/secret.ts'
 
 /** Version of the HTTP API, of the catalogue and of the egress manifest (specification, Versioning). */
 export const API_VERSION = '5.0.2'
@@ -112,9 +113,38 @@ export interface Config {
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   /** From SIGTERM, when readiness begins to fail, until nothing more is taken. */
   readonly drainGraceSeconds: number
+  /** What is measured, and where it goes; undefined: nothing is. */
+  readonly telemetry?: TelemetrySettings | undefined
   readonly unsafePublicSandbox: boolean
   /** `point:action` of the fault-injection hooks; refused in production. */
   readonly fault: string | undefined
+}
+
+export interface TelemetrySettings {
+  /** Name of this service in traces and metrics. */
+  readonly service: string
+  /** Further attributes of this process, in the operator's words. */
+  readonly resource: Readonly<Record<string, string>>
+  readonly traces: TraceSettings | undefined
+  readonly metrics: (OtlpSettings & { readonly intervalMs: number }) | undefined
+  /** The listener that Prometheus reads. */
+  readonly prometheus: { readonly host: string; readonly port: number } | undefined
+}
+
+/** A receiver of OTLP over HTTP. */
+export interface OtlpSettings {
+  /** Of the signal, with its path. */
+  readonly url: string
+  readonly protocol: 'http/protobuf' | 'http/json'
+  /** They may hold the operator's key of a service. */
+  readonly headers: Secret<readonly (readonly [name: string, value: string])[]>
+}
+
+export interface TraceSettings extends OtlpSettings {
+  /** As OpenTelemetry names them. */
+  readonly sampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`
+  /** Share of traces that is written, of samplers by ratio. */
+  readonly ratio: number
 }
 
 /** A mail server, as the operator names it. */

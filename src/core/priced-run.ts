@@ -48,6 +48,8 @@ export interface RunResult {
   readonly paid?: PaidResult
   /** The price that was taken, for the log. */
   readonly price: string
+  /** Credits that were taken, where any were. */
+  readonly credits?: number
 }
 
 /** The signal of work that nobody can call off. */
@@ -112,7 +114,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
         requestDigest,
         resultSha256: hashResult(output),
       })
-      return { output: withMember(output, 'receipt', receipt), price: words }
+      return { output: withMember(output, 'receipt', receipt), price: words, credits }
     } catch (thrown) {
       await debits.giveBack(taken.debit)
       throw thrown
@@ -130,10 +132,9 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     // The attempt was made and is on record, so what it cost stands: the caller is told where to look it up.
     const reference = charge.findReference()
     const extras = reference === undefined ? {} : { attempt_id: reference }
-    return {
-      output: check(tool, made, extras),
-      price: reference === undefined ? 'free' : creditWords(price.credits),
-    }
+    const output = check(tool, made, extras)
+    if (reference === undefined) return { output, price: 'free' }
+    return { output, price: creditWords(price.credits), credits: price.credits }
   }
 
   async function runPaid(run: PricedRun, price: X402Price): Promise<RunResult> {

@@ -59,6 +59,40 @@ Policies are files in the data directory, or rows of the \`documents\` table wit
 \`email-domains.json\` ([email](guides/email.md)).
 `
 
+/** docs/metrics.md: the rows are of the list that the instruments are made from. */
+export const metricsPage = (
+  metrics: readonly {
+    readonly name: string
+    readonly series: string
+    readonly kind: string
+    readonly unit: string
+    readonly labels: readonly string[]
+    readonly description: string
+  }[],
+): string => `# Metrics
+
+${GENERATED_NOTE}
+
+What a gateway measures where telemetry is configured ([operating](operating.md#watching)). Over OTLP instruments have the names of the first column; Prometheus shows those of the
+second, of a histogram with \`_bucket\`, \`_sum\` and \`_count\` behind them. Dots of a label are underscores there: \`http_route\`.
+
+${table(
+  ['instrument', 'Prometheus', 'kind', 'unit', 'labels', 'what'],
+  metrics.map(({ name, series, kind, unit, labels, description }) => [
+    `\`${name}\``,
+    `\`${series}\``,
+    kind,
+    unit,
+    labels.map((label) => `\`${label}\``).join(' '),
+    description,
+  ]),
+)}
+
+Values of labels come from lists of this gateway: its tools, doors, error codes, routes as OpenAPI writes them, networks that it serves, methods of HTTP and MCP. Whatever a caller writes that is in none is
+\`_OTHER\`. No label names an account, a key, a person, a wallet, a credential, a path or a host. An instrument has 2,000 series at most (\`agent_gateway.calls\` 10,000); what comes
+after those is counted under \`otel.metric.overflow\`.
+`
+
 /** `bench/results.json`, as \`npm run bench -- --write\` leaves it. */
 export interface BenchResults {
   readonly tables: readonly {

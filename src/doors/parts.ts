@@ -39,9 +39,20 @@ export interface DoorParts {
   readonly deriveKey: (purpose: string) => KeyObject
   /** Pays in the name of who tries something in a browser; there is one in a sandbox alone. */
   readonly testWallet?: TestWallet
+  /** Measures how messages of MCP are answered; where there is none, they are just answered. */
+  readonly observeMessage?: ObserveMessage
   readonly log: Logger
   readonly now: () => number
 }
+
+/**
+ * Runs the answer to one request of MCP.
+ * @param message its method, and the name of the tool that it calls, both as they were sent
+ */
+export type ObserveMessage = (
+  message: { readonly method: unknown; readonly name: unknown },
+  answer: () => Promise<void>,
+) => Promise<void>
 
 export interface TestWallet {
   /**

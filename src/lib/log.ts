@@ -1,5 +1,6 @@
 // One canonical JSON line per call. Field names are constants, so that what operators grep for cannot drift.
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { currentTrace } from './current-trace.ts'
 
 export type { Logger }
 
@@ -20,8 +21,15 @@ export const LogField = {
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
-/** Writes to stderr by default: stdout belongs to the MCP stdio door and to command output. */
-export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+/**
+ * Writes to stderr by default: stdout belongs to the MCP stdio door and to command output.
+ * @param options.isTraced each line names the span that it was written in (`trace_id`, `span_id`)
+ */
+export function createLogger(
+  level: LogLevel,
+  destination?: DestinationStream,
+  { isTraced = false }: { readonly isTraced?: boolean } = {},
+): Logger {
   return pino(
     {
       level,
@@ -29,6 +37,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
       timestamp: pino.stdTimeFunctions.isoTime,
       // An Error is logged by name and stack only: messages of drivers and upstreams can quote what they were given.
       serializers: { err: describeError },
+      ...(isTraced && { mixin: () => ({ ...currentTrace()?.fields }) }),
     },
     destination ?? pino.destination({ fd: 2, sync: true }),
   )

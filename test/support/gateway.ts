@@ -121,7 +121,11 @@ export async function startTestGateway(
   const world = options.world ?? (await createWorld(options))
   const lines: string[] = []
   const config = loadConfig(world.env)
-  const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
+  const log = createLogger(
+    config.logLevel,
+    { write: (line: string) => void lines.push(line) },
+    { isTraced: config.telemetry?.traces !== undefined },
+  )
   const {
     engine: _engine,
     env: _env,

@@ -28,6 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/outcomes', 'src/webfetch', 'src/discovery', 'src/market', 'src/sandbox', 'src/policies'],
   ['tools', 'src/documents'],
   ['src/doors'],
+  ['src/telemetry'],
   ['src/app'],
   ['src/cli'],
 ]

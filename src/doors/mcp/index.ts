@@ -85,7 +85,10 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       if (reading.size !== undefined) link = { ...link, bytes: reading.size }
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
       if (!isCall(message)) await signIn.refuseExpired(link)
-      await dispatch(message, { req, res, link: nameClient(link, message), headers })
+      const incoming = { req, res, link: nameClient(link, message), headers }
+      if (parts.observeMessage && id !== null)
+        await parts.observeMessage(namesOf(message), () => dispatch(message, incoming))
+      else await dispatch(message, incoming)
     } catch (thrown) {
       const spelling = link ? core.spellingOf(link) : 'portable'
       refuse(
@@ -267,6 +270,12 @@ function nameClient(link: Link, message: unknown): Link {
   return message['method'] === 'initialize'
     ? { ...link, clientName, session: undefined }
     : { ...link, clientName }
+}
+
+function namesOf(message: unknown): { readonly method: unknown; readonly name: unknown } {
+  if (!isObject(message)) return { method: undefined, name: undefined }
+  const { method, params } = message
+  return { method, name: isObject(params) ? params['name'] : undefined }
 }
 
 const isCall = (message: unknown) => isObject(message) && message['method'] === 'tools/call'

@@ -61,7 +61,8 @@ export async function callTool(
     tokens: link.tokens,
     address: link.address,
     requestId: link.requestId,
-    traceparent: link.traceparent ?? readTraceparent(meta?.['traceparent']),
+    // SEP-414: a message says itself which trace it is of; its request may carry many, or come from a proxy.
+    traceparent: readTraceparent(meta?.['traceparent']) ?? link.traceparent,
     signal: exchange.signal,
     progress: progressTo(meta?.['progressToken'], exchange.notify),
   })

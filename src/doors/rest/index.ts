@@ -16,6 +16,8 @@ import { toolResources } from './tools.ts'
 export interface RestDoor {
   /** Every other path: tools, documents, pages. */
   readonly http: HttpHandler
+  /** Of every resource, in the style of OpenAPI. */
+  readonly paths: readonly string[]
 }
 
 /** Opens the routes of every tool and the documents. A path without a route is 404, a method without one 405 with `Allow`. */
@@ -71,6 +73,7 @@ export function createRestDoor(parts: DoorParts, site: SitePages, pages: readonl
   }
 
   return {
+    paths: resources.map(({ path }) => path),
     async http(req: IncomingMessage, res: ServerResponse, context: HttpContext) {
       const resource = exact.get(context.path) ?? withoutSlash(context.path, req.method)
       if (!resource || resource.path.includes('{')) {

@@ -5,6 +5,7 @@ import { loadConfig } from '../../../src/app/config.ts'
 import { configurationVariables } from '../../../src/app/variables.ts'
 import { generatedFiles } from '../../../src/documents/generated.ts'
 import { withSources } from '../../../src/documents/pages.ts'
+import { metricRows } from '../../../src/telemetry/instruments.ts'
 import { tools } from '../../../tools/index.ts'
 
 const root = new URL('../../../', import.meta.url)
@@ -13,6 +14,7 @@ const variables = configurationVariables()
 const files = generatedFiles({
   tools,
   variables,
+  metrics: metricRows(),
   bench: JSON.parse(read('bench/results.json')),
   chaos: JSON.parse(read('chaos/results.json')),
 })

@@ -1,0 +1,112 @@
+// What is read when somebody collects: the parts of the gateway as they stand, the event loop and the process.
+import { monitorEventLoopDelay, performance as clock } from 'node:perf_hooks'
+import type { CallPath } from '../core/call.ts'
+import type { Readiness } from '../doors/http/probes.ts'
+import type { AnalyserLoad } from '../outcomes/ports.ts'
+import type { Chain } from '../payments/chain-ports.ts'
+import type { SettlerState, UpstreamState } from '../payments/ports.ts'
+import type { Reading, Telemetry } from './port.ts'
+
+export interface StateParts {
+  readonly calls: Pick<CallPath, 'inFlight'>
+  readonly readiness: Readiness
+  readonly router: { states(): readonly Pick<UpstreamState, 'state' | 'settlers'>[] }
+  readonly chains: ReadonlyMap<string, Pick<Chain, 'state'>>
+  readonly store: { countOpenClaims(): Promise<{ readonly pending: number; readonly unknown: number }> }
+  readonly analyses: () => AnalyserLoad
+}
+
+export function observeParts(telemetry: Telemetry, parts: StateParts): void {
+  const { calls, readiness, router, chains, store, analyses } = parts
+  telemetry.observe('agent_gateway.calls.in_flight', () => one(calls.inFlight))
+  telemetry.observe('agent_gateway.ready', async () =>
+    one((await readiness.report()).status === 'ready' ? 1 : 0),
+  )
+  telemetry.observe('agent_gateway.analyses.active', () => one(analyses().busy))
+  telemetry.observe('agent_gateway.analyses.waiting', () => one(analyses().waiting))
+  telemetry.observe('agent_gateway.payments.open', async () => {
+    const { pending, unknown } = await store.countOpenClaims()
+    return Object.entries({ pending, unknown }).map(([state, value]) => ({
+      value,
+      labels: { 'agent_gateway.state': state },
+    }))
+  })
+  telemetry.observe('agent_gateway.facilitator.up', () =>
+    router.states().map(({ state }, i) => ({
+      value: state === 'failing' ? 0 : 1,
+      labels: { 'agent_gateway.number': i + 1 },
+    })),
+  )
+  telemetry.observe('agent_gateway.chain.up', () =>
+    [...chains].map(([network, chain]) => ({
+      value: chain.state().state === 'failing' ? 0 : 1,
+      labels: { 'agent_gateway.network': network },
+    })),
+  )
+  const settlers = (read: (settler: SettlerState) => number | null) => () => settlerReadings(router, read)
+  telemetry.observe(
+    'agent_gateway.settler.settlements_left',
+    settlers(({ settlements_left: left }) => left),
+  )
+  telemetry.observe(
+    'agent_gateway.settler.waiting',
+    settlers(({ waiting }) => waiting),
+  )
+  telemetry.observe(
+    'agent_gateway.settler.oldest',
+    settlers(({ oldest_ms: ms }) => (ms ?? 0) / 1000),
+  )
+}
+
+/** An account has the number of its place among those of its chain: its address is nobody's business here. */
+function settlerReadings(
+  router: StateParts['router'],
+  read: (settler: SettlerState) => number | null,
+): readonly Reading[] {
+  const seen = new Map<string, number>()
+  return router
+    .states()
+    .flatMap(({ settlers = [] }) => settlers)
+    .flatMap((settler) => {
+      const number = (seen.get(settler.network) ?? 0) + 1
+      seen.set(settler.network, number)
+      const value = read(settler)
+      if (value === null) return []
+      return { value, labels: { 'agent_gateway.network': settler.network, 'agent_gateway.settler': number } }
+    })
+}
+
+/** How often the delay of the event loop is sampled. */
+const SAMPLE_MS = 20
+
+/** @returns what ends the watch */
+export function observeProcess(telemetry: Telemetry): () => void {
+  const delay = monitorEventLoopDelay({ resolution: SAMPLE_MS })
+  delay.enable()
+  let utilization = clock.eventLoopUtilization()
+  telemetry.observe('nodejs.eventloop.utilization', () => {
+    const now = clock.eventLoopUtilization()
+    const since = clock.eventLoopUtilization(now, utilization)
+    utilization = now
+    return one(since.utilization)
+  })
+  telemetry.observe('nodejs.eventloop.delay.p99', () => {
+    // A sample is the whole interval, of which what was asked for is no delay.
+    const late = delay.count === 0 ? 0 : delay.percentile(99) / 1e9 - SAMPLE_MS / 1000
+    delay.reset()
+    return one(Math.max(0, late))
+  })
+  telemetry.observe('process.cpu.time', () => {
+    const { user, system } = process.cpuUsage()
+    return [
+      { value: user / 1e6, labels: { 'cpu.mode': 'user' } },
+      { value: system / 1e6, labels: { 'cpu.mode': 'system' } },
+    ]
+  })
+  telemetry.observe('process.memory.usage', () => one(process.memoryUsage.rss()))
+  telemetry.observe('v8js.memory.heap.used', () => one(process.memoryUsage().heapUsed))
+  telemetry.observe('process.uptime', () => one(process.uptime()))
+  return () => delay.disable()
+}
+
+const one = (value: number): readonly Reading[] => [{ value }]

@@ -1,0 +1,146 @@
+// OpenTelemetry behind the port, without a gateway.
+import { afterEach, describe, expect, it } from 'vitest'
+import type { OtlpSettings } from '../../../src/core/config.ts'
+import { currentTrace } from '../../../src/lib/current-trace.ts'
+import { createLogger } from '../../../src/lib/log.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+import { type OpenTelemetry, openTelemetry } from '../../../src/telemetry/adapters/open.ts'
+import { type OtlpCollector, startOtlpCollector } from '../../support/otlp-collector.ts'
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close()
+})
+
+async function collect(): Promise<OtlpCollector> {
+  const collector = await startOtlpCollector()
+  opened.push(collector)
+  return collector
+}
+
+const otlp = (url: string, protocol: OtlpSettings['protocol'] = 'http/json'): OtlpSettings => ({
+  url,
+  protocol,
+  headers: new Secret([['x-key', 'the-key-of-a-service']] as const),
+})
+
+async function open(
+  settings: Partial<Parameters<typeof openTelemetry>[0]>,
+): Promise<{ telemetry: OpenTelemetry; log: () => string }> {
+  const lines: string[] = []
+  const log = createLogger('trace', { write: (line: string) => void lines.push(line) })
+  const telemetry = await openTelemetry(
+    {
+      service: 'test',
+      resource: {},
+      traces: undefined,
+      metrics: undefined,
+      prometheus: undefined,
+      ...settings,
+    },
+    log,
+    { version: '1', instanceId: 'i' },
+  )
+  opened.push(telemetry)
+  return { telemetry, log: () => lines.join('') }
+}
+
+const tracesTo = (collector: OtlpCollector, sampler: 'always_on' | 'traceidratio', ratio = 1) => ({
+  traces: { ...otlp(`${collector.url}/v1/traces`), sampler, ratio },
+})
+const SERVER = { name: 'a', kind: 'server', labels: {} } as const
+const STEP = { name: 'b', kind: 'client', labels: {} } as const
+
+describe('tracing', () => {
+  it('begins a step below the span under way, and none outside of one', async () => {
+    const collector = await collect()
+    const { telemetry } = await open(tracesTo(collector, 'always_on'))
+    const tracing = telemetry.tracing!
+    expect(tracing.start(STEP)).toBeUndefined()
+    const server = tracing.start(SERVER)!
+    server.run(() => {
+      const step = tracing.start(STEP)!
+      step.run(() => expect(currentTrace()!.fields.span_id).toMatch(/^[\da-f]{16}$/))
+      step.end('timeout')
+    })
+    server.end()
+    expect(currentTrace()).toBeUndefined()
+    await telemetry.close()
+    const [b, a] = collector.spans()
+    expect(b).toMatchObject({ name: 'b', parentSpanId: a!.spanId, attributes: { 'error.type': 'timeout' } })
+  })
+
+  it('makes no step of a trace that is not sampled, and still names it for the log', async () => {
+    const collector = await collect()
+    const { telemetry } = await open(tracesTo(collector, 'traceidratio', 0))
+    const server = telemetry.tracing!.start(SERVER)!
+    server.run(() => {
+      expect(telemetry.tracing!.start(STEP)).toBeUndefined()
+      expect(currentTrace()!.fields.trace_id).toMatch(/^[\da-f]{32}$/)
+    })
+    server.end()
+    await telemetry.close()
+    expect(collector.paths()).toEqual([])
+  })
+})
+
+describe('the exporters', () => {
+  it('send protobuf where nothing else is asked for', async () => {
+    const collector = await collect()
+    const url = `${collector.url}/v1/metrics`
+    const { telemetry } = await open({ metrics: { ...otlp(url, 'http/protobuf'), intervalMs: 60_000 } })
+    telemetry.add('agent_gateway.calls', 1, { 'agent_gateway.code': 'ok' })
+    await telemetry.close()
+    expect(collector.headers()[0]).toMatchObject({
+      'content-type': 'application/x-protobuf',
+      'x-key': 'the-key-of-a-service',
+    })
+    expect(collector.bytes().includes('agent_gateway.calls')).toBe(true)
+  })
+
+  it('say once that the collector refuses, without the key that it was sent', async () => {
+    const collector = await collect()
+    collector.answer(400)
+    const { telemetry, log } = await open({
+      ...tracesTo(collector, 'always_on'),
+      metrics: { ...otlp(`${collector.url}/v1/metrics`), intervalMs: 60_000 },
+    })
+    telemetry.tracing!.start(SERVER)!.end()
+    telemetry.add('agent_gateway.calls', 1, {})
+    await telemetry.close()
+    expect(log()).toContain('traces could not be delivered')
+    expect(log()).toContain('metrics could not be delivered')
+    expect(log()).not.toContain('the-key-of-a-service')
+  })
+})
+
+describe('the listener for Prometheus', () => {
+  const listening = { prometheus: { host: '127.0.0.1', port: 0 } }
+
+  it('shows metrics at one address, to no web page', async () => {
+    const { telemetry } = await open(listening)
+    telemetry.observe('agent_gateway.ready', () => [{ value: 1 }])
+    const url = telemetry.metricsUrl!
+    const ask = (path: string, init?: RequestInit) =>
+      fetch(new URL(path, url), init).then(({ status }) => status)
+    expect(await (await fetch(url)).text()).toContain('agent_gateway_ready 1\n')
+    expect(await ask('/')).toBe(404)
+    expect(await ask('/metrics', { method: 'POST' })).toBe(405)
+    expect(await ask('/metrics', { headers: { 'sec-fetch-site': 'cross-site' } })).toBe(403)
+  })
+
+  it('leaves out a figure that cannot be read, and shows the others', async () => {
+    const { telemetry } = await open(listening)
+    telemetry.observe('agent_gateway.ready', () => [{ value: 1 }])
+    telemetry.observe('agent_gateway.payments.open', () => Promise.reject(new Error('the database is away')))
+    const text = await (await fetch(telemetry.metricsUrl!)).text()
+    expect(text).toContain('agent_gateway_ready 1\n')
+    expect(text).not.toContain('agent_gateway_payments_open{')
+  })
+
+  it('fails to open where its port is taken', async () => {
+    const { telemetry } = await open(listening)
+    const port = Number(new URL(telemetry.metricsUrl!).port)
+    await expect(open({ prometheus: { host: '127.0.0.1', port } })).rejects.toThrow('EADDRINUSE')
+  })
+})
