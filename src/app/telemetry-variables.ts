@@ -19,7 +19,7 @@ export interface TelemetryVariables {
   readonly OTEL_TRACES_SAMPLER_ARG?: string | undefined
   readonly OTEL_METRIC_EXPORT_INTERVAL?: string | undefined
   readonly GATEWAY_METRICS_PORT?: number | undefined
-  readonly GATEWAY_METRICS_HOST: string
+  readonly GATEWAY_METRICS_HOST?: string | undefined
 }
 
 export const SAMPLERS = [
@@ -40,7 +40,9 @@ export function readTelemetry(e: TelemetryVariables): {
   const isDisabled = e.OTEL_SDK_DISABLED?.toLowerCase() === 'true'
   const tracesUrl = urlOf(e, 'TRACES', problems)
   const metricsUrl = urlOf(e, 'METRICS', problems)
-  const { GATEWAY_METRICS_PORT: port, GATEWAY_METRICS_HOST: host } = e
+  const { GATEWAY_METRICS_PORT: port, GATEWAY_METRICS_HOST: host = '127.0.0.1' } = e
+  if (port === undefined && e.GATEWAY_METRICS_HOST !== undefined)
+    problems.push('GATEWAY_METRICS_HOST: needs GATEWAY_METRICS_PORT, without which nothing listens there')
   const isSent = tracesUrl !== undefined || metricsUrl !== undefined
   if (isDisabled) return { telemetry: undefined, problems: [] }
   if (!isSent && port === undefined) return { telemetry: undefined, problems: [...new Set(problems)] }

@@ -89,7 +89,7 @@ ${table(
 )}
 
 Values of labels come from lists of this gateway: its tools, doors, error codes, routes as OpenAPI writes them, networks that it serves, methods of HTTP and MCP. Whatever a caller writes that is in none is
-\`_OTHER\`. No label names an account, a key, a person, a wallet, a credential, a path or a host. An instrument has 2,000 series at most (\`agent_gateway.calls\` 10,000); what comes
+\`_OTHER\`. No label names an account, a key, a person, a wallet, a credential, a path or a host. An instrument has 2,000 series at most (\`http.server.request.duration\` 5,000, \`agent_gateway.calls\` 10,000); what comes
 after those is counted under \`otel.metric.overflow\`.
 `
 

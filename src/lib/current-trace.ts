@@ -7,10 +7,18 @@ export interface TraceFields {
   readonly span_id: string
 }
 
-const storage = new AsyncLocalStorage<{ readonly fields: TraceFields }>()
+export interface CurrentTrace {
+  readonly fields: TraceFields
+  /** What was begun in a request and goes on for ever, such as a timer, is none of its trace in the end. */
+  readonly isOver?: () => boolean
+}
 
-/** @returns what was given to the innermost {@link withTrace} around this */
-export const currentTrace = (): { readonly fields: TraceFields } | undefined => storage.getStore()
+const storage = new AsyncLocalStorage<CurrentTrace>()
 
-export const withTrace = <T>(trace: { readonly fields: TraceFields }, work: () => T): T =>
-  storage.run(trace, work)
+/** @returns what was given to the innermost {@link withTrace} around this, unless that is over */
+export function currentTrace(): CurrentTrace | undefined {
+  const trace = storage.getStore()
+  return trace?.isOver?.() === true ? undefined : trace
+}
+
+export const withTrace = <T>(trace: CurrentTrace, work: () => T): T => storage.run(trace, work)

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LIVE_PATH, READY_PATH } from '../documents/probes.ts'
 import { readTraceparent } from '../doors/http/request.ts'
-import { createRouteLabels, methodLabel } from './labels.ts'
+import { createRouteLabels, methodLabel, OTHER } from './labels.ts'
 import { secondsSince, type Telemetry } from './port.ts'
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
@@ -33,7 +33,9 @@ export function observeHttp(telemetry: Telemetry, handle: Handle, routes: Iterab
       const failure = failureOf(res)
       telemetry.add('http.server.active_requests', -1, place)
       telemetry.record('http.server.request.duration', secondsSince(started), {
-        ...request,
+        ...place,
+        // Every method at every address would be a series for whoever tries them.
+        'http.route': res.statusCode === 405 ? OTHER : route,
         'http.response.status_code': res.statusCode,
         ...(failure !== undefined && { 'error.type': failure }),
       })

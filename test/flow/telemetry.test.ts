@@ -1,6 +1,7 @@
 // Telemetry of a whole gateway with everything on: what a call leaves in traces, metrics and log, and that no secret, payment, address or
 // name that a caller wrote is in any of them.
 import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INSTRUMENTS, prometheusName, type InstrumentName } from '../../src/telemetry/instruments.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
@@ -40,6 +41,28 @@ async function scrape(): Promise<string> {
   const answer = await fetch(gw.gateway.metricsUrl!)
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   return answer.text()
+}
+
+/** Asks the proxy for a tunnel, with a capability that is none. */
+function throughProxy(token: string): Promise<number | undefined> {
+  const authorization = `Basic ${Buffer.from(`agent:${token}`).toString('base64')}`
+  return new Promise((resolve, reject) => {
+    request(gw.gateway.proxyUrl!, {
+      method: 'CONNECT',
+      path: 'api.example.com:443',
+      headers: { 'proxy-authorization': authorization },
+    })
+      .on('connect', (answer, socket) => {
+        socket.destroy()
+        resolve(answer.statusCode)
+      })
+      .on('response', (answer) => {
+        answer.resume()
+        resolve(answer.statusCode)
+      })
+      .on('error', reject)
+      .end()
+  })
 }
 
 async function drive(): Promise<void> {
@@ -92,6 +115,14 @@ async function drive(): Promise<void> {
   await gw.rest('GET', `/${path}?${query}`)
   await gw.rest('GET', `/via/${path}/${query}`, undefined, capability)
   await gw.rest('POST', `/edge/${path}.example/${query}`, { [body]: body })
+  await gw.rest('POST', `/p/${path}/${query}`, { [body]: body }, CANARIES['a token of nobody'])
+  await gw.rest('GET', `/oauth/authorize?client_id=${query}&redirect_uri=https://${path}.example/`)
+  await fetch(`${gw.baseUrl}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: CANARIES['a token of nobody'] }),
+  })
+  await fetch(`${gw.baseUrl}/console/${path}?${query}`, { headers: { cookie: `session=${header}` } })
+  await throughProxy(CANARIES['a token of nobody'])
   await fetch(`${gw.baseUrl}/healthz`, { method: CANARIES['a method'] }).catch(() => {})
   await gw.rest('POST', '/v1/email/verify', { email: CANARIES['an e-mail address'] })
 
@@ -120,6 +151,7 @@ beforeAll(async () => {
       ...chain.env,
       GATEWAY_LOG_LEVEL: 'trace',
       GATEWAY_METRICS_PORT: '0',
+      GATEWAY_PROXY_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=of%20the%20collector',

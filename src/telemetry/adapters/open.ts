@@ -55,8 +55,11 @@ export async function openTelemetry(
   const meters = new sdkMetrics.MeterProvider({
     resource,
     readers,
-    // Tools, doors and codes together are many, all of them ours.
-    views: [{ instrumentName: 'agent_gateway.calls', aggregationCardinalityLimit: 10_000 }],
+    // Tools, doors and codes together are many, as are routes and statuses; all of them are ours.
+    views: [
+      { instrumentName: 'agent_gateway.calls', aggregationCardinalityLimit: 10_000 },
+      { instrumentName: 'http.server.request.duration', aggregationCardinalityLimit: 5000 },
+    ],
   })
   const instruments = createInstruments(meters.getMeter('agent-gateway', about.version), log)
   const tracing = traces && (await createTracing(traces, await openTraceExporter(traces, log), resource))

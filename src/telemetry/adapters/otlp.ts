@@ -40,7 +40,7 @@ function reporting<T, E extends Exporter<T>>(exporter: E & Exporter<T>, what: st
         // The serializer of `err` keeps its kind, its code and where it was thrown.
         log.warn(
           { err: result.error },
-          `${what} could not be delivered to the OTLP endpoint: look at OTEL_EXPORTER_OTLP_ENDPOINT and at the collector there`,
+          `${what} could not be delivered to the OTLP endpoint: look at OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP, port 4318 as a rule) and at the collector there`,
         )
       }
       done(result)

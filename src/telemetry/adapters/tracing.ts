@@ -15,8 +15,18 @@ import type { TraceSettings } from '../../core/config.ts'
 import { currentTrace, type TraceFields, withTrace } from '../../lib/current-trace.ts'
 import type { OpenSpan, SpanStart, Tracing } from '../port.ts'
 
+/** What still runs so long after the end of its request is work of its own: a timer that a request happened to start. */
+const LINGER_MS = 60_000
+
+interface Root {
+  endedAt: number | undefined
+}
+
 interface UnderWay {
   readonly fields: TraceFields
+  readonly isOver: () => boolean
+  /** The first span of the trace here. */
+  readonly root: Root
   readonly context: Context
   readonly isSampled: boolean
   /** The `traceparent` that its request came with. */
@@ -50,13 +60,16 @@ export async function createTracing(
     const above = remote ?? outer?.context ?? ROOT_CONTEXT
     const span = tracer.startSpan(name, { kind: KINDS[kind], attributes: labels, links }, above)
     const { traceId, spanId, traceFlags } = span.spanContext()
+    const root = outer?.root ?? { endedAt: undefined }
     const now: UnderWay = {
       fields: { trace_id: traceId, span_id: spanId },
+      isOver: () => root.endedAt !== undefined && performance.now() - root.endedAt > LINGER_MS,
+      root,
       context: trace.setSpan(above, span),
       isSampled: (traceFlags & 1) === 1,
       incoming: outer?.incoming ?? parent,
     }
-    return openSpan(span, now)
+    return openSpan(span, now, outer === undefined)
   }
 
   return {
@@ -65,13 +78,14 @@ export async function createTracing(
   }
 }
 
-function openSpan(span: Span, underWay: UnderWay): OpenSpan {
+function openSpan(span: Span, underWay: UnderWay, isRoot: boolean): OpenSpan {
   return {
     run: (work) => withTrace(underWay, work),
     label: (labels) => void span.setAttributes(labels),
     end(type) {
       if (type !== undefined) span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR })
       span.end()
+      if (isRoot) underWay.root.endedAt = performance.now()
     },
   }
 }

@@ -87,6 +87,7 @@ describe('telemetry', () => {
       { ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'Bearer hush' },
       'OTEL_EXPORTER_OTLP_HEADERS: entry 1 is not name=value',
     ],
+    [{ GATEWAY_METRICS_HOST: '0.0.0.0' }, 'GATEWAY_METRICS_HOST: needs GATEWAY_METRICS_PORT'],
     [{ GATEWAY_METRICS_PORT: '99999' }, 'GATEWAY_METRICS_PORT must be at most 65535'],
   ])('refuses %j in words', (env, words) => {
     const said = problemsOf(env)

@@ -1,5 +1,6 @@
 // OpenTelemetry behind the port, without a gateway.
-import { afterEach, describe, expect, it } from 'vitest'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { OtlpSettings } from '../../../src/core/config.ts'
 import { currentTrace } from '../../../src/lib/current-trace.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -68,6 +69,26 @@ describe('tracing', () => {
     await telemetry.close()
     const [b, a] = collector.spans()
     expect(b).toMatchObject({ name: 'b', parentSpanId: a!.spanId, attributes: { 'error.type': 'timeout' } })
+  })
+
+  it('is over a minute after its request, for what that request has left running', async () => {
+    const collector = await collect()
+    const { telemetry } = await open(tracesTo(collector, 'always_on'))
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const server = telemetry.tracing!.start(SERVER)!
+      let later: (() => unknown) | undefined
+      server.run(
+        () => (later = AsyncLocalStorage.bind(() => [currentTrace(), telemetry.tracing!.start(STEP)])),
+      )
+      server.end()
+      vi.advanceTimersByTime(60_000)
+      expect(later!()).toEqual([expect.anything(), expect.anything()])
+      vi.advanceTimersByTime(1)
+      expect(later!()).toEqual([undefined, undefined])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('makes no step of a trace that is not sampled, and still names it for the log', async () => {
