@@ -18,6 +18,7 @@ const ENTRIES = {
   'credit-gateway': 'test/support/credit-gateway.ts',
   'store-worker': 'src/store/worker.ts',
   'aside-worker': 'src/store/sqlite/aside-worker.ts',
+  'backup-worker': 'src/store/transfer/backup-worker.ts',
   'outcome-worker': 'src/outcomes/adapters/worker.ts',
   'search-worker': 'src/egress/adapters/search/worker.ts',
 } as const

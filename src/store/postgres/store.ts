@@ -39,6 +39,7 @@ import {
   runDirect,
   runTransaction,
 } from './pool.ts'
+import { refuseUnfinished } from './unfinished.ts'
 import { findWeakSettings } from './weak-settings.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
@@ -79,6 +80,7 @@ export async function openPostgresStore(parts: {
   async function prepare(): Promise<Lease> {
     await runTransaction(pool, function* () {
       yield { text: LOCK_MIGRATIONS, values: [], once: true }
+      yield* refuseUnfinished()
       yield* migrate(postgresDialect, Date.now())
     })
     const url = address.directUrl ?? address.url

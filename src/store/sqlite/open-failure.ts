@@ -35,6 +35,19 @@ export function refuseEmptied(dataDir: string, file: string): void {
     throw new ConfigError([`GATEWAY_DATA_DIR: ${damaged(file)}`])
 }
 
+/** A database that is being filled has this name, and gets its own when all of it is there. */
+export const UNFINISHED_FILE = 'gateway.db.restoring'
+
+/** A gateway that started now would begin an installation of its own. @throws {ConfigError} */
+export function refuseUnfinished(dataDir: string): void {
+  const file = join(dataDir, UNFINISHED_FILE)
+  if (existsSync(file))
+    throw new ConfigError([
+      `GATEWAY_DATA_DIR: a restore into ${dataDir} was begun and did not end. Run \`agent-gateway restore\` again: it begins anew. To begin ` +
+        `without that data instead, remove ${file}`,
+    ])
+}
+
 /** The words of SQLite stay behind: they may quote rows. @returns undefined for what nobody foresaw */
 export function explainOpenFailure(file: string, thrown: unknown): string | undefined {
   // A newer release has been here.

@@ -15,7 +15,8 @@ import { storeOf } from '../engine-store.ts'
 import type { Answers, WorkerInput, WorkerMessage } from '../worker.ts'
 import { openDatabase } from './database.ts'
 import { lockDirectory } from './lock.ts'
-import { refuseEmptied } from './open-failure.ts'
+import { refuseEmptied, refuseUnfinished } from './open-failure.ts'
+import { refuseMoved } from './moved.ts'
 import { createRowCache } from './row-cache.ts'
 
 interface Waiting {
@@ -46,6 +47,8 @@ export async function openSqliteStore(parts: {
   const { dataDir, log } = parts
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'gateway.db')
+  refuseUnfinished(dataDir)
+  refuseMoved(dataDir)
   refuseEmptied(dataDir, file)
   const lock = lockDirectory(dataDir)
   const { port1: port, port2 } = new MessageChannel()

@@ -1,0 +1,186 @@
+// A data directory that is being filled. The database is made under another name, which keeps a gateway from starting there, and gets its own by a
+// rename once all is on disk: until then there is nothing.
+import { existsSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Command, Row, SqlValue, Statement } from '../command.ts'
+import { sqliteDialect } from '../dialects.ts'
+import { migrate } from '../migrations.ts'
+import { toSqlite } from '../sqlite/database.ts'
+import { lockDirectory } from '../sqlite/lock.ts'
+import { UNFINISHED_FILE } from '../sqlite/open-failure.ts'
+import { DOCUMENT_COLUMNS, documentLine, isDocumentName, listDocumentFiles } from './file-documents.ts'
+import { type RowSink, TransferFault } from './ports.ts'
+import { decodeRow, linesOf } from './row-text.ts'
+import { bytesOf, readSqliteRows, type SqliteRows } from './sqlite-rows.ts'
+
+const CACHE_KIB = 64 * 1024
+
+/** @throws {TransferFault} where the directory has data in it; {ConfigError} where a gateway runs there */
+export async function openSqliteSink(dataDir: string, schemaVersion: number, now: number): Promise<RowSink> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(dataDir)
+  const file = join(dataDir, UNFINISHED_FILE)
+  let db: DatabaseSync
+  let rows: SqliteRows
+  try {
+    await refuseData(dataDir)
+    await rm(file, { force: true })
+    await (await open(file, 'wx', 0o600)).close()
+    db = new DatabaseSync(file, { enableForeignKeyConstraints: false })
+    // Nothing of it counts until it is renamed, and what was cut off is begun anew: no journal, and one wait for the disk at the end.
+    db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY`)
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; BEGIN`)
+    drive(db, migrate(sqliteDialect, now, schemaVersion))
+    rows = readSqliteRows(db)
+  } catch (thrown) {
+    lock.release()
+    throw thrown
+  }
+  const documents = new Map<string, string>()
+  let isCommitted = false
+  let isOpen = true
+
+  function insert(statement: StatementSync, cells: readonly SqlValue[], table: string): void {
+    try {
+      statement.run(...cells)
+    } catch (thrown) {
+      throw refused(table, thrown)
+    }
+  }
+
+  return {
+    engine: 'sqlite',
+    get schemaVersion() {
+      return rows.schemaVersion
+    },
+    get size() {
+      return { rows: rows.count() + documents.size, bytes: bytesOf(db) }
+    },
+    columnsOf: (table) => (table === 'documents' ? DOCUMENT_COLUMNS : rows.columnsOf(table)),
+    async *rowsOf(table) {
+      if (table !== 'documents') return yield* rows.rowsOf(table)
+      for (const [name, json] of documents) yield documentLine(name, json)
+    },
+    query: async <R extends Row>(text: string) => db.prepare(text).all() as unknown as readonly R[],
+
+    async load(table, columns, pieces) {
+      if (table === 'documents') {
+        for await (const piece of pieces)
+          for (const line of linesOf(piece)) {
+            const [json, name] = decodeRow(line.toString('utf8'), ['text', 'text'])
+            if (typeof name !== 'string' || typeof json !== 'string' || !isDocumentName(name))
+              throw new TransferFault('The backup names a document that cannot be a file. Is it one of ours?')
+            documents.set(name, json)
+          }
+        return
+      }
+      const kinds = rows.kindsOf(table)
+      // Whatever is loaded is in every index at once (sqlite/write-behind.ts).
+      const isListed = table === 'attempts'
+      const names = isListed ? [...columns, 'listed'] : columns
+      const values = [...columns.map(() => '?'), ...(isListed ? ['1'] : [])]
+      const statement = db.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${values.join(', ')})`)
+      for await (const piece of pieces)
+        for (const line of linesOf(piece)) {
+          let cells: SqlValue[]
+          try {
+            cells = decodeRow(line.toString('utf8'), kinds)
+          } catch (thrown) {
+            throw refused(table, thrown)
+          }
+          insert(statement, cells, table)
+        }
+    },
+    async replaceDocument(name, change) {
+      documents.set(name, change(documents.get(name)))
+    },
+    run: async (command) => drive(db, command()),
+    async upgrade(at) {
+      drive(db, migrate(sqliteDialect, at))
+      rows = readSqliteRows(db)
+    },
+    async commit() {
+      const [broken] = db.prepare('PRAGMA foreign_key_check').all() as { table: string }[]
+      if (broken) throw refused(broken.table)
+      db.exec('COMMIT')
+      const [verdict] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})
+      if (verdict !== 'ok')
+        throw new TransferFault('What was written reads back damaged: the disk or its memory fails.')
+      db.close()
+      isOpen = false
+      await sync(file)
+      for (const [name, json] of documents) await writeWhole(dataDir, `${name}.json`, json)
+      await rename(file, join(dataDir, 'gateway.db'))
+      await sync(dataDir)
+      isCommitted = true
+    },
+    async close() {
+      if (isOpen) db.close()
+      isOpen = false
+      if (!isCommitted) {
+        for (const name of documents.keys()) await rm(join(dataDir, `${name}.json`), { force: true })
+        await rm(file, { force: true })
+      }
+      lock.release()
+    },
+  }
+}
+
+/** Key files, locks and earlier backups may be there; nothing that a gateway has written may. */
+async function refuseData(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir)
+  const databases = names.filter((name) => /^gateway\.db(?:-wal|-shm|-journal)?$/.test(name))
+  // Documents of a restore that was cut off are written anew.
+  const documents = existsSync(join(dataDir, UNFINISHED_FILE)) ? [] : await listDocumentFiles(dataDir)
+  const found = [...databases, ...documents.map((name) => `${name}.json`)]
+  if (found.length > 0)
+    throw new TransferFault(
+      `${dataDir} is not empty: ${found.slice(0, 3).join(', ')}${found.length > 3 ? ' …' : ''}. A restore goes into a directory that holds the key ` +
+        'files and nothing else. Set GATEWAY_DATA_DIR to a new one and copy the key files there; nothing was changed.',
+    )
+}
+
+const refused = (table: string, cause?: unknown) =>
+  new TransferFault(
+    `A row of ${table} does not fit its table: the file is not what the gateway wrote, or is of a release that this one does not know.`,
+    { cause },
+  )
+
+/** Runs a command on the connection, statement by statement. */
+function drive<T>(db: DatabaseSync, command: Command<T>): T {
+  const run = ({ text, values, once }: Statement): readonly Row[] => {
+    if (once) {
+      db.exec(text)
+      return []
+    }
+    const { text: spelling, order } = toSqlite(text)
+    const filled = order ? order.map((at) => values[at] ?? null) : values
+    return db.prepare(spelling).all(...filled) as unknown as readonly Row[]
+  }
+  let step = command.next()
+  while (!step.done) step = command.next(run(step.value))
+  return step.value
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeWhole(folder: string, name: string, text: string): Promise<void> {
+  const aside = join(folder, `${name}.tmp`)
+  const handle = await open(aside, 'w', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(aside, join(folder, name))
+}
