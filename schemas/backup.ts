@@ -9,7 +9,7 @@ export const BackupState = z.strictObject({
   file: z.string().nullable().describe('In the folder `backups` of the data directory, and in the console'),
   bytes: z.int().min(0).nullable(),
   sha256: z.string().nullable().describe('Of the file, in hexadecimal'),
-  contains: z.array(z.string()).describe('Files in it; keys are never among them'),
+  rows: z.int().min(0).nullable().describe('Rows and documents in it; keys are never among them'),
   keys: z.array(z.string()).describe('Files that a restore needs besides, to be backed up apart'),
   error: z.string().nullable(),
   started_at: Timestamp.nullable(),

@@ -11,8 +11,8 @@ export const backupMake = defineTool({
   toolset: 'operator',
   title: 'Make a backup',
   summary:
-    'Begins a consistent copy of the database with the documents beside it, while calls go on; one that runs already is answered instead. Keys are ' +
-    'never in it. On SQLite; PostgreSQL has pg_dump. Owners of the first account alone.',
+    'Begins a backup of the database and the documents as they are at one moment, while calls go on; one that runs already is answered instead. The file ' +
+    'is left in the data directory, and `agent-gateway restore` takes it, on either engine. Keys are never in it. Owners of the first account alone.',
   input: z.strictObject({}),
   output: BackupState,
   price: free,
@@ -46,7 +46,7 @@ export async function readBackup(
     file: job?.result?.file ?? null,
     bytes: job?.result?.bytes ?? null,
     sha256: job?.result?.sha256 ?? null,
-    contains: [...(job?.result?.contains ?? [])],
+    rows: job?.result?.rows ?? null,
     keys: [...keys],
     error: job?.error ?? null,
     started_at: time(job?.startedAt),

@@ -70,13 +70,11 @@ export interface BackupMade {
   readonly file: string
   readonly bytes: number
   readonly sha256: string
-  readonly contains: readonly string[]
+  readonly rows: number
 }
 
 export interface Backup {
-  readonly engine: 'sqlite' | 'postgres'
   describe(): Promise<{
-    readonly documents: readonly string[]
     /** Files of keys: in no backup, and needed by every restore. */
     readonly keys: readonly string[]
     /** Of the database now; null where it is not a file. */

@@ -72,7 +72,8 @@ async function createFirstAccount(
   })
 }
 
-async function readKey(file: string): Promise<string | undefined> {
+/** The key in the file; undefined where there is none. */
+export async function readKey(file: string): Promise<string | undefined> {
   try {
     const token = (await readFile(file, 'utf8')).trim()
     return parseToken(token)?.kind === 'sk' ? token : undefined

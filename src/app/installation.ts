@@ -45,6 +45,10 @@ const derivationDocument: DocumentKind<DerivationCheck> = {
   initial: { check: null },
 }
 
+/** A digest by which a derivation key is known, and which tells nothing of it. */
+export const derivationCheck = (deriveKey: (purpose: string) => KeyObject): string =>
+  createHmac('sha256', deriveKey('replica-check')).digest('base64url')
+
 /**
  * Compares the derivation key with the one of the first start, by a digest that tells nothing of it.
  * @returns whether it is the same: a process with another one releases no result that was bought under the first
@@ -53,7 +57,7 @@ export async function sharesDerivationKey(
   documents: Pick<DocumentStore, 'read' | 'update'>,
   deriveKey: (purpose: string) => KeyObject,
 ): Promise<boolean> {
-  const own = createHmac('sha256', deriveKey('replica-check')).digest('base64url')
+  const own = derivationCheck(deriveKey)
   const kept = (await documents.read(derivationDocument)).value.check
   if (kept !== null) return kept === own
   try {

@@ -61,6 +61,9 @@ export const AUTHORITY_POINTS = [
   'after_authority_dropped',
 ] as const
 
+/** The points at which a backup, a restore or a migration of data is done but for its last step, and after that step. */
+export const TRANSFER_POINTS = ['after_backup_written', 'after_rows_loaded', 'after_rows_committed'] as const
+
 export const FAULT_POINTS = [
   ...EGRESS_POINTS,
   ...EXCHANGE_POINTS,
@@ -70,6 +73,7 @@ export const FAULT_POINTS = [
   ...DEBIT_POINTS,
   ...ROTATION_POINTS,
   ...AUTHORITY_POINTS,
+  ...TRANSFER_POINTS,
 ] as const
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 

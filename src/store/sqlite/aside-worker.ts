@@ -8,12 +8,8 @@ const TIMEOUT_MS = 5000
 function run(input: AsideInput): AsideAnswer {
   const db = new DatabaseSync(input.file, { readOnly: true, timeout: TIMEOUT_MS })
   try {
-    if (input.task === 'check') {
-      const [verdict] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})
-      return { ok: String(verdict) }
-    }
-    db.prepare('VACUUM INTO ?').run(input.to)
-    return { ok: 'copied' }
+    const [verdict] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})
+    return { ok: String(verdict) }
   } finally {
     db.close()
   }

@@ -18,7 +18,6 @@ import { consoleTexts } from '../texts/common.ts'
 import { houseTexts } from '../texts/house.ts'
 
 interface BackupData {
-  readonly engine: 'sqlite' | 'postgres'
   readonly bytes: number | null
   readonly keys: readonly string[]
   readonly job: Job<BackupMade> | null
@@ -36,7 +35,6 @@ export const page = defineConsolePage<BackupData>({
     const { signedIn, console: parts } = request
     const { bytes, keys } = await parts.services.backup.describe()
     return {
-      engine: parts.services.backup.engine,
       bytes,
       keys,
       job: latest(request),
@@ -60,7 +58,7 @@ export const page = defineConsolePage<BackupData>({
       const file = latest(request)?.result?.file
       if (file === undefined) throw new GatewayError('not_found', 'There is no backup here. Make one.')
       const { size, content } = await parts.services.backup.open(file, signedIn.personId)
-      return sendDownload({ request, name: file, type: 'application/x-tar', length: size }, content)
+      return sendDownload({ request, name: file, type: 'application/gzip', length: size }, content)
     },
   },
   title: (_data, { language }) => consoleTexts[language].pages.backup,
@@ -72,14 +70,7 @@ export const page = defineConsolePage<BackupData>({
         <p class="lead">{t.lead}</p>
         {data.job?.state === 'running' && <Said word={doneWord(page)} words={{ begun: t.begun }} />}
         <Refusal page={page} />
-        {data.engine === 'postgres' ? (
-          <section class="panel stack">
-            <p>{t.postgres}</p>
-            <Code text={PG_DUMP} page={page} />
-          </section>
-        ) : (
-          <Made data={data} page={page} />
-        )}
+        <Made data={data} page={page} />
         <section class="stack">
           <h2>{t.keys}</h2>
           <p class="muted">{t.keysLead}</p>
@@ -91,24 +82,21 @@ export const page = defineConsolePage<BackupData>({
             ))}
           </ul>
         </section>
-        {data.engine === 'sqlite' && (
-          <section class="stack">
-            <h2>{t.restore}</h2>
-            <ol>
-              {t.steps.map((step) => (
-                <li>{step}</li>
-              ))}
-            </ol>
-            <Code text={RESTORE} page={page} />
-          </section>
-        )}
+        <section class="stack">
+          <h2>{t.restore}</h2>
+          <ol>
+            {t.steps.map((step) => (
+              <li>{step}</li>
+            ))}
+          </ol>
+          <Code text={RESTORE} page={page} />
+        </section>
       </div>
     )
   },
 })
 
-const PG_DUMP = 'pg_dump --format=custom --file=gateway.dump "$GATEWAY_DATABASE_URL"'
-const RESTORE = 'mkdir -m 700 data && tar -xf backup-*.tar -C data'
+const RESTORE = 'agent-gateway restore backup-….gz'
 
 function Made({ data, page }: { readonly data: BackupData; readonly page: ConsoleContext }): VNode {
   const t = houseTexts[page.language].backup
@@ -116,7 +104,7 @@ function Made({ data, page }: { readonly data: BackupData; readonly page: Consol
   return (
     <section class="panel stack">
       <JobState job={job} page={page} running={t.making} failed={t.failed} never={t.never}>
-        {({ file, bytes, sha256, contains }) => (
+        {({ file, bytes, sha256, rows }) => (
           <>
             <p>
               <strong>{fill(t.ready, { size: sizeText(bytes) })}</strong>
@@ -124,7 +112,7 @@ function Made({ data, page }: { readonly data: BackupData; readonly page: Consol
             <Facts
               facts={[
                 [t.made, <Time at={job?.endedAt ?? null} />],
-                [t.contains, <Ltr class="mono small">{contains.join(', ')}</Ltr>],
+                [t.contains, rows],
                 [t.sum, <Ltr class="mono small">{sha256}</Ltr>],
               ]}
             />
