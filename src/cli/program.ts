@@ -6,6 +6,7 @@ import { API_VERSION } from '../core/config.ts'
 import { addAuditCommands } from './audit.ts'
 import { addAttemptCommands } from './attempts.ts'
 import { addAuthorityCommands } from './authority.ts'
+import { addBackupCommand } from './backup.ts'
 import { addSigningKeyCommands } from './signing-key.ts'
 import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
@@ -18,6 +19,7 @@ import { addKeyCommands } from './keys.ts'
 import { addListingCommands } from './listings.ts'
 import { addLoginCommands } from './login.ts'
 import { addMandateCommands } from './mandates.ts'
+import { addMigrateCommand } from './migrate.ts'
 import { addPaymentCommands } from './payments.ts'
 import { addPayoutCommands } from './payouts.ts'
 import { addNotificationCommands } from './notifications.ts'
@@ -26,6 +28,7 @@ import { addPermitCommands } from './permits.ts'
 import { addPolicyCommands } from './policies.ts'
 import { addRunPolicyCommands } from './policy.ts'
 import { addReceiptCommands } from './receipts.ts'
+import { addRestoreCommand } from './restore.ts'
 import { addEnvCommand } from './run/env.ts'
 import { addRunCommand } from './run/index.ts'
 import { addSellerCommands } from './sellers.ts'
@@ -108,6 +111,11 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addDemoCommand(program)
   addSandboxCommands(program)
   addDoctorCommand(program)
+
+  program.commandsGroup('Data (on the machine of the gateway):')
+  addBackupCommand(program)
+  addRestoreCommand(program)
+  addMigrateCommand(program)
 
   program.commandsGroup('Transactions (no gateway needed):')
   addTestCommand(program)

@@ -427,6 +427,15 @@ describe('the page about people', () => {
   })
 })
 
+describe('the page about operating', () => {
+  it('backs up a gateway that runs, and restores it elsewhere', async () => {
+    const made = await run(shell('npx agent-gateway backup --out'), {}, directory)
+    expect(made).toContain('authority.jwk')
+    const restored = await run(shell('mkdir -m 700 restored'), {}, directory)
+    expect(restored).toContain('every balance is what its ledger adds up to')
+  })
+})
+
 describe('the commands of all pages', () => {
   /** They install, or need a program that is not ours; the first test checks what they say. */
   const NOT_RUN = [
