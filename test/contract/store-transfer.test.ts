@@ -154,6 +154,8 @@ describe('a file', () => {
     )
     await expect(read(await damage(() => Buffer.from('hello')))).rejects.toThrow(/no backup/)
     await expect(read(await damage(() => gzipSync('{"a":1}\n')))).rejects.toThrow(/no backup/)
+    const earlier = await damage(() => Buffer.alloc(1024).fill('ustar', 257, 262))
+    await expect(read(earlier)).rejects.toThrow(/earlier release. Unpack it/)
     await expect(read(join(folder, 'nothing'))).rejects.toThrow(/cannot be read/)
     await expect(read(folder)).rejects.toThrow(/no file/)
   })

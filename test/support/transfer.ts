@@ -1,5 +1,5 @@
 // Backups of a database with a row in every table, and what a restore of one has to do on either engine.
-import { cp, mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -159,10 +159,28 @@ export function describeRestores(engine: EngineName): void {
         await cp(join(folder, 'cut'), join(place.config.dataDir, 'gateway.db.restoring'))
         // Its documents may have been written by then.
         await writeFile(join(place.config.dataDir, 'market.json'), '{}')
-      } else await sink.close()
+      } else {
+        await place.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'agent-gateway transfer' AND datname = current_database()`)
+        await sink.close()
+      }
       await expect(place.open()).rejects.toThrow(/restore.* was begun and did not end/)
       await restoreInto(place.config, file)
       expect(await (await place.open()).balance('accounts')).toBe(7)
+    })
+
+    it('leaves the place as it was where the load ends in words', async () => {
+      const place = await newPlace(engine)
+      const bad = join(folder, `bad-${engine}.gz`)
+      const bytes = await readFile(file)
+      await writeFile(
+        bad,
+        bytes.fill(bytes[bytes.length >> 1]! ^ 1, bytes.length >> 1, (bytes.length >> 1) + 1),
+      )
+      const sink = await openSink(place.config, TABLE_VERSION, NOW)
+      await expect(carryFile(bad, sink, ignore)).rejects.toThrow(/damaged|does not fit/)
+      await sink.close()
+      expect(await (await place.open()).firstAccount()).toBe(undefined)
     })
 
     it('ends what works once, and counts what still works', async () => {

@@ -7,6 +7,8 @@ import { isServiceKid } from '../../egress/authority/spec.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
 import { runAside } from '../../store/sqlite/aside.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
+import { refuseMoved } from '../../store/sqlite/moved.ts'
+import { refuseUnfinished } from '../../store/sqlite/open-failure.ts'
 import type { Running } from '../running.ts'
 import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
@@ -24,6 +26,13 @@ export const checkDatabase: Check = (examined) =>
 
 const checkSqlite: Check = async ({ config: { dataDir, authorityKeyFile }, running }) => {
   const file = join(dataDir, 'gateway.db')
+  try {
+    refuseUnfinished(dataDir)
+    refuseMoved(dataDir)
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown
+    return [fail('database', thrown.problems.join('; '), 'The gateway does not start until this is decided.')]
+  }
   if (!existsSync(file))
     return [warn('database', `${file} does not exist yet`, 'It is made at the first start.')]
   return [...(await readDatabase(file, authorityKeyFile)), checkOwner(dataDir, running)]

@@ -8,7 +8,7 @@ import type { RowReader } from '../../store/transfer/ports.ts'
 const SAMPLED = 100
 const KEYS = `SELECT kid, purpose, jwk, not_before AS "notBefore", retired_at AS "retiredAt", revoked_at AS "revokedAt",
   revocation_reason AS "revocationReason" FROM published_keys`
-const TYPES: readonly string[] = [JWS_TYPES.receipt, JWS_TYPES.x402Receipt]
+const TYPES: readonly string[] = Object.values(JWS_TYPES)
 
 export interface ReceiptSample {
   readonly verified: number
@@ -40,7 +40,7 @@ export async function sampleReceipts(reader: RowReader): Promise<ReceiptSample> 
   return { verified, revoked, broken }
 }
 
-/** A kind of receipt, whatever a broken one says of itself. */
+/** Its kind is not in question here: whether the row is what a key of ours signed is. */
 function typeOf(jws: string): string {
   try {
     const { typ } = decodeProtectedHeader(jws)

@@ -22,6 +22,9 @@ import { operatorKeyFile, readKey } from '../bootstrap.ts'
 import { examineKeys, type KeyFinding } from './keys.ts'
 import { type ReceiptSample, sampleReceipts } from './receipts.ts'
 
+/** Of many things that are wrong, so many are named. */
+const NAMED = 3
+
 /** How far it is, for people: the phase, and rows of about so many. */
 export type OnPhase = (phase: string, rows: number, total: number | null) => void
 
@@ -57,8 +60,7 @@ export async function restore(options: {
 }): Promise<RestoreReport> {
   const { config, file, now, fault = noFault, acceptFindings = false, onPhase = () => {} } = options
   const keptKey = options.revokeTokens ? await readOperatorKey(config) : undefined
-  const { header, tables } = await readWhole(file, onPhase)
-  refuseForeign(header, file, config)
+  const { header, tables } = await readWhole(file, config, onPhase)
   const keys = await examineKeys(header.keys, config)
   refuseWithoutKeys(keys)
 
@@ -71,10 +73,7 @@ export async function restore(options: {
     const imbalances = await findImbalances(sink)
     await sink.upgrade(now())
     const receipts = await sampleReceipts(sink)
-    const findings = [
-      ...imbalances,
-      ...receipts.broken.map((id) => `the receipt ${id} does not verify with the published keys`),
-    ]
+    const findings = [...imbalances, ...describeBroken(receipts.broken)]
     if (findings.length > 0 && !acceptFindings)
       throw new TransferFault(
         `The backup is what was in the database, and that was wrong: ${findings.join('; ')}. Nothing was kept. Take an earlier backup, or restore this one ` +
@@ -122,9 +121,12 @@ async function readOperatorKey(config: Config): Promise<string> {
 }
 
 /** Reads all of it once before anything is written, since a file may be damaged at its end. */
-async function readWhole(file: string, onPhase: OnPhase) {
+async function readWhole(file: string, config: Config, onPhase: OnPhase) {
   let before = 0
   return readBackupFile(file, {
+    header(header) {
+      refuseForeign(header, file, config)
+    },
     async table(_table, _columns, pieces) {
       const { rows } = await tallyOf(pieces)
       before += rows
@@ -158,6 +160,12 @@ function refuseWithoutKeys(keys: readonly KeyFinding[]): void {
       ...needed.map(({ file, says }) => `  ${file}: ${says}`),
     ].join('\n'),
   )
+}
+
+function describeBroken(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return []
+  const named = `${ids.slice(0, NAMED).join(', ')}${ids.length > NAMED ? ' …' : ''}`
+  return [`of a sample of receipts ${ids.length} do not verify with the published keys (${named})`]
 }
 
 /** Nobody knows here which sellers were paid after the backup, and a schedule would pay them again. */

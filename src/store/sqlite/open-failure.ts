@@ -8,12 +8,12 @@ const NOT_A_DATABASE = 26
 const BUSY = 5
 const LOCKED = 6
 const READ_ONLY = 8
-const IO = 10
-const FULL = 13
+export const IO = 10
+export const FULL = 13
 const CANNOT_OPEN = 14
 
 /** The low byte of SQLite's extended code; undefined for what is no failure of SQLite. */
-function primaryCode(thrown: unknown): number | undefined {
+export function primaryCode(thrown: unknown): number | undefined {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
   return typeof code === 'number' ? code & 255 : undefined
 }

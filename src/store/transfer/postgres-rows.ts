@@ -84,10 +84,20 @@ export async function copyIn(
   pieces: AsyncIterable<Buffer>,
 ): Promise<void> {
   const stream = client.query(copyFrom(`COPY ${table} (${columns.join(', ')}) FROM STDIN`))
+  // What fails where the rows come from is no fault of the server.
+  let ofRows: { readonly thrown: unknown } | undefined
+  async function* watched() {
+    try {
+      yield* pieces
+    } catch (thrown) {
+      ofRows = { thrown }
+      throw thrown
+    }
+  }
   try {
-    await pipeline(Readable.from(pieces), stream)
+    await pipeline(Readable.from(watched()), stream)
   } catch (thrown) {
-    throw ofServer(thrown, table)
+    throw ofRows ? ofRows.thrown : ofServer(thrown, table)
   }
 }
 

@@ -37,6 +37,7 @@ export async function openPostgresSink(
     return step.value
   }
   let version = schemaVersion
+  let isDecided = false
   let columns: ReadonlyMap<string, readonly string[]>
   let size = { rows: 0, bytes: 0 }
   try {
@@ -106,12 +107,17 @@ export async function openPostgresSink(
         await client.query('ANALYZE')
         size = await readSize(client)
         await client.query(`DROP TABLE ${UNFINISHED_TABLE}`)
+        isDecided = true
         await client.query('COMMIT')
       } catch (thrown) {
         throw ofServer(thrown)
       }
     },
-    close: () => client.end(),
+    async close() {
+      // What ends in words leaves an empty database; what ends with the process leaves the mark.
+      if (!isDecided) await client.query(`ROLLBACK; DROP TABLE IF EXISTS ${UNFINISHED_TABLE}`).catch(() => {})
+      await client.end()
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import { sqliteDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import { toSqlite } from '../sqlite/database.ts'
 import { lockDirectory } from '../sqlite/lock.ts'
-import { UNFINISHED_FILE } from '../sqlite/open-failure.ts'
+import { FULL as SQLITE_FULL, IO as SQLITE_IO, primaryCode, UNFINISHED_FILE } from '../sqlite/open-failure.ts'
 import { DOCUMENT_COLUMNS, documentLine, isDocumentName, listDocumentFiles } from './file-documents.ts'
 import { type RowSink, TransferFault } from './ports.ts'
 import { decodeRow, linesOf } from './row-text.ts'
@@ -29,8 +29,8 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
     await rm(file, { force: true })
     await (await open(file, 'wx', 0o600)).close()
     db = new DatabaseSync(file, { enableForeignKeyConstraints: false })
-    // Nothing of it counts until it is renamed, and what was cut off is begun anew: no journal, and one wait for the disk at the end.
-    db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY`)
+    // Nothing of it counts until it is renamed, and what was cut off is begun anew: no journal on disk, and one wait for the disk at the end.
+    db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY`)
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; BEGIN`)
     drive(db, migrate(sqliteDialect, now, schemaVersion))
     rows = readSqliteRows(db)
@@ -46,7 +46,15 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
     try {
       statement.run(...cells)
     } catch (thrown) {
-      throw refused(table, thrown)
+      throw ofDisk(thrown, dataDir) ?? refused(table, thrown)
+    }
+  }
+
+  function inWords<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (thrown) {
+      throw ofDisk(thrown, dataDir) ?? thrown
     }
   }
 
@@ -96,15 +104,15 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
     async replaceDocument(name, change) {
       documents.set(name, change(documents.get(name)))
     },
-    run: async (command) => drive(db, command()),
+    run: async (command) => inWords(() => drive(db, command())),
     async upgrade(at) {
-      drive(db, migrate(sqliteDialect, at))
+      inWords(() => drive(db, migrate(sqliteDialect, at)))
       rows = readSqliteRows(db)
     },
     async commit() {
       const [broken] = db.prepare('PRAGMA foreign_key_check').all() as { table: string }[]
       if (broken) throw refused(broken.table)
-      db.exec('COMMIT')
+      inWords(() => db.exec('COMMIT'))
       const [verdict] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})
       if (verdict !== 'ok')
         throw new TransferFault('What was written reads back damaged: the disk or its memory fails.')
@@ -147,6 +155,22 @@ const refused = (table: string, cause?: unknown) =>
     `A row of ${table} does not fit its table: the file is not what the gateway wrote, or is of a release that this one does not know.`,
     { cause },
   )
+
+/** In words, where it is the disk that fails. */
+function ofDisk(thrown: unknown, dataDir: string): TransferFault | undefined {
+  switch (primaryCode(thrown)) {
+    case SQLITE_FULL:
+      return new TransferFault(
+        `There is no space left for ${dataDir}. Free some, or name another place; nothing was kept.`,
+      )
+    case SQLITE_IO:
+      return new TransferFault(
+        `${dataDir} cannot be read or written: its disk or file system fails. Look at the system's log; nothing was kept.`,
+      )
+    default:
+      return undefined
+  }
+}
 
 /** Runs a command on the connection, statement by statement. */
 function drive<T>(db: DatabaseSync, command: Command<T>): T {

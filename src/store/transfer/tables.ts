@@ -1,6 +1,8 @@
 // What becomes of each table when data leaves a database: it is carried, or left with a reason. The order is that of loading, so that a row comes
 // after those that it refers to. A table that is not named here fails test/contract/store-transfer.test.ts.
 
+import { TransferFault } from './ports.ts'
+
 /** Carried whole, but for columns that say how one engine keeps a row. */
 export interface Carried {
   readonly fate: 'carried'
@@ -117,4 +119,15 @@ export function carriedColumns(table: string, present: readonly string[]): reado
   const fate = TABLE_FATES[table]
   const without = fate?.fate === 'carried' ? fate.withoutColumns : undefined
   return present.filter((column) => !without?.includes(column)).toSorted()
+}
+
+/** Releases before had tables that are named nowhere here; a start of this release brings them to what it knows. */
+const OLDEST_CARRIED = 31
+
+/** @throws {TransferFault} where some of the data would be left behind */
+export function refuseTooOld(schemaVersion: number): void {
+  if (schemaVersion < OLDEST_CARRIED)
+    throw new TransferFault(
+      `The database is of an early release (table version ${schemaVersion}). Start the gateway of this release on it once, which brings it up to date; then run this again.`,
+    )
 }
