@@ -68,7 +68,7 @@ export async function* wholeLines(pieces: AsyncIterable<Buffer>): AsyncGenerator
   for await (const piece of pieces) {
     const end = piece.lastIndexOf(NEWLINE) + 1
     if (end === 0) {
-      rest.push(piece)
+      if (piece.length > 0) rest.push(piece)
       continue
     }
     yield rest.length === 0 ? piece.subarray(0, end) : Buffer.concat([...rest, piece.subarray(0, end)])
