@@ -123,6 +123,8 @@ describe('a file', () => {
     const text = gunzipSync(await readFile(file)).toString('latin1')
     for (const changed of [
       text.replace('accounts.name', 'accounts.mane'),
+      // The last line is beyond the digest, and says what the tables hold.
+      text.replace('"accounts":{"rows":1', '"accounts":{"rows":2'),
       text.replace('"engine":"sqlite"', '"engine":"postgres"'),
     ]) {
       expect(changed).not.toBe(text)

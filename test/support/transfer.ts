@@ -216,10 +216,13 @@ export function describeRestores(engine: EngineName): void {
         expect(await sink.run(() => countLiving(NOW))).toMatchObject({ service_keys: 1, sellers: 1 })
         const left = await sink.query<{ n: number }>(
           `SELECT count(*) AS n FROM oauth_rows WHERE model <> 'Client' UNION ALL SELECT count(*) FROM access_tokens
+         UNION ALL SELECT count(*) FROM sessions UNION ALL SELECT count(*) FROM sign_in_challenges
+         UNION ALL SELECT count(*) FROM recovery_codes WHERE used_at IS NULL
+         UNION ALL SELECT count(*) FROM invitations WHERE revoked_at IS NULL
          UNION ALL SELECT count(*) FROM permits WHERE expires_at > ${NOW}
          UNION ALL SELECT count(*) FROM payment_claims WHERE state = 'claimed'`,
         )
-        expect(left.map(({ n }) => Number(n))).toEqual([0, 0, 0, 0])
+        expect(left.map(({ n }) => Number(n))).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
       } finally {
         await sink.close()
       }
