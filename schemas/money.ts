@@ -21,3 +21,7 @@ export function formatAtomic(amount: bigint): string {
   const digits = amount.toString().padStart(DECIMALS + 1, '0')
   return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`
 }
+
+/** The same of a difference: in some time more may be refunded than was paid. */
+export const formatSignedAtomic = (amount: bigint): string =>
+  amount < 0n ? `-${formatAtomic(-amount)}` : formatAtomic(amount)

@@ -121,9 +121,14 @@ import { notificationsAdd } from './notifications-add.ts'
 import { notificationsList } from './notifications-list.ts'
 import { notificationsRemove } from './notifications-remove.ts'
 import { notificationsTest } from './notifications-test.ts'
+import { paymentsClose } from './payments-close.ts'
 import { paymentsGet } from './payments-get.ts'
+import { paymentsList } from './payments-list.ts'
+import { paymentsReconcile } from './payments-reconcile.ts'
 import { paymentsRefund } from './payments-refund.ts'
 import { paymentsRefunds } from './payments-refunds.ts'
+import { paymentsRevenue } from './payments-revenue.ts'
+import { paymentsShow } from './payments-show.ts'
 import { paymentsSpend } from './payments-spend.ts'
 import { protocols } from './protocols.ts'
 import { receiptsGet } from './receipts-get.ts'
@@ -243,6 +248,11 @@ export const tools: readonly AnyTool[] = [
   paymentsGet,
   paymentsRefund,
   paymentsRefunds,
+  paymentsList,
+  paymentsShow,
+  paymentsReconcile,
+  paymentsClose,
+  paymentsRevenue,
   paymentsSpend,
   facilitatorVerify,
   facilitatorSettle,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatAtomic } from '../schemas/money.ts'
+import { formatSignedAtomic } from '../schemas/money.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -51,11 +51,8 @@ export const paymentsSpend = defineTool({
         ...spend,
         settled_atomic: settled,
         refunded_atomic: refunded,
-        net: formatNet(BigInt(settled) - BigInt(refunded)),
+        net: formatSignedAtomic(BigInt(settled) - BigInt(refunded)),
       })),
     }
   },
 })
-
-/** In a month more may be refunded than was paid. */
-const formatNet = (net: bigint) => (net < 0n ? `-${formatAtomic(-net)}` : formatAtomic(net))

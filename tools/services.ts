@@ -23,6 +23,7 @@ import type { TestBadges } from '../src/receipts/test-badges.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
 import type { Facilitator } from '../src/payments/ports.ts'
 import type { Purchases } from '../src/payments/purchases.ts'
+import type { PaymentRecords } from '../src/payments/records.ts'
 import type { Refunds } from '../src/payments/refunds.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
 import type { Sellers } from '../src/market/sellers/ports.ts'
@@ -129,6 +130,7 @@ export interface Services {
   readonly webFetch: WebFetch
   readonly purchases: Purchases
   readonly refunds: Refunds
+  readonly paymentRecords: PaymentRecords
   readonly discovery: Discovery
   readonly marketplace: Marketplace
   readonly ratings: Ratings

@@ -18,6 +18,7 @@ import { createPresentations } from '../payments/presentation.ts'
 import { createPaymentPolicyReader } from '../payments/policy.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
+import { createPaymentRecords, type PaymentRecords } from '../payments/records.ts'
 import { createRefunds, type Refunds } from '../payments/refunds.ts'
 import { createTransferSigner, type TransferSigner } from '../payments/transfer-signer.ts'
 import { createSecrets } from '../payments/secrets.ts'
@@ -45,6 +46,7 @@ export interface Payments {
   /** What sellers whose payments were settled here say of their resources. */
   readonly settledListings: SettledListings
   readonly refunds: Refunds
+  readonly paymentRecords: PaymentRecords
   /** What became of a transfer, by its chain. */
   readonly evidence: EvidenceReader
   /** Sellers of the market are paid from it; undefined: nobody is. */
@@ -211,6 +213,7 @@ export async function openPayments(
     purchases,
     settledListings,
     refunds,
+    paymentRecords: createPaymentRecords({ ...shared, evidence, settlements, refunds }),
     evidence,
     refundAccount,
     payoutAccount,

@@ -182,6 +182,7 @@ export async function openServices(
     facilitator: payments.facilitator,
     purchases: payments.purchases,
     refunds: payments.refunds,
+    paymentRecords: payments.paymentRecords,
     testBadges: createTestBadges(platform),
     receipts: createReceipts({ store, renewReceipt: createRenewReceipt(platform.signer) }),
     signingKeys: createSigningKeys(platform),

@@ -254,6 +254,22 @@ const EVENTS = {
         }
       : undefined,
 
+  closeClaim: (closed, { id, now }) =>
+    closed.ok
+      ? {
+          chain: INSTALLATION_CHAIN,
+          at: now,
+          event: 'payment.closed',
+          ...about('payment', id),
+          detail: {
+            was: closed.was,
+            network: closed.claim.network,
+            asset: closed.claim.asset,
+            amount: closed.claim.amount,
+          },
+        }
+      : undefined,
+
   beginRotation: (begun, { id, fromKid, now }) =>
     begun.ok
       ? {

@@ -17,7 +17,7 @@ import { countedSales, finalTransfers, marketMoneyTables } from './market-money-
 import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
 import { oauthTables } from './oauth-tables.ts'
 import { notificationTables } from './notification-tables.ts'
-import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
+import { paymentRecords, paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { pushTables } from './push-tables.ts'
 import { rateTables } from './rate-tables.ts'
 import { spendTables } from './spend-tables.ts'
@@ -376,6 +376,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   capabilityParts,
   accessVersion,
   rateTables,
+  paymentRecords,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -121,3 +121,20 @@ export const refundTables = ({ id, int, plain }: Dialect): readonly string[] => 
   `CREATE INDEX refunds_payer ON refunds (payer, finished_at) WHERE state = 'settled'`,
   `CREATE INDEX claims_payer ON payment_claims (payer, finished_at) WHERE state = 'settled'`,
 ]
+
+/**
+ * Payments as their operator looks for them: those of a payer, those that did not settle, in the order of time; and what the operator
+ * decided of one that nobody else can. A payment that goes well is in the first index alone.
+ */
+export const paymentRecords = ({ id, int, plain }: Dialect): readonly string[] => [
+  `CREATE INDEX claims_of_payer ON payment_claims (payer, id)`,
+  `CREATE INDEX claims_unsettled ON payment_claims (state, id)
+    WHERE state IN ('pending', 'unknown', 'failed', 'canceled')`,
+  `CREATE TABLE claim_closures (
+    claim_id ${id} PRIMARY KEY,
+    was TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    closed_by ${id} NOT NULL,
+    closed_at ${int} NOT NULL
+  ) ${plain}`,
+]

@@ -136,7 +136,8 @@ describe.each(ENGINES)('searches in %s', (engine) => {
       amount: '123456789012345678901234567890',
       tool: 'gateway.pages.read',
     })
-    const settle = await pay(start + 4, { origin: 'settle', tool: 'settle', network: 'eip155:8453' })
+    const payTo = `0x${'c3'.repeat(20)}`
+    const settle = await pay(start + 4, { origin: 'settle', tool: 'settle', network: 'eip155:8453', payTo })
     const next = await pay(start + DAY, { payer: `0x${'b2'.repeat(20)}` })
     const open = await pay(start + DAY + 1, {}, false)
     const search = async (filter: Parameters<Store['searchClaims']>[0]) =>
@@ -147,6 +148,44 @@ describe.each(ENGINES)('searches in %s', (engine) => {
     expect(await search({ network: 'eip155:8453' })).toEqual([settle])
     expect(await search({ tool: 'gateway.pages.read' })).toEqual([dear])
     expect(await search({ payer, state: 'settled', until: start + 3 })).toEqual([two, one])
+    expect(await search({ since: start, payTo, origin: 'settle' })).toEqual([settle])
+    expect(await search({ since: start, payTo: '0xelse' })).toEqual([])
+    expect(await search({ resource: 'https://nobody.example/' })).toEqual([])
+    expect(await search({ since: start, minAmount: '1001' })).toEqual([dear])
+    expect(await search({ since: start, minAmount: '1000', maxAmount: '99999' })).toEqual([
+      open,
+      next,
+      settle,
+      two,
+      one,
+    ])
+    expect(await search({ since: start, maxAmount: '999' })).toEqual([])
+    const failed = await pay(start + DAY + 2, {}, false)
+    await store.submitClaim(submission(failed, BOOT))
+    await store.moveClaim({ id: failed, to: 'failed', reason: 'x', transaction: null, now: start + DAY + 2 })
+    expect(await search({ since: start, state: 'failed' })).toEqual([failed])
+    expect(await search({ since: start, state: 'failed', payer, tool: 'gateway.web.fetch' })).toEqual([
+      failed,
+    ])
+    expect(await search({ since: start, state: 'failed', payer: `0x${'b2'.repeat(20)}` })).toEqual([])
+    const revenue = await store.sumRevenue(start, start + DAY)
+    expect(revenue.settled.toSorted((a, b) => a.amount.length - b.amount.length)).toEqual([
+      {
+        network: 'eip155:84532',
+        asset: newClaim().asset,
+        tool: 'gateway.web.fetch',
+        amount: '1000',
+        count: 2,
+      },
+      {
+        network: 'eip155:84532',
+        asset: newClaim().asset,
+        tool: 'gateway.pages.read',
+        amount: '123456789012345678901234567890',
+        count: 1,
+      },
+    ])
+    expect(revenue.refunded).toEqual([])
     const day = start / DAY
     const common = { network: 'eip155:84532', asset: newClaim().asset }
     const sums = await store.sumClaims(start, start + 2 * DAY)

@@ -7,6 +7,7 @@ import * as audit from './audit.ts'
 import * as budgets from './budgets.ts'
 import * as capabilities from './capabilities.ts'
 import * as charges from './charges.ts'
+import * as claimClosures from './claim-closures.ts'
 import * as claims from './claims.ts'
 import * as connections from './connections.ts'
 import * as connectionTerms from './connection-terms.ts'
@@ -77,6 +78,7 @@ export const commands = definitionsOf({
   ...charges,
   ...connections,
   ...connectionTerms,
+  ...claimClosures,
   ...claims,
   ...counts,
   ...credentials,

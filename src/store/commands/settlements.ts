@@ -2,6 +2,7 @@
 import { all, type Command, command, first, insertInto } from '../command.ts'
 import { balance, balanceOf, recordMovement } from './accounts.ts'
 import type { Millis } from '../model.ts'
+import type { SettlementTake } from '../ports/payments.ts'
 
 /** Whose settlements of a month are counted together, and how many of them are free. */
 export interface Allowance {
@@ -137,6 +138,17 @@ export const returnSettlement = command({ kind: 'transaction', touches: 'records
     now,
   })
   return true
+})
+
+/** What a settlement for another seller was paid with. Undefined where nothing was taken, or it was given back. */
+export const getSettlementTake = command({ kind: 'lookup' })(function* (
+  claimId: string,
+): Command<SettlementTake | undefined> {
+  const row = yield* first<SettlementTake>(
+    `SELECT month, paid_by AS "paidBy" FROM settlement_takes WHERE claim_id = $1`,
+    claimId,
+  )
+  return row && { ...row }
 })
 
 const INSERT_QUOTE = `${insertInto('quotes', ['id', 'jws', 'createdAt', 'expiresAt'])} ON CONFLICT (id) DO NOTHING`

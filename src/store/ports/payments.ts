@@ -115,3 +115,21 @@ export type NewPaymentClaim = Omit<
   | 'submittedAt'
   | 'finishedAt'
 >
+
+/** What a settlement for another seller was paid with. */
+export interface SettlementTake {
+  /** e.g. `2026-11`. */
+  readonly month: string
+  readonly paidBy: 'allowance' | 'credits'
+}
+
+/** What an operator decided of a payment that nobody else could decide. */
+export interface ClaimClosure {
+  readonly claimId: string
+  readonly was: 'pending' | 'unknown'
+  /** In the operator's words. */
+  readonly reason: string
+  /** Who decided: a key, or a person. */
+  readonly closedBy: string
+  readonly closedAt: Millis
+}

@@ -27,7 +27,13 @@ export interface ClaimSearch extends Between {
   readonly network?: string | undefined
   /** Lower-case where the chain is EVM. */
   readonly payer?: string | undefined
+  /** As the payment named it. */
+  readonly payTo?: string | undefined
   readonly tool?: string | undefined
+  readonly resource?: string | undefined
+  /** Atomic units as decimal text without leading zeros, both ends included. */
+  readonly minAmount?: string | undefined
+  readonly maxAmount?: string | undefined
 }
 
 export interface LedgerSearch extends Between {
@@ -51,6 +57,16 @@ export interface DayOfClaims {
   readonly asset: string
   readonly tool: string
   readonly payer: string
+  /** Of each; atomic units as decimal text. */
+  readonly amount: string
+  readonly count: number
+}
+
+/** Payments, or refunds, of the same price for the same. */
+export interface RevenueGroup {
+  readonly network: string
+  readonly asset: string
+  readonly tool: string
   /** Of each; atomic units as decimal text. */
   readonly amount: string
   readonly count: number

@@ -102,6 +102,12 @@ beforeAll(async () => {
   run('takeReference', { id: 'ref-1', claimId: canceled.id, now: NOW })
   run('cancelClaim', { id: canceled.id, bootId: BOOT, reason: 'x', now: NOW })
 
+  const undecidable = newClaim({ origin: 'settle' })
+  run('claimPayment', { claim: undecidable, bootId: BOOT })
+  run('submitClaim', submission(undecidable.id, BOOT))
+  run('moveClaim', { id: undecidable.id, to: 'unknown', reason: null, transaction: null, now: NOW })
+  run('closeClaim', { id: undecidable.id, reason: 'in no block', closedBy: 'key_1', now: NOW })
+
   const priced = { accountId, amount: 2, bootId: BOOT, reference: 'call', now: NOW }
   const [settled, returned] = [nextTransaction(), nextTransaction()]
   for (const transactionId of [settled, returned]) run('debitCredits', { ...priced, transactionId })

@@ -261,6 +261,32 @@ describe('plans of SQLite', () => {
     }
   })
 
+  it.each<[filter: Parameters<typeof commands.searchClaims>[0], plan: string]>([
+    [{}, 'SEARCH payment_claims USING INDEX sqlite_autoindex_payment_claims_1 (id<?)'],
+    [{ payer: '0xa' }, 'SEARCH payment_claims USING INDEX claims_of_payer (payer=? AND id<?)'],
+    [
+      { payer: '0xa', since: NOW, until: NOW + 1 },
+      'SEARCH payment_claims USING INDEX claims_of_payer (payer=? AND id>? AND id<?)',
+    ],
+    [
+      { payer: '0xa', tool: 'gateway.web.fetch' },
+      'SEARCH payment_claims USING INDEX claims_of_payer (payer=? AND id>? AND id<?)',
+    ],
+    [{ state: 'failed' }, 'SEARCH payment_claims USING INDEX claims_unsettled (state=? AND id<?)'],
+    [
+      { state: 'unknown', network: 'eip155:1' },
+      'SEARCH payment_claims USING INDEX claims_unsettled (state=? AND id>? AND id<?)',
+    ],
+    [
+      { tool: 'gateway.web.fetch', minAmount: '5' },
+      'SEARCH payment_claims USING INDEX sqlite_autoindex_payment_claims_1 (id>? AND id<?)',
+    ],
+  ])('lists payments of %o in their order, and sorts nothing', (filter, plan) => {
+    const plans = plansOf(commands.searchClaims(filter, { limit: 9, before: 'clm_9' }), [[{ id: 'clm_1' }]])
+    expect(plans.at(-1)).toBe(plan)
+    expect(plans.filter((line) => !line.startsWith('SEARCH '))).toEqual([])
+  })
+
   it('would show a walk through a table', () => {
     const scan = function* (): Command<void> {
       yield { text: `SELECT id FROM payment_claims WHERE state = 'claimed'`, values: [] }

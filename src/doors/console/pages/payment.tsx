@@ -2,6 +2,7 @@
 import type { VNode } from 'preact'
 import { z } from 'zod'
 import { OperatorRefund } from '../../../../schemas/refund.ts'
+import { paymentsReconcile } from '../../../../tools/payments-reconcile.ts'
 import { paymentsRefund } from '../../../../tools/payments-refund.ts'
 import { paymentsRefunds } from '../../../../tools/payments-refunds.ts'
 import { WINDOW_MS } from '../../../payments/reorganisations.ts'
@@ -66,15 +67,9 @@ export const page = defineConsolePage<PaymentData>({
     }
   },
   actions: {
-    async look(_form, { params, console, signedIn }) {
+    async look(_form, { call, params }) {
       const id = params['claim_id'] ?? ''
-      // No tool asks a chain for the operator, so that the role is held to what it is for tools that change something.
-      if (!mayAct(signedIn))
-        throw new GatewayError(
-          'role_required',
-          'This takes the role owner or operator. Ask an owner of the account.',
-        )
-      await console.payments.outcome(id)
+      await call(paymentsReconcile.name, { claim_id: id })
       return { goTo: `/console/payments/${id}?done=looked` }
     },
     async refund(form, { call, params, language }) {

@@ -1,6 +1,7 @@
 // Every payment that was presented here: narrowed by the address, a page at a time. For the operator of the installation.
 import type { VNode } from 'preact'
 import type { z } from 'zod'
+import { PAYMENT_COLUMNS } from '../../../../schemas/payment-record.ts'
 import { paymentsSpend } from '../../../../tools/payments-spend.ts'
 import type { ClaimSearch } from '../../../store/ports.ts'
 import { Foreign, Ltr } from '../../site/components/foreign.tsx'
@@ -8,7 +9,6 @@ import { Link } from '../../site/components/link.tsx'
 import { nameNetwork } from '../../site/story.ts'
 import {
   Money,
-  PAYMENT_COLUMNS,
   PAYMENT_LOOKS,
   type PaymentRecord,
   PaymentStateChip,
