@@ -24,7 +24,7 @@ export const paymentsList = defineTool({
     resource: z.string().min(1).max(2048).optional().describe('Address that was paid for'),
     network: z.string().min(1).max(128).optional().describe('CAIP-2 id'),
     payer: Address.optional().describe('Wallet that paid'),
-    pay_to: Address.optional().describe('Wallet that was paid, as the payment spells it'),
+    pay_to: Address.optional().describe('Wallet that was paid'),
     min_atomic: Amount.optional().describe('Least amount, atomic units'),
     max_atomic: Amount.optional().describe('Most'),
     from: Moment.optional().describe('First moment, RFC 3339'),

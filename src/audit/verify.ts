@@ -89,7 +89,7 @@ export function beginCheck(
   const { chain } = document
   const after = typeof document['after'] === 'number' ? document['after'] : 0
 
-  const hashes = new Map<number, string>()
+  const hashes = createHashes(after)
   const signed: (SignedPlace & { readonly line?: number })[] = [...witnesses]
   let ignoredHeads = 0
   let last = after
@@ -133,7 +133,7 @@ export function beginCheck(
           seq,
           detail: 'it does not name the hash of the event before',
         }
-      hashes.set(seq, hash)
+      hashes.add(hash)
       last = seq
       before = hash
       return undefined
@@ -152,21 +152,66 @@ export async function verifyExport(
   keys: KeyDocument,
   witnesses: readonly SignedPlace[] = [],
 ): Promise<AuditVerdict> {
-  const [opening = '', ...lines] = text.split('\n').filter((line) => line.trim() !== '')
-  const check = beginCheck(opening, keys, witnesses)
-  if ('ok' in check) return check
-  for (const line of lines) {
+  return verifyLines(
+    text.split('\n').filter((line) => line.trim() !== ''),
+    keys,
+    witnesses,
+  )
+}
+
+/**
+ * Does what `verifyExport` does, of lines that come one after the other: no more of a long export than a hash an event is held.
+ * @param lines none of them empty
+ */
+export async function verifyLines(
+  lines: AsyncIterable<string> | Iterable<string>,
+  keys: KeyDocument,
+  witnesses: readonly SignedPlace[] = [],
+): Promise<AuditVerdict> {
+  let check: ExportCheck | undefined
+  for await (const line of lines) {
+    if (check === undefined) {
+      const begun = beginCheck(line, keys, witnesses)
+      if ('ok' in begun) return begun
+      check = begun
+      continue
+    }
     const fault = await check.line(line)
     if (fault) return fault
   }
-  return check.end()
+  return check ? check.end() : { ok: false, fault: 'not_an_export', line: 1 }
 }
+
+/** Hashes of events that follow one another, as bytes: a million of them take 32 MB. */
+function createHashes(after: number) {
+  const slabs: Buffer[] = []
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    add(hash: string): void {
+      const at = size++ % SLAB
+      if (at === 0) slabs.push(Buffer.alloc(SLAB * HASH_BYTES))
+      slabs.at(-1)?.write(hash, at * HASH_BYTES, HASH_BYTES, 'base64url')
+    },
+    get(seq: number): string | undefined {
+      const index = seq - after - 1
+      if (index < 0 || index >= size) return undefined
+      const from = (index % SLAB) * HASH_BYTES
+      return slabs[Math.floor(index / SLAB)]?.toString('base64url', from, from + HASH_BYTES)
+    },
+  }
+}
+type Hashes = Pick<ReturnType<typeof createHashes>, 'size' | 'get'>
+const HASH_BYTES = 32
+const SLAB = 4096
 
 function judgeHeads(found: {
   chain: string
   after: number
   last: number
-  hashes: ReadonlyMap<number, string>
+  hashes: Hashes
   signed: readonly (SignedPlace & { readonly line?: number })[]
   ignoredHeads: number
 }): AuditVerdict {

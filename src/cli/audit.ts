@@ -1,5 +1,6 @@
 // `audit`: reading the audit log, keeping it elsewhere, and proving that nothing in it was changed or removed.
-import { writeFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
 import type { z } from 'zod'
 import { auditEvents } from '../../tools/audit-events.ts'
@@ -7,23 +8,28 @@ import {
   type AuditFault,
   type AuditVerdict,
   type SignedPlace,
-  verifyExport,
   verifyHead,
+  verifyLines,
 } from '../audit/verify.ts'
 import { EXPORT_PAGE, exportLines } from '../audit/export.ts'
 import { isObject } from '../lib/json.ts'
 import type { KeyDocument } from '../receipts/types.ts'
 import { type Client, connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { addConnectionOptions, type ConnectionOptions, parseInteger } from './options.ts'
-import { formatTable, formatValue, printJson, printLine } from './output.ts'
-import { KEYS_PATH, parseJsonOrUndefined, readKeys, readText } from './published-keys.ts'
+import { type FileWriter, openWriter } from './file-writer.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions, parseInteger } from './options.ts'
+import { formatValue, printJson, printLine, printTable } from './output.ts'
+import { startProgress } from './progress.ts'
+import { KEYS_PATH, parseJsonOrUndefined, readKeys } from './published-keys.ts'
+import type { TableOptions } from './table.ts'
 
 type Page = z.output<typeof auditEvents.output>
 type Of = 'account' | 'installation'
 type ReadOptions = ConnectionOptions & { of: Of; after: number }
 type VerifyOptions = ConnectionOptions & { keys?: string; witness?: readonly string[] }
 
+/** Characters that are written at once. */
+const PIECE = 64 * 1024
 const COLUMNS = ['seq', 'at', 'event', 'subject', 'actor', 'detail']
 
 /** What is wrong with an export, for the person who was handed it. */
@@ -57,22 +63,27 @@ export function addAuditCommands(program: Command): void {
     .command('audit')
     .description('security events, in a chain that shows what was changed or removed')
 
-  addReadOptions(audit.command('list'))
+  addTableOptions(addReadOptions(audit.command('list')))
     .description('list events, oldest first')
     .option('--limit <number>', 'at most this many', parseInteger(1, EXPORT_PAGE), 100)
     .action(listEvents)
 
   addReadOptions(audit.command('export'))
     .description('write every event and signed head as JSON lines, with a fresh head at the end')
-    .option('--out <file>', 'instead of stdout; readable by its owner alone')
+    .option('--out <file>', 'instead of stdout; readable by its owner alone, and there only once it is whole')
+    .option('--verify', 'check the file when it is written, with the keys that the gateway publishes')
     .addHelpText(
       'after',
       `
 Keep exports where whoever runs the database cannot reach them: that the end of the log is missing shows only against a head that is
 kept elsewhere. Each is a witness for the next one (audit verify --witness).
 
-Example, every night:
-  agent-gateway audit export --out audit-$(date +%F).jsonl`,
+It holds a page in memory, however long the log is. A file that is there already is never replaced, and one that breaks off leaves nothing
+behind: run it again. --after SEQ goes on behind an earlier export, which is then its witness.
+
+Examples, every night:
+  agent-gateway audit export --out audit-$(date +%F).jsonl --verify
+  agent-gateway audit export --of installation --after 4711 --out installation-$(date +%F).jsonl`,
     )
     .action(exportEvents)
 
@@ -95,7 +106,7 @@ Example:
     .action(verifyFile)
 }
 
-async function listEvents(options: ReadOptions & { limit: number }): Promise<void> {
+async function listEvents(options: ReadOptions & TableOptions & { limit: number }): Promise<void> {
   const { of, after, limit } = options
   const page = await (await connect(options)).call(auditEvents, { of, after, limit })
   if (options.json) return printJson(page)
@@ -107,7 +118,7 @@ async function listEvents(options: ReadOptions & { limit: number }): Promise<voi
       .map(([name, value]) => `${name}=${formatValue(value)}`)
       .join(' '),
   }))
-  printLine(rows.length === 0 ? 'No events.' : formatTable(rows, COLUMNS))
+  printTable(rows, COLUMNS, 'No events.', options)
   if (page.next !== null) printLine(`\nmore: --after ${page.next}`)
   warnIfBroken(page)
 }
@@ -120,34 +131,78 @@ function warnIfBroken({ intact }: Pick<Page, 'intact'>): void {
     )
 }
 
-async function exportEvents(options: ReadOptions & { out?: string }): Promise<void> {
-  const client = await connect(options)
-  const text = await readExport(client, options)
-  if (options.out === undefined) return void process.stdout.write(text)
-  await writeFile(options.out, text, { mode: 0o600, flag: 'wx' }).catch((thrown: NodeJS.ErrnoException) => {
-    const why = thrown.code === 'EEXIST' ? 'exists already: an export replaces no other' : 'cannot be written'
-    throw new CommandFailure(Exit.usage, `${options.out} ${why}.`)
-  })
-  process.stderr.write(`agent-gateway: ${text.split('\n').length - 2} lines written to ${options.out}\n`)
+type ExportOptions = ReadOptions & { out?: string; verify?: true }
+
+async function exportEvents(options: ExportOptions): Promise<void> {
+  const { out, verify, ...read } = options
+  if (verify && out === undefined)
+    throw new CommandFailure(Exit.usage, 'Name the file that is verified afterwards: --out FILE.')
+  const client = await connect(read)
+  const writer = await openWriter(out)
+  try {
+    const { lines, last } = await writeExport(client, read, writer)
+    await writer.finish()
+    if (out !== undefined)
+      process.stderr.write(
+        `agent-gateway: ${lines} lines written to ${out}; the next export may begin behind them: --after ${last}\n`,
+      )
+  } catch (thrown) {
+    await writer.discard()
+    throw thrown
+  }
+  if (out !== undefined && verify) await verifyFile(out, read)
 }
 
-async function readExport(client: Client, { of, after }: ReadOptions): Promise<string> {
-  const lines: string[] = []
-  let isIntact = true
+/** Holds a page of events at a time. @returns how many lines, and the last event */
+async function writeExport(
+  client: Client,
+  { of, after, json }: ReadOptions,
+  writer: FileWriter,
+): Promise<{ lines: number; last: number }> {
+  const progress = startProgress('audit events read', { json })
+  let [lines, last, isIntact, piece] = [0, after, true, '']
   const read = (from: { readonly after: number; readonly limit: number }) =>
     client.call(auditEvents, { of, ...from })
-  const onPage = ({ intact }: { readonly intact: boolean }) => (isIntact &&= intact)
-  for await (const line of exportLines(read, { gateway: client.url, after, onPage })) lines.push(line)
+  const onPage = (page: { readonly last: number; readonly intact: boolean }) => {
+    isIntact &&= page.intact
+    last = page.last
+    progress.at(last - after)
+  }
+  try {
+    for await (const line of exportLines(read, { gateway: client.url, after, onPage })) {
+      lines++
+      piece += `${line}\n`
+      if (piece.length < PIECE) continue
+      await writer.write(piece)
+      piece = ''
+    }
+    await writer.write(piece)
+  } finally {
+    progress.end()
+  }
   warnIfBroken({ intact: isIntact })
-  return `${lines.join('\n')}\n`
+  return { lines, last }
+}
+
+/** The lines of a file, or of stdin, one after the other. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const input = file === '-' ? process.stdin : createReadStream(file, 'utf8')
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+      if (line.trim() !== '') yield line
+  } catch {
+    throw new CommandFailure(
+      Exit.usage,
+      `${file} cannot be read: it does not exist, or this user may not read it.`,
+    )
+  }
 }
 
 async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
-  const text = await readText(file)
   const keys = await readKeys(options)
   const witnesses: SignedPlace[] = []
   for (const witness of options.witness ?? []) witnesses.push(...(await readWitness(witness, keys)))
-  const verdict = await verifyExport(text, keys, witnesses)
+  const verdict = await verifyLines(linesOf(file), keys, witnesses)
   if (!verdict.ok) throw refuse(file, verdict)
   const signed = new Date(verdict.signedAt * 1000).toISOString()
   if (options.json)
@@ -182,7 +237,7 @@ function refuse(file: string, verdict: Extract<AuditVerdict, { ok: false }>): Co
 /** The places that a file says were signed: an export, or signed heads, one a line. */
 async function readWitness(file: string, keys: KeyDocument): Promise<SignedPlace[]> {
   const places: SignedPlace[] = []
-  for (const line of (await readText(file)).split('\n')) {
+  for await (const line of linesOf(file)) {
     const document = parseJsonOrUndefined(line)
     const jws = isObject(document) ? document['jws'] : line.trim()
     if (typeof jws !== 'string' || jws === '') continue

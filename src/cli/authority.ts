@@ -8,6 +8,7 @@ import { type Client, connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { printJson, printLine, printRecord } from './output.ts'
+import { startProgress } from './progress.ts'
 
 const POLL_MS = 1_000
 
@@ -31,7 +32,7 @@ Ending this command does not end the rotation, and neither does a restart of the
     .action(async (options: ConnectionOptions & { wait: boolean }) => {
       const client = await connect(options)
       const rotation = await client.call(authorityRotate, {})
-      printRecord(options.wait ? await follow(client, rotation) : rotation, options)
+      printRecord(options.wait ? await follow(client, rotation, options) : rotation, options)
     })
 
   addConnectionOptions(authority.command('status'))
@@ -41,19 +42,28 @@ Ending this command does not end the rotation, and neither does a restart of the
       const client = await connect(options)
       const { rotation } = await client.call(authorityRotation, {})
       if (rotation === null) return options.json ? printJson({ rotation }) : printLine('No rotation so far.')
-      printRecord(options.wait ? await follow(client, rotation) : rotation, options)
+      printRecord(options.wait ? await follow(client, rotation, options) : rotation, options)
     })
 }
 
 /** Waits for the end of a rotation and says on stderr how far it is. */
-async function follow(client: Client, begun: AuthorityRotation): Promise<AuthorityRotation> {
+async function follow(
+  client: Client,
+  begun: AuthorityRotation,
+  { json }: ConnectionOptions,
+): Promise<AuthorityRotation> {
+  const progress = startProgress('credentials re-wrapped', { json })
   let rotation = begun
-  while (rotation.state === 'running') {
-    process.stderr.write(`re-wrapped ${rotation.rewrapped} of ${rotation.total ?? '?'}\n`)
-    await sleep(POLL_MS)
-    const newest = (await client.call(authorityRotation, {})).rotation
-    if (newest?.rotation_id !== begun.rotation_id) break
-    rotation = newest
+  try {
+    while (rotation.state === 'running') {
+      progress.at(rotation.rewrapped, rotation.total)
+      await sleep(POLL_MS)
+      const newest = (await client.call(authorityRotation, {})).rotation
+      if (newest?.rotation_id !== begun.rotation_id) break
+      rotation = newest
+    }
+  } finally {
+    progress.end()
   }
   if (rotation.state !== 'failed') return rotation
   throw new CommandFailure(

@@ -14,8 +14,9 @@ import { isObject } from '../lib/json.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { parseInput, readInput } from './input.ts'
-import { addConnectionOptions, type ConnectionOptions } from './options.ts'
-import { formatTable, formatValue, printJson, printLine, printRecord, type Row } from './output.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
+import { formatValue, printJson, printLine, printRecord, printTable, type Row } from './output.ts'
 import { readSecret } from './secrets.ts'
 
 const SHOWN = [
@@ -107,16 +108,13 @@ function addOffering(listings: Command): void {
       printListing(await (await connect(options)).call(marketplaceListingsUpdate, input), options)
     })
 
-  addConnectionOptions(listings.command('list'))
+  addTableOptions(addConnectionOptions(listings.command('list')))
     .description('your services')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ConnectionOptions & TableOptions) => {
       const { services } = await (await connect(options)).call(marketplaceSellerState, {})
       if (options.json) return printJson(services)
-      printLine(
-        services.length === 0
-          ? 'No services.'
-          : formatTable(services, ['service_id', 'state', 'version', 'state_reason', 'endpoint']),
-      )
+      const columns = ['service_id', 'state', 'version', 'state_reason', 'endpoint']
+      printTable(services, columns, 'No services.', options)
     })
 
   addConnectionOptions(listings.command('credential <service-id>'))
@@ -155,13 +153,14 @@ function addOffering(listings: Command): void {
 }
 
 function addSteps(listings: Command): void {
-  addConnectionOptions(listings.command('check <service-id>'))
+  addTableOptions(addConnectionOptions(listings.command('check <service-id>')))
     .description('try every route with your own example, as a buyer would; exit code 1 where one fails')
-    .action(async (serviceId: string, options: ConnectionOptions) => {
+    .action(async (serviceId: string, options: ConnectionOptions & TableOptions) => {
       const answer = await (await connect(options)).call(marketplaceListingsCheck, { service_id: serviceId })
       if (!answer.ok) process.exitCode = Exit.failed
       if (options.json) return printJson(answer)
-      printLine(formatTable(answer.routes, ['method', 'path', 'ok', 'status', 'duration_ms', 'problem']))
+      const columns = ['method', 'path', 'ok', 'status', 'duration_ms', 'problem']
+      printTable(answer.routes, columns, 'No routes.', options)
     })
 
   const words = {
@@ -190,16 +189,13 @@ function parseService(text: string): { seller: string; service_id: string } {
 }
 
 function addModeration(listings: Command): void {
-  addConnectionOptions(listings.command('queue'))
+  addTableOptions(addConnectionOptions(listings.command('queue')))
     .description('services that wait for the operator, the longest first (administrators)')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ConnectionOptions & TableOptions) => {
       const { services } = await (await connect(options)).call(marketplaceModerationQueue, {})
       if (options.json) return printJson(services)
-      printLine(
-        services.length === 0
-          ? 'Nothing waits.'
-          : formatTable(services, ['seller', 'service_id', 'version', 'name', 'origin', 'updated_at']),
-      )
+      const columns = ['seller', 'service_id', 'version', 'name', 'origin', 'updated_at']
+      printTable(services, columns, 'Nothing waits.', options)
     })
 
   const words = {

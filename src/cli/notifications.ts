@@ -8,7 +8,8 @@ import { notificationsTest } from '../../tools/notifications-test.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { readInput } from './input.ts'
-import { addConnectionOptions, type ConnectionOptions } from './options.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
 import { printPage, printRecord } from './output.ts'
 
 const COLUMNS = ['notification_id', 'host', 'kinds', 'told_at', 'problem', 'problem_at']
@@ -19,9 +20,9 @@ export function addNotificationCommands(program: Command): void {
     .command('notifications')
     .description('addresses that are told of what waits for a person, and of what fails')
 
-  addConnectionOptions(notifications.command('list'))
+  addTableOptions(addConnectionOptions(notifications.command('list')))
     .description('list who is told of what, and whether they take it; never an address')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ConnectionOptions & TableOptions) => {
       const answer = await (await connect(options)).call(notificationsList, {})
       printPage({ next: null }, answer.notifications, COLUMNS, 'Nobody is told.', options)
     })

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { BudgetWish as BudgetWishSchema } from '../../schemas/budget.ts'
 import type { HttpMethod as HttpMethodSchema } from '../../schemas/http.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { TableOptions } from './table.ts'
 
 type HttpMethod = z.infer<typeof HttpMethodSchema>
 type BudgetWish = z.infer<typeof BudgetWishSchema>
@@ -31,14 +32,22 @@ export function addConnectionOptions(command: Command): Command {
     .option('--allow-plain-http', 'send the key over http:// to another machine (it can be read on the way)')
 }
 
-export interface PageOptions {
+/** Adds `--wide` and `--columns`, which whatever prints a table takes. */
+export const addTableOptions = (command: Command): Command =>
+  command
+    .option('--wide', 'whole cells, however wide the terminal; a pipe always has them')
+    .option('--columns <names>', 'only these columns, in this order: a,b,c', (text: string) =>
+      text.split(',').map((name) => name.trim().toLowerCase().replaceAll(' ', '_')),
+    )
+
+export interface PageOptions extends TableOptions {
   readonly limit: number
   readonly before?: string
 }
 
 /** Adds `--limit`, 50 unless said and 100 at most, and `--before`, the cursor of the page before. */
 export function addPageOptions(command: Command): Command {
-  return command
+  return addTableOptions(command)
     .option('--limit <n>', 'rows, at most 100', parseInteger(1, 100), 50)
     .option('--before <cursor>', 'read on: the cursor that the previous page ended with')
 }

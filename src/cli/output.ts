@@ -1,23 +1,15 @@
 // Formats what commands print: tables and words for people, the gateway's own JSON for programs (--json).
-import type { CommandFailure } from './exit.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { formatTable, type TableOptions, terminalWidth } from './table.ts'
+import { formatValue, type Row } from './values.ts'
 
-export type Row = Readonly<Record<string, unknown>>
+export { formatTable } from './table.ts'
+export { formatValue, type Row } from './values.ts'
 
 /** Writes to stdout, where answers go; whatever a person alone needs goes to stderr. */
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
 /** Writes JSON with an indent of two to stdout. */
 export const printJson = (value: unknown): void => printLine(JSON.stringify(value, null, 2))
-
-/** Labels come from strangers: nothing in them may move the cursor, recolour the terminal or reverse the text. */
-const harmless = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '?')
-
-/** A value in one line, with nothing in it that a terminal would act on. */
-export function formatValue(value: unknown): string {
-  if (value === null || value === undefined) return '-'
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(formatValue).join(' ')
-  if (typeof value === 'object') return harmless(JSON.stringify(value))
-  return harmless(String(value)) || '-'
-}
 
 /**
  * Several lines that somebody decides by. Nothing in them is left out or looks like something else: what would not be
@@ -31,23 +23,6 @@ export const showText = (text: string): string =>
 
 /** Control, format (zero width, direction), private use, lone surrogates, fillers, blanks other than the common one. */
 const UNSEEN = /(?!\t)[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu
-
-/** Columns as wide as their widest cell, two spaces apart. */
-export function formatTable(rows: readonly Row[], columns: readonly string[]): string {
-  const cells = [
-    columns.map((column) => column.toUpperCase().replaceAll('_', ' ')),
-    ...rows.map((row) => columns.map((column) => formatValue(row[column]))),
-  ]
-  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)))
-  return cells
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
 
 /** One field a line, names aligned. */
 export function formatRecord(record: Row): string {
@@ -87,15 +62,42 @@ export function printRecord(record: Row, { json }: { readonly json?: boolean }):
   else printLine(formatRecord(record))
 }
 
+/** A table as wide as the terminal, or its words where it has no rows. */
+export function printTable(
+  rows: readonly Row[],
+  columns: readonly string[],
+  empty: string,
+  options: TableOptions = {},
+): void {
+  if (rows.length === 0) return printLine(empty)
+  printLine(formatTable(rows, chosenColumns(rows, columns, options), terminalWidth(options)))
+}
+
+/** @throws {CommandFailure} for a column that is not there */
+function chosenColumns(
+  rows: readonly Row[],
+  usual: readonly string[],
+  { columns }: TableOptions,
+): readonly string[] {
+  if (columns === undefined) return usual
+  const known = new Set([...usual, ...rows.flatMap((row) => Object.keys(row))])
+  const unknown = columns.find((column) => !known.has(column))
+  if (unknown === undefined) return columns
+  throw new CommandFailure(
+    Exit.usage,
+    `There is no column ${formatValue(unknown)}. Those that are there: ${[...known].join(', ')}.`,
+  )
+}
+
 /** One page of a list; --json prints the answer of the gateway as it is. */
 export function printPage(
   answer: { readonly next: string | null },
   rows: readonly Row[],
   columns: readonly string[],
   empty: string,
-  { json }: { readonly json?: boolean },
+  options: TableOptions & { readonly json?: boolean },
 ): void {
-  if (json) return printJson(answer)
-  printLine(rows.length === 0 ? empty : formatTable(rows, columns))
+  if (options.json) return printJson(answer)
+  printTable(rows, columns, empty, options)
   if (answer.next !== null) printLine(`\nmore: --before ${formatValue(answer.next)}`)
 }

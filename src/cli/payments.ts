@@ -1,18 +1,23 @@
-// `payments`: money that goes back to a payer, and what a payer spent.
+// `payments`: money that goes back to a payer, and what a payer spent; what there was is payment-records.ts's and payment-export.ts's.
 import { randomUUID } from 'node:crypto'
 import { type Command, InvalidArgumentError } from 'commander'
 import { paymentsRefund } from '../../tools/payments-refund.ts'
 import { paymentsRefunds } from '../../tools/payments-refunds.ts'
 import { paymentsSpend } from '../../tools/payments-spend.ts'
 import { connect } from './client.ts'
-import { addConnectionOptions, type ConnectionOptions } from './options.ts'
+import { addPaymentExportCommand } from './payment-export.ts'
+import { addPaymentRecordCommands } from './payment-records.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
 import { printPage, printRecord } from './output.ts'
 
 const COLUMNS = ['refund_id', 'state', 'amount_atomic', 'reference', 'reason', 'transaction', 'failure']
 
-/** `payments refund|refunds|spend`, for administrators. */
+/** `payments` with all that is below it, for administrators. */
 export function addPaymentCommands(program: Command): void {
-  const payments = program.command('payments').description('refunds, and what payers spent (administrators)')
+  const payments = program
+    .command('payments')
+    .description('payments, refunds, revenue, and what payers spent (administrators)')
 
   addConnectionOptions(payments.command('refund <claim-id>'))
     .description('send a settled payment back to its payer, all of it or a part')
@@ -42,34 +47,39 @@ Examples:
       printRecord(answer, options)
     })
 
-  addConnectionOptions(payments.command('refunds <claim-id>'))
+  addPaymentRecordCommands(payments)
+  addPaymentExportCommand(payments)
+
+  addTableOptions(addConnectionOptions(payments.command('refunds <claim-id>')))
     .description('list what was sent back of a payment, oldest first')
-    .action(async (claimId: string, options: ConnectionOptions) => {
+    .action(async (claimId: string, options: ConnectionOptions & TableOptions) => {
       const answer = await (await connect(options)).call(paymentsRefunds, { claim_id: claimId })
       printPage({ ...answer, next: null }, answer.refunds, COLUMNS, 'No refunds.', options)
     })
 
-  addConnectionOptions(payments.command('spend <address>'))
+  addTableOptions(addConnectionOptions(payments.command('spend <address>')))
     .description('report what a wallet paid and got back, by month, network, asset and tool')
     .option('--from <month>', 'first month, e.g. 2026-01; default twelve months')
     .option('--to <month>', 'last month; default this one')
-    .action(async (payer: string, options: ConnectionOptions & { from?: string; to?: string }) => {
-      const { from, to } = options
-      const months = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
-      const answer = await (await connect(options)).call(paymentsSpend, { payer, ...months })
-      const columns = [
-        'month',
-        'network',
-        'tool',
-        'payments',
-        'settled_atomic',
-        'refunded_atomic',
-        'net',
-        'asset',
-      ]
-      const empty = `Nothing from ${answer.from} to ${answer.to}.`
-      printPage({ ...answer, next: null }, answer.spend, columns, empty, options)
-    })
+    .action(
+      async (payer: string, options: ConnectionOptions & TableOptions & { from?: string; to?: string }) => {
+        const { from, to } = options
+        const months = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+        const answer = await (await connect(options)).call(paymentsSpend, { payer, ...months })
+        const columns = [
+          'month',
+          'network',
+          'tool',
+          'payments',
+          'settled_atomic',
+          'refunded_atomic',
+          'net',
+          'asset',
+        ]
+        const empty = `Nothing from ${answer.from} to ${answer.to}.`
+        printPage({ ...answer, next: null }, answer.spend, columns, empty, options)
+      },
+    )
 }
 
 interface RefundOptions {

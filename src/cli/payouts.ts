@@ -6,7 +6,8 @@ import { marketplacePayoutsVerify } from '../../tools/marketplace-payouts-verify
 import { marketplacePayouts } from '../../tools/marketplace-payouts.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { addConnectionOptions, type ConnectionOptions } from './options.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
 import { printPage, printRecord } from './output.ts'
 
 const RUN_COLUMNS = [
@@ -27,7 +28,7 @@ const PAGE = 100
 export function addPayoutCommands(program: Command): void {
   const payouts = program.command('payouts').description('what sellers are owed and paid (administrators)')
 
-  addConnectionOptions(payouts.command('run'))
+  addTableOptions(addConnectionOptions(payouts.command('run')))
     .description('send every seller what it is owed, now')
     .option('--minimum-atomic <n>', 'atomic units; default the minimum of the settings', parseAtomic)
     .addHelpText(
@@ -41,7 +42,7 @@ Examples:
   agent-gateway payouts run
   agent-gateway payouts run --minimum-atomic 1`,
     )
-    .action(async (options: ConnectionOptions & { minimumAtomic?: number }) => {
+    .action(async (options: ConnectionOptions & TableOptions & { minimumAtomic?: number }) => {
       const { minimumAtomic } = options
       const input = minimumAtomic === undefined ? {} : { minimum_atomic: minimumAtomic }
       const answer = await (await connect(options)).call(marketplacePayoutsRun, input)
@@ -49,11 +50,11 @@ Examples:
       if (answer.state === 'no_account') throw new CommandFailure(Exit.failed, WORDS.no_account)
     })
 
-  addConnectionOptions(payouts.command('show'))
+  addTableOptions(addConnectionOptions(payouts.command('show')))
     .description('show what is owed and kept as owed, or what a seller was paid')
     .option('--seller <id>', 'list the payouts of this seller')
     .option('--paid', 'list the newest payouts')
-    .action(async (options: ConnectionOptions & { seller?: string; paid?: true }) => {
+    .action(async (options: ConnectionOptions & TableOptions & { seller?: string; paid?: true }) => {
       const client = await connect(options)
       if (options.paid || options.seller !== undefined) {
         const seller = options.seller === undefined ? {} : { seller: options.seller }
@@ -64,9 +65,9 @@ Examples:
       printRecord(await client.call(marketplacePayoutsState, {}), options)
     })
 
-  addConnectionOptions(payouts.command('verify'))
+  addTableOptions(addConnectionOptions(payouts.command('verify')))
     .description('look for every payout on its chain, and make the sums of the ledger again')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ConnectionOptions & TableOptions) => {
       const client = await connect(options)
       const found = await client.call(marketplacePayoutsVerify, { limit: PAGE })
       const proven = [...found.payouts]

@@ -4,8 +4,9 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { marketplaceSellerRefund } from '../../tools/marketplace-seller-refund.ts'
 import { marketplaceSellerStatement } from '../../tools/marketplace-seller-statement.ts'
 import { connect } from './client.ts'
-import { addConnectionOptions, type ConnectionOptions } from './options.ts'
-import { formatTable, printJson, printLine, printRecord } from './output.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
+import { printJson, printLine, printRecord, printTable } from './output.ts'
 
 const COLUMNS = [
   'at',
@@ -20,7 +21,7 @@ const COLUMNS = [
 ]
 const PAGE = 1000
 
-interface StatementOptions extends ConnectionOptions {
+interface StatementOptions extends ConnectionOptions, TableOptions {
   readonly from?: string
   readonly to?: string
   readonly testnet?: true
@@ -35,7 +36,7 @@ interface RefundOptions extends ConnectionOptions {
 
 /** For the holder of a seller's key. */
 export function addSellerMoneyCommands(sellers: Command): void {
-  addConnectionOptions(sellers.command('statement'))
+  addTableOptions(addConnectionOptions(sellers.command('statement')))
     .description('list every sale, refund and payout between two months, with the balances before and after')
     .option('--from <month>', 'first month, e.g. 2026-01; default the last one')
     .option('--to <month>', 'last month; default this one')
@@ -92,7 +93,7 @@ async function printStatement(options: StatementOptions): Promise<void> {
   if (csv) return void process.stdout.write(text)
   if (json) return printJson({ ...first, lines, next: null })
   printLine(`opening ${first.opening_atomic}`)
-  if (lines.length > 0) printLine(formatTable(lines, COLUMNS))
+  if (lines.length > 0) printTable(lines, COLUMNS, '', options)
   printLine(`closing ${first.closing_atomic}`)
   if (first.kept_because !== null) printLine(`not paid out: ${first.kept_because}`)
 }

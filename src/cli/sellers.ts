@@ -9,8 +9,9 @@ import { marketplaceSellersRegister } from '../../tools/marketplace-sellers-regi
 import { marketplaceSellerState } from '../../tools/marketplace-seller-state.ts'
 import { connect } from './client.ts'
 import { Exit } from './exit.ts'
-import { addConnectionOptions, collect, type ConnectionOptions } from './options.ts'
-import { formatTable, formatValue, printJson, printLine, printRecord } from './output.ts'
+import { addConnectionOptions, addTableOptions, collect, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
+import { formatValue, printJson, printLine, printRecord, printTable } from './output.ts'
 import { addSellerMoneyCommands } from './seller-money.ts'
 import { addOutOption, deliverToken } from './token-file.ts'
 
@@ -60,18 +61,20 @@ Example:
       return deliverToken(options, 'key', () => client.call(marketplaceSellersRegister, input, null))
     })
 
-  addConnectionOptions(sellers.command('show'))
+  addTableOptions(addConnectionOptions(sellers.command('show')))
     .description('your seller, its hosts and its services')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ConnectionOptions & TableOptions) => {
       const state = await (await connect(options)).call(marketplaceSellerState, {})
       if (options.json) return printJson(state)
       printRecord(state.seller, options)
-      if (state.hosts.length > 0)
-        printLine(
-          `\n${formatTable(state.hosts, ['host', 'state', 'method', 'proven_at', 'checked_at', 'problem'])}`,
-        )
-      if (state.services.length > 0)
-        printLine(`\n${formatTable(state.services, ['service_id', 'state', 'version', 'state_reason'])}`)
+      for (const [rows, columns] of [
+        [state.hosts, ['host', 'state', 'method', 'proven_at', 'checked_at', 'problem']],
+        [state.services, ['service_id', 'state', 'version', 'state_reason']],
+      ] as const) {
+        if (rows.length === 0) continue
+        printLine('')
+        printTable(rows, columns, '', options)
+      }
     })
 
   addConnectionOptions(sellers.command('host <origin>'))

@@ -5,7 +5,8 @@ import { signingKeysRetire } from '../../tools/signing-keys-retire.ts'
 import { signingKeysRevoke } from '../../tools/signing-keys-revoke.ts'
 import { signingKeysRotate } from '../../tools/signing-keys-rotate.ts'
 import { connect } from './client.ts'
-import { addConnectionOptions, type ConnectionOptions } from './options.ts'
+import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
+import type { TableOptions } from './table.ts'
 import { printPage, printRecord } from './output.ts'
 
 const COLUMNS = ['kid', 'state', 'not_before', 'retired_at', 'revoked_at', 'reason']
@@ -28,9 +29,9 @@ signing.jwk in the data directory again. Every replica takes the new key within 
       printRecord(await (await connect(options)).call(signingKeysRotate, {}), options)
     })
 
-  addConnectionOptions(keys.command('list'))
+  addTableOptions(addConnectionOptions(keys.command('list')))
     .description('list the keys that sign or signed, newest first, with their validity')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ConnectionOptions & TableOptions) => {
       const answer = await (await connect(options)).call(signingKeysList, {})
       printPage({ ...answer, next: null }, answer.keys, COLUMNS, 'No signing keys.', options)
     })

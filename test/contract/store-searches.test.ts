@@ -148,7 +148,9 @@ describe.each(ENGINES)('searches in %s', (engine) => {
     expect(await search({ network: 'eip155:8453' })).toEqual([settle])
     expect(await search({ tool: 'gateway.pages.read' })).toEqual([dear])
     expect(await search({ payer, state: 'settled', until: start + 3 })).toEqual([two, one])
-    expect(await search({ since: start, payTo, origin: 'settle' })).toEqual([settle])
+    expect(
+      await search({ since: start, payTo: payTo.toUpperCase().replace('0X', '0x'), origin: 'settle' }),
+    ).toEqual([settle])
     expect(await search({ since: start, payTo: '0xelse' })).toEqual([])
     expect(await search({ resource: 'https://nobody.example/' })).toEqual([])
     expect(await search({ since: start, minAmount: '1001' })).toEqual([dear])

@@ -17,7 +17,7 @@ import { type Client, connect } from '../client.ts'
 import { startEmbeddedSandbox } from '../embedded.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import type { ConnectionOptions } from '../options.ts'
-import { formatTable, printJson, printLine } from '../output.ts'
+import { printJson, printLine, printTable } from '../output.ts'
 import { ensureSandboxPackages } from '../sandbox.ts'
 import { findRunning } from '../../app/running.ts'
 import { balancesOf } from './balances.ts'
@@ -127,7 +127,7 @@ async function payForEverything(
   })
   if (options.json)
     printJson({ url: gateway.url, steps, permit, market: shownMarket(market), balances: rows })
-  else printLine(formatTable(rows, ['network', 'who', 'before', 'after', 'change']))
+  else printTable(rows, ['network', 'who', 'before', 'after', 'change'], '')
   const broken = [...steps, permit, market].filter(({ verifies }) => !verifies)
   if (broken.length > 0) throw new CommandFailure(Exit.failed, `${broken.length} receipts do not verify.`)
 }

@@ -140,6 +140,8 @@ const UNSETTLED = `state IN ('pending', 'unknown', 'failed', 'canceled')`
 const isUnsettled = (state: ClaimState | undefined) =>
   state !== undefined && ['pending', 'unknown', 'failed', 'canceled'].includes(state)
 
+const isHex = (address: string | undefined) => address !== undefined && /^0x/i.test(address)
+
 /** Decimal text of any length as a number: of two texts without leading zeros the longer one is more. */
 const atLeast = (than: '<' | '>', amount: string | undefined): readonly [string, string | undefined] => {
   const digits = amount?.length ?? 0
@@ -166,7 +168,10 @@ export const searchClaims = command({ kind: 'read' })(function (
         ['state = $', isUnsettled(filter.state) ? undefined : filter.state],
         ['origin = $', filter.origin],
         ['network = $', filter.network],
-        ['pay_to = $', filter.payTo],
+        // Capitals are a checksum on EVM chains, and count on others.
+        isHex(filter.payTo)
+          ? ['lower(pay_to) = $', filter.payTo?.toLowerCase()]
+          : ['pay_to = $', filter.payTo],
         ['tool = $', filter.tool],
         ['resource = $', filter.resource],
         atLeast('>', filter.minAmount),

@@ -27,7 +27,6 @@ export interface ClaimSearch extends Between {
   readonly network?: string | undefined
   /** Lower-case where the chain is EVM. */
   readonly payer?: string | undefined
-  /** As the payment named it. */
   readonly payTo?: string | undefined
   readonly tool?: string | undefined
   readonly resource?: string | undefined

@@ -1,0 +1,74 @@
+// A file that is written piece by piece and is there whole or not at all: under another name until its last byte is on disk. Nothing that is
+// there already is replaced.
+import { link, open, rename, unlink } from 'node:fs/promises'
+import { CommandFailure, Exit } from './exit.ts'
+
+export interface FileWriter {
+  write(text: string): Promise<void>
+  /** The file is there from now on. @throws {CommandFailure} where another one took its name meanwhile */
+  finish(): Promise<void>
+  /** Leaves nothing behind. */
+  discard(): Promise<void>
+  /** Leaves what was written as `<file>.part`. @returns its name; undefined of stdout */
+  keep(): Promise<string | undefined>
+}
+
+/**
+ * Writes to stdout where no file is named.
+ * @throws {CommandFailure} where the file is there already, or cannot be written
+ */
+export async function openWriter(file: string | undefined): Promise<FileWriter> {
+  if (file === undefined) return { write: writeOut, finish: nothing, discard: nothing, keep: nothing }
+  const part = `${file}.${process.pid}.part`
+  const handle = await open(part, 'wx', 0o600).catch(() => Promise.reject(unwritable(file)))
+  const discard = async () => {
+    await handle.close().catch(() => {})
+    await unlink(part).catch(() => {})
+  }
+  await open(file, 'r').then(
+    async (other) => {
+      await other.close()
+      await discard()
+      throw exists(file)
+    },
+    () => {},
+  )
+  return {
+    write: async (text) => {
+      await handle.writeFile(text).catch(() => Promise.reject(unwritable(file)))
+    },
+    async finish() {
+      await handle.sync()
+      await handle.close()
+      // Unlike a rename this replaces nothing.
+      await link(part, file).catch((thrown: NodeJS.ErrnoException) => {
+        throw thrown.code === 'EEXIST' ? exists(file) : unwritable(file)
+      })
+      await unlink(part)
+    },
+    discard,
+    async keep() {
+      await handle.close().catch(() => {})
+      const kept = `${file}.part`
+      // One that broke off before is older than this one.
+      await rename(part, kept)
+      return kept
+    },
+  }
+}
+
+const nothing = async () => undefined
+
+/** No faster than it is taken, so that the memory of a page is enough. */
+async function writeOut(text: string): Promise<void> {
+  if (process.stdout.write(text)) return
+  await new Promise((resolve) => process.stdout.once('drain', resolve))
+}
+
+const exists = (file: string) =>
+  new CommandFailure(Exit.usage, `${file} exists already: an export replaces no other. Name another file.`)
+const unwritable = (file: string) =>
+  new CommandFailure(
+    Exit.usage,
+    `${file} cannot be written: its folder is not there or full, or this user may not write in it. Name another file.`,
+  )
