@@ -72,7 +72,7 @@ export function addCredentialCommands(program: Command): void {
     .description('store a secret with the hosts, paths and methods it may ever be used for')
     .requiredOption(
       '--provider <id>',
-      'whose secret it is: custom, or an id of GET /v1/egress/providers (github, openai, datadog …)',
+      'whose secret it is: custom, or an id of those that the console lists under Providers (github, openai, datadog …)',
     )
     .option('--label <text>', 'what it is for; shown in lists')
     .option('--header <name>', 'custom: request header the secret goes in, lower case; default authorization')

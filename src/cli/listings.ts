@@ -89,7 +89,7 @@ function addOffering(listings: Command): void {
 
   addConnectionOptions(listings.command('create <service-id> <file>'))
     .description(
-      'draft a service from a JSON file with the members of POST /v1/marketplace/seller/services; - is stdin',
+      'draft a service from a JSON file with the members of the tool gateway.seller.create; - is stdin',
     )
     .action(async (serviceId: string, file: string, options: ConnectionOptions) => {
       const given = await readObject('listing', file)

@@ -83,7 +83,7 @@ export function addPermitCommands(program: Command): void {
 The request must lie inside a mandate: a stored one (--mandate), one from a file (--mandate-file), or one made of --purpose and the
 options beside it, which default to no more than this request: its host, path and method, one call, and one hour (a day where a
 person approves). The permit is shown once. Who holds it may execute this one request, once, within 300 seconds (from approval,
-where a person approves): POST /v1/actions/execute with {"permit": …, "request": …} and the request exactly as it is given here.
+where a person approves), with the tool gateway.actions.execute: {"permit": …, "request": …}, the request exactly as it is given here.
 
 Examples:
   agent-gateway permits prepare https://api.github.com/repos/acme/site/issues --method POST --credential cred_… \\

@@ -34,7 +34,9 @@ import { addRunCommand } from './run/index.ts'
 import { addSellerCommands } from './sellers.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addDemoCommand } from './demo/index.ts'
+import { addCompletionCommand } from './completion/index.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { addExamples } from './examples.ts'
 import { printFailure } from './output.ts'
 import { addSandboxCommands, ensureSandboxPackages } from './sandbox.ts'
 import { ownArguments, refuseSecretArguments } from './secrets.ts'
@@ -69,7 +71,8 @@ Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data dir
 Which key: --key-file, else GATEWAY_OPERATOR_KEY, else what \`agent-gateway login\` got, else operator.key in the data directory. A secret is never an argument.
 Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 65 the file is no sample; 69 something has to be installed first; 78 configuration.`
 
-function createProgram(): Command {
+/** The tree of commands; nothing runs before it is asked to parse. */
+export function createProgram(): Command {
   const program = new Command('agent-gateway')
     .description('The gateway through which AI agents act on the internet without ever holding a secret.')
     .version(API_VERSION)
@@ -149,6 +152,10 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addAttemptCommands(program)
   addReceiptCommands(program)
   addAuditCommands(program)
+
+  program.commandsGroup('Shell:')
+  addCompletionCommand(program)
+  addExamples(program)
   return program
 }
 

@@ -44,10 +44,10 @@ export function addTestCommand(program: Command): void {
       'after',
       `
 FILE is JSON: {"target": "https://…", "method": "POST", "headers": {…}, "body": …}; a body that is text is the raw body. evaluate_at and
-tool_annotations are taken as POST /v1/test takes them, other members are ignored. - reads stdin. A folder stands for every .json file in it
+tool_annotations are taken as the tool gateway.test takes them, other members are ignored. - reads stdin. A folder stands for every .json file in it
 and below, except in node_modules and in names that begin with a dot. x402, MPP, AP2, UCP, ACP and MCP are recognised. Everything happens
 in this process: no gateway, no network, no key.
---json: of one FILE the report of POST /v1/test itself; of several, as --format json. json: {"passed", "min_score", "files": [{"file", "report"}]}.
+--json: of one FILE the report of the tool gateway.test itself; of several, as --format json. json: {"passed", "min_score", "files": [{"file", "report"}]}.
 sarif: SARIF 2.1.0. github: workflow commands, which annotate the lines of a pull request. sarif and github name files from GITHUB_WORKSPACE
 on, where that is set, else from the working directory.
 Exit code 0: there is a report of every file, and no score is below --min-score. 1: a score is below, or what has to score is no transaction.

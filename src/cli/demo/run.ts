@@ -100,13 +100,13 @@ async function payForEverything(
   for (const purchase of purchases()) {
     const step = await payFor(purchase, { url: gateway.url, buyer, keys, config })
     steps.push(step)
-    say(`${purchase.name} (${purchase.route.method} ${purchase.route.path})`)
+    say(purchase.name)
     say(`  402, paid ${step.paid} USDC on ${step.network}, transaction ${step.transaction}`)
     say(`  receipt ${step.receipt} ${step.verifies ? 'verifies' : 'DOES NOT VERIFY'}\n`)
   }
   const { jws, ...used } = await usePermit(gateway)
   const permit = { ...used, verifies: (await verifyJws(jws, keys, JWS_TYPES.receipt)).ok }
-  say('A permit for one request (POST /v1/actions/permits, POST /v1/actions/execute)')
+  say('A permit for one request (gateway.actions.prepare, gateway.actions.execute)')
   say(
     `  ${permit.permit} executed by ${permit.attempt}: the site answered ${permit.status}, ${permit.credits} credit`,
   )
