@@ -19,6 +19,7 @@ import { CommandFailure, Exit } from './exit.ts'
 import { type FileWriter, openWriter } from './file-writer.ts'
 import { addConnectionOptions, addTableOptions, type ConnectionOptions, parseInteger } from './options.ts'
 import { formatValue, printJson, printLine, printTable } from './output.ts'
+import { patiently } from './patience.ts'
 import { startProgress } from './progress.ts'
 import { KEYS_PATH, parseJsonOrUndefined, readKeys } from './published-keys.ts'
 import type { TableOptions } from './table.ts'
@@ -162,7 +163,7 @@ async function writeExport(
   const progress = startProgress('audit events read', { json })
   let [lines, last, isIntact, piece] = [0, after, true, '']
   const read = (from: { readonly after: number; readonly limit: number }) =>
-    client.call(auditEvents, { of, ...from })
+    patiently(() => client.call(auditEvents, { of, ...from }))
   const onPage = (page: { readonly last: number; readonly intact: boolean }) => {
     isIntact &&= page.intact
     last = page.last

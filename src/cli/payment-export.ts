@@ -9,6 +9,7 @@ import { CommandFailure } from './exit.ts'
 import { type FileWriter, openWriter } from './file-writer.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { addPaymentFilter, filterOf, type PaymentFilterOptions } from './payment-filter.ts'
+import { patiently } from './patience.ts'
 import { startProgress } from './progress.ts'
 
 const FORMATS = ['csv', 'jsonl'] as const
@@ -74,11 +75,14 @@ async function writePages(
   try {
     // The first page is read before anything is written: what cannot be read at all leaves nothing behind.
     for (let isFirst = true; ; isFirst = false) {
-      const page: z.output<typeof paymentsList.output> = await client.call(paymentsList, {
-        ...filter,
-        limit: PAGE,
-        ...(state.next === undefined ? {} : { before: state.next }),
-      })
+      const { next } = state
+      const page: z.output<typeof paymentsList.output> = await patiently(() =>
+        client.call(paymentsList, {
+          ...filter,
+          limit: PAGE,
+          ...(next === undefined ? {} : { before: next }),
+        }),
+      )
       const names = isFirst && header && format === 'csv' ? csvRow(PAYMENT_COLUMNS) : ''
       await writer.write(names + page.payments.map((payment) => lineOf(payment, format)).join(''))
       state.rows += page.payments.length

@@ -17,6 +17,7 @@ import {
 } from './options.ts'
 import { formatRecord, formatValue, printJson, printLine, printPage, printTable, type Row } from './output.ts'
 import { addPaymentFilter, filterOf, type PaymentFilterOptions } from './payment-filter.ts'
+import { patiently } from './patience.ts'
 import { startProgress } from './progress.ts'
 import type { TableOptions } from './table.ts'
 
@@ -126,17 +127,20 @@ interface RevenueOptions extends ConnectionOptions, TableOptions {
 /** As many as were asked for: the gateway looks through so many at once and no more. */
 async function listPage(
   client: Client,
-  { limit, before, ...options }: PageOptions & PaymentFilterOptions,
+  { limit, before: first, ...options }: PageOptions & PaymentFilterOptions,
 ): Promise<z.output<typeof paymentsList.output>> {
   const filter = filterOf(options)
   const payments: z.output<typeof paymentsList.output>['payments'] = []
-  let next: string | null | undefined = before
+  let next: string | null | undefined = first
   do {
-    const page: z.output<typeof paymentsList.output> = await client.call(paymentsList, {
-      ...filter,
-      limit: limit - payments.length,
-      ...(next === undefined || next === null ? {} : { before: next }),
-    })
+    const before = next
+    const page: z.output<typeof paymentsList.output> = await patiently(() =>
+      client.call(paymentsList, {
+        ...filter,
+        limit: limit - payments.length,
+        ...(before === undefined || before === null ? {} : { before }),
+      }),
+    )
     payments.push(...page.payments)
     next = page.next
   } while (next !== null && payments.length < limit)
@@ -192,11 +196,10 @@ async function openOnes(client: Client): Promise<readonly string[]> {
   for (const state of OPEN_STATES) {
     let before: string | null = null
     do {
-      const page: z.output<typeof paymentsList.output> = await client.call(paymentsList, {
-        state,
-        limit: PAGE,
-        ...(before === null ? {} : { before }),
-      })
+      const from: string | null = before
+      const page: z.output<typeof paymentsList.output> = await patiently(() =>
+        client.call(paymentsList, { state, limit: PAGE, ...(from === null ? {} : { before: from }) }),
+      )
       ids.push(...page.payments.map(({ claim_id }) => claim_id))
       before = page.next
     } while (before !== null)
@@ -213,7 +216,7 @@ async function lookAt(
   const found: Looked[] = []
   try {
     for (const claim_id of ids) {
-      found.push(await client.call(paymentsReconcile, { claim_id }))
+      found.push(await patiently(() => client.call(paymentsReconcile, { claim_id })))
       progress.at(found.length, ids.length)
     }
   } finally {
