@@ -56,7 +56,7 @@ async function backUpHere({ out, json }: { out?: string; json?: boolean }): Prom
     )
   const file = out === '-' ? '-' : resolve(out ?? backupName(at))
   const startedAt = performance.now()
-  const written = await runTransfer(config, ({ show, signal }) => {
+  const written = await runTransfer(config, { json }, ({ show, signal }) => {
     const options = {
       config,
       origin: { gateway: API_VERSION, taken_at: toTimestamp(at) },

@@ -47,7 +47,7 @@ back with all of it, make a backup there and restore it into an empty data direc
       const to = { url, directUrl: options.to === undefined ? config.databaseDirectUrl : undefined }
       const fault = faultOf(config)
       const { acceptFindings } = options
-      const report = await runTransfer(config, ({ show }) =>
+      const report = await runTransfer(config, options, ({ show }) =>
         migrateToPostgres({ config, to, now: Date.now, fault, acceptFindings, onPhase: show }),
       )
       if (options.json) return printJson(report)
@@ -72,7 +72,7 @@ async function goBack({ yes, json }: Options): Promise<void> {
       `Use the copy in ${config.dataDir} again? What has happened in PostgreSQL since the move is not in it, and a gateway must not run on both.`,
       'What has happened in PostgreSQL since the move is not in the copy, and a gateway must not run on both. If that is what you want: --back --yes',
     )
-  const moved = await runTransfer(config, () => moveBack(config.dataDir))
+  const moved = await runTransfer(config, { json }, () => moveBack(config.dataDir))
   if (json) return printJson(moved)
   printLine(
     `A gateway may start on ${config.dataDir} again. Stop those on ${moved.to}, leave GATEWAY_DATABASE_URL unset, and remove that database: permits, payments and ` +

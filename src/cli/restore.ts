@@ -37,7 +37,7 @@ named at the end.`,
     .action(async (file: string, { json, acceptFindings, revokeTokens }: Options) => {
       const config = loadConfig(process.env)
       const fault = faultOf(config)
-      const report = await runTransfer(config, ({ show }) =>
+      const report = await runTransfer(config, { json }, ({ show }) =>
         restore({ config, file, now: Date.now, fault, acceptFindings, revokeTokens, onPhase: show }),
       )
       if (json) printJson({ ...report, taken_at: report.header.taken_at })

@@ -4,23 +4,29 @@ import { ConfigError, GatewayError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
 import { TransferFault } from '../store/transfer/ports.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { createProgressLine } from './progress.ts'
+import { startProgress } from './progress.ts'
 import { explainStartFailure } from './start-failure.ts'
 
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
+/** What the work tells of itself. */
+interface Transfer {
+  /** @param total null where nobody knows it */
+  show(phase: string, rows: number, total: number | null): void
+  readonly signal: AbortSignal
+}
+
 /**
- * Runs the work with a line of progress; a signal stops it, and what was begun is undone.
+ * Runs the work and shows how far it is; a signal stops it, and what was begun is undone.
  * @throws {CommandFailure} in words for what stands in the way
  */
 export async function runTransfer<T>(
   config: Config,
-  work: (on: {
-    readonly show: ReturnType<typeof createProgressLine>['show']
-    readonly signal: AbortSignal
-  }) => Promise<T>,
+  options: { readonly json?: boolean | undefined },
+  work: (on: Transfer) => Promise<T>,
 ): Promise<T> {
-  const line = createProgressLine()
+  let phaseNow = ''
+  let line = startProgress('rows', options)
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   for (const signal of STOPS) process.once(signal, onSignal)
@@ -30,7 +36,12 @@ export async function runTransfer<T>(
       show(phase, rows, total) {
         // The work itself is asked to end where it can undo what it began.
         stop.signal.throwIfAborted()
-        line.show(phase, rows, total)
+        if (phase !== phaseNow) {
+          line.end()
+          line = startProgress(`${phase}, rows`, options)
+          phaseNow = phase
+        }
+        line.at(rows, total)
       },
     })
   } catch (thrown) {

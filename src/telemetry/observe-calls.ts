@@ -55,6 +55,9 @@ export function observeCalls(
     get inFlight() {
       return calls.inFlight
     },
+    get isCrowded() {
+      return calls.isCrowded
+    },
   }
 }
 
