@@ -8,6 +8,7 @@ import { operatorKeyFile } from '../bootstrap.ts'
 import type { Config } from '../../core/config.ts'
 import { isObject } from '../../lib/json.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
+import { isPrivateFile } from '../../lib/private-file.ts'
 import { parseToken } from '../../lib/tokens.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -107,7 +108,7 @@ async function checkKeyFile(key: {
   const { check, file } = key
   const info = await statOrUndefined(file)
   if (info === undefined) return warn(check, `${file} does not exist`, key.whenMissing)
-  if ((info.mode & 0o077) !== 0)
+  if (!isPrivateFile(info))
     return fail(
       check,
       `${file} may be read by other users`,

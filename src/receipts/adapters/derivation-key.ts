@@ -5,6 +5,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
+import { isPrivateFile } from '../../lib/private-file.ts'
 import { createFile, describeUnreadable } from './key-file.ts'
 
 const KEY_BYTES = 32
@@ -38,8 +39,7 @@ export async function openDerivationKey(options: {
 async function readKey(file: string): Promise<Buffer | undefined> {
   let text: string
   try {
-    const { mode } = await stat(file)
-    if ((mode & 0o077) !== 0)
+    if (!isPrivateFile(await stat(file)))
       throw new ConfigError([
         `${file} holds the derivation key: only its owner may read it (chmod 600 ${file})`,
       ])

@@ -6,6 +6,7 @@ import { ConfigError } from '../../core/errors.ts'
 import { digestCanonical } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
+import { isPrivateFile } from '../../lib/private-file.ts'
 import type { OkpKey } from '../ed25519.ts'
 import { createFile, describeUnreadable, replaceFile } from './key-file.ts'
 
@@ -25,8 +26,7 @@ export type SigningKeys = readonly [SigningKey, ...SigningKey[]]
 export async function readSigningKeys(file: string): Promise<SigningKeys | undefined> {
   let text: string
   try {
-    const { mode } = await stat(file)
-    if ((mode & 0o077) !== 0)
+    if (!isPrivateFile(await stat(file)))
       throw new ConfigError([`${file} holds the signing key: only its owner may read it (chmod 600 ${file})`])
     text = await readFile(file, 'utf8')
   } catch (thrown) {
