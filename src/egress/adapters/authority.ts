@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { ConfigError } from '../../core/errors.ts'
 import type { WrappedKey } from '../../store/ports.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
+import { isPrivateFile } from '../../lib/private-file.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'
 import type { Authority } from '../ports.ts'
@@ -174,7 +175,7 @@ async function load(file: string): Promise<AuthorityKeys> {
   const text = await readIfPresent(file)
   const refuse = (why: string) => new ConfigError([`GATEWAY_AUTHORITY_KEY_FILE: ${file} ${why}`])
   if (text === undefined) throw refuse('is gone; restore it from your backup, or no stored credential opens')
-  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
+  if (process.platform !== 'win32' && !isPrivateFile(await stat(file)))
     throw refuse(
       'can be read by other users; run `chmod 600` on it, and rotate the authority if it was exposed',
     )
