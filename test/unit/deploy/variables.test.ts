@@ -1,0 +1,122 @@
+// The list of variables is src/app/variables.ts: whatever deploy/ says of one has to be there.
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { loadConfig } from '../../../src/app/config.ts'
+import { describeUnknownVariables } from '../../../src/app/unknown-variables.ts'
+import { configurationVariables } from '../../../src/app/variables.ts'
+
+const root = new URL('../../../deploy/', import.meta.url).pathname
+const read = (path: string) => readFileSync(root + path, 'utf8')
+const paths = globSync(
+  ['{compose,helm,image,kubernetes,proxies,systemd}/**/*.*', '{compose,image,proxies}/*', 'README.md'],
+  { cwd: root },
+).filter((path) => /\.\w+$|Containerfile$|Caddyfile$/.test(path))
+
+type Names = Readonly<Record<string, string | undefined>>
+interface Pod {
+  readonly env: readonly { readonly name: string; readonly value?: string }[]
+}
+
+/** What each of them gives the gateway. Of a secret the value is elsewhere. */
+const compose = (path: string): Names =>
+  (parse(read(path)) as { services: { gateway: { environment: Names } } }).services.gateway.environment
+const image = Object.fromEntries(
+  [...read('image/Containerfile').matchAll(/^(?:ENV| {4}) ?(\w+)=(\S+)(?: \\)?$/gm)].map(
+    ([, name, value]) => [name!, value],
+  ),
+)
+const [gateway] = (
+  parse(read('kubernetes/base/deployment.yaml')) as { spec: { template: { spec: { containers: Pod[] } } } }
+).spec.template.spec.containers
+const settings = (parse(read('kubernetes/base/settings.yaml')) as { data: Names }).data
+const kubernetes: Names = {
+  ...settings,
+  ...Object.fromEntries(gateway!.env.map(({ name, value }) => [name, value])),
+}
+const unit = (path: string): Names =>
+  Object.fromEntries(
+    [...read(path).matchAll(/^#?Environment=(.+)$/gm)]
+      .flatMap(([, line]) => line!.split(' '))
+      .map((assignment) => assignment.split(/=(.*)/) as [string, string]),
+  )
+const envFile: Names = Object.fromEntries(
+  [...read('systemd/gateway.env').matchAll(/^#?([A-Z_\d]+)=(.*)$/gm)].map(([, name, value]) => [
+    name!,
+    value!,
+  ]),
+)
+const UNITS = ['systemd/agent-gateway.service', 'systemd/agent-gateway@.service']
+const GIVEN: readonly (readonly [string, Names])[] = [
+  ['image/Containerfile', image],
+  ['compose/gateway.yaml', compose('compose/gateway.yaml')],
+  ['compose/postgres.yaml', compose('compose/postgres.yaml')],
+  ['kubernetes/base', kubernetes],
+  ['systemd/gateway.env', envFile],
+  ...UNITS.map((path) => [path, unit(path)] as const),
+]
+
+const known = configurationVariables().map(({ name }) => name)
+const isKnown = (name: string) => known.includes(name) || /^GATEWAY_RPC_\d+$/.test(name)
+
+describe('deploy/', () => {
+  it('has a file of every kind', () => {
+    expect(new Set(paths.map((path) => path.split('/')[0]))).toEqual(
+      new Set(['README.md', 'compose', 'helm', 'image', 'kubernetes', 'proxies', 'systemd']),
+    )
+  })
+
+  it.each(paths)('%s names no variable that the gateway does not read', (path) => {
+    const words = read(path).match(/\bGATEWAY_[A-Z\d_]+\b/g) ?? []
+    expect(describeUnknownVariables(Object.fromEntries(words.map((word) => [word, 'named'])))).toEqual([])
+  })
+
+  it.each(GIVEN)('%s gives the gateway variables that it reads', (_, names) => {
+    expect(Object.keys(names).length).toBeGreaterThan(1)
+    // NODE_ENV is read by packages.
+    expect(Object.keys(names).filter((name) => name !== 'NODE_ENV' && !isKnown(name))).toEqual([])
+  })
+
+  it('gives settings that a gateway in production takes', () => {
+    const secrets = {
+      GATEWAY_DATABASE_URL: 'postgres://gateway:password@database/gateway',
+      GATEWAY_OPERATOR_KEY: '',
+    }
+    expect(loadConfig({ ...image, ...kubernetes, ...secrets })).toMatchObject({
+      mode: 'production',
+      host: '0.0.0.0',
+      port: 8402,
+      dataDir: '/var/lib/agent-gateway',
+      authorityKeyFile: '/etc/agent-gateway/keys/authority.jwk',
+      trustProxy: 1,
+    })
+    const fromUnit = { ...unit(UNITS[0]!), ...envFile, GATEWAY_DATABASE_URL: secrets.GATEWAY_DATABASE_URL }
+    expect(loadConfig(fromUnit)).toMatchObject({ mode: 'production', trustProxy: 1 })
+  })
+
+  it('has one unit twice: replicas differ by their port alone', () => {
+    const [one, replica] = UNITS.map((path) =>
+      read(path)
+        .split('\n')
+        .filter((line) => !line.startsWith('#')),
+    )
+    const differing = replica!.filter((line) => !one!.includes(line))
+    expect(differing.map((line) => line.replace('PORT=%i ', '').replace(' on port %i', ''))).toEqual(
+      one!.filter((line) => !replica!.includes(line)),
+    )
+    expect(differing).toHaveLength(2)
+  })
+
+  it('waits for the drain everywhere, and never forbids V8 to write its code', () => {
+    const waits = [
+      ...['compose/gateway.yaml', 'compose/postgres.yaml'].map((path) =>
+        /stop_grace_period: (\d+)s/.exec(read(path)),
+      ),
+      /terminationGracePeriodSeconds: (\d+)/.exec(read('kubernetes/base/deployment.yaml')),
+      ...UNITS.map((path) => /^TimeoutStopSec=(\d+)$/m.exec(read(path))),
+    ].map((match) => Number(match?.[1]))
+    // Three seconds of grace, and twice as long as the gateway waits for calls (DRAIN_MS).
+    for (const seconds of waits) expect(seconds).toBeGreaterThanOrEqual(3 + 2 * 35)
+    for (const path of UNITS) expect(read(path)).not.toMatch(/^MemoryDenyWriteExecute/m)
+  })
+})
