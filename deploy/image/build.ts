@@ -1,12 +1,11 @@
 // `npm run image`: the image localhost/agent-gateway:<version> of what `npm run bundle` made, of Debian's C library and of the Node that the
 // lock file names. Needs mmdebstrap and buildah from Debian, and no registry of images.
-import { execFileSync } from 'node:child_process'
-import { chmod, copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { transform } from 'esbuild'
-import { readFile } from 'node:fs/promises'
 import { readManifest, ROOT } from '../package/bundle.ts'
 
 const HERE = join(ROOT, 'deploy/image')
@@ -74,6 +73,13 @@ async function addNode(file: string): Promise<void> {
   await chmod(file, 0o755)
 }
 
+/** Each with the Debian package that it is in. */
+const TOOLS = { mmdebstrap: 'mmdebstrap', buildah: 'buildah', strip: 'binutils' }
+const missing = Object.entries(TOOLS).filter(([tool]) => spawnSync(tool, ['--version']).error !== undefined)
+if (missing.length > 0)
+  throw new Error(
+    `apt-get install ${missing.map(([, name]) => name).join(' ')}: the image is built with them`,
+  )
 if (!(process.platform === 'linux' && process.arch in ARCHITECTURES))
   throw new Error('the image is built on Linux, x64 or arm64')
 const { version } = await readManifest()

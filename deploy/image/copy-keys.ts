@@ -1,7 +1,6 @@
 // copy-keys <from> <to>: puts key files of a mounted secret into a data directory, 0600. What a gateway writes there itself (a rotation
 // replaces signing.jwk) stays as long as the directory does: a file that is there is left as it is.
-import { constants } from 'node:fs'
-import { chmod, copyFile, readdir } from 'node:fs/promises'
+import { chmod, copyFile, link, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const [from, to] = process.argv.slice(2)
@@ -22,11 +21,15 @@ if (missing.length > 0) {
   process.exit(78)
 }
 for (const name of NAMES) {
-  const file = join(to, name)
+  const part = join(to, `${name}.part`)
+  // One that was cut off is begun anew.
+  await rm(part, { force: true })
+  await copyFile(join(from, name), part)
+  await chmod(part, 0o600)
   try {
-    await copyFile(join(from, name), file, constants.COPYFILE_EXCL)
-    await chmod(file, 0o600)
+    await link(part, join(to, name))
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown
   }
+  await rm(part)
 }

@@ -42,7 +42,7 @@ function explainFile({ code, path }: SystemError, dataDir: string): string | und
     case 'EPERM':
       return `${place} may not be read or written by this user. Give it to the user that runs the gateway, or set GATEWAY_DATA_DIR.`
     case 'EROFS':
-      return `${place} is on a read-only file system. Set GATEWAY_DATA_DIR to a directory that can be written.`
+      return `${place} is on a read-only file system. Set GATEWAY_DATA_DIR to a directory that can be written; where keys are mounted, this one is missing among them.`
     case 'ENOSPC':
     case 'EDQUOT':
       return `There is no space left for ${place}. Free some, or set GATEWAY_DATA_DIR to another disk.`

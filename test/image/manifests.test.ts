@@ -1,7 +1,7 @@
 // Compose files, the Kustomize base and the units, each by the program that reads it.
 import { readFile, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { checkKubernetesObjects } from '../support/kubernetes-schema.ts'
@@ -9,9 +9,10 @@ import { finish } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 const deploy = new URL('../../deploy/', import.meta.url).pathname
-const programs = process.env['TEST_IMAGE_PROGRAMS']
-if (programs === undefined)
+const given = process.env['TEST_IMAGE_PROGRAMS']
+if (given === undefined)
   throw new Error('start these with `npm run test:image`, which says where the programs are')
+const programs = resolve(given)
 const COMPOSE = join(programs, 'usr/libexec/docker/cli-plugins/docker-compose')
 const KUSTOMIZE = join(programs, 'usr/bin/kustomize')
 

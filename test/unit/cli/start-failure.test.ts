@@ -16,6 +16,7 @@ describe('explainStartFailure', () => {
     ['ENOTFOUND', { syscall: 'getaddrinfo' }, 'HOST=localhost is not an address'],
     ['EACCES', { syscall: 'mkdir', path: '/var/lib/gateway' }, '/var/lib/gateway may not be read or written'],
     ['EROFS', { syscall: 'open' }, '/var/lib/gateway is on a read-only file system'],
+    ['EROFS', { syscall: 'open', path: '/keys/authority.jwk' }, 'this one is missing among them'],
     ['ENOSPC', { syscall: 'write' }, 'no space left'],
     ['ENOTDIR', { syscall: 'mkdir' }, 'is not a directory'],
   ])('says what %s %j means and what to do', (code, more, words) => {
