@@ -13,6 +13,7 @@ const SOURCES = [
   { folder: 'docs', files: /^(?!README\.).*\.md$/ },
   { folder: 'docs/guides', files: /\.md$/ },
   { folder: 'docs/design', files: /\.md$/ },
+  { folder: 'deploy', files: /^README\.md$/ },
   { folder: 'examples', files: /\.(?:md|ts|py)$/ },
   { folder: 'examples/frameworks', files: /\.(?:ts|py)$/ },
 ] as const
@@ -21,6 +22,7 @@ const SOURCES = [
 const SLUGS: Readonly<Record<string, string>> = {
   'README.md': 'start',
   'SECURITY.md': 'report-a-weakness',
+  'deploy/README.md': 'deploy',
   'examples/README.md': 'examples',
   'docs/outcomes.md': 'outcomes-compared',
 }
@@ -29,6 +31,7 @@ const SLUGS: Readonly<Record<string, string>> = {
 const TITLES: Readonly<Record<string, string>> = {
   'README.md': 'Start here',
   'SECURITY.md': 'Report a weakness',
+  'deploy/README.md': 'Images and manifests',
 }
 
 /** @param out folder of the built site */
