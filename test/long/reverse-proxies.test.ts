@@ -1,10 +1,13 @@
 // The samples of deploy/proxies, each run by its own program in front of a real gateway: what a proxy could break is tried through it.
 import { once } from 'node:events'
 import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
+import { createServer } from 'node:http'
 import { request } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestCa } from '../support/ca.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { freePort } from '../support/free-port.ts'
 import {
@@ -29,6 +32,55 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.close())
 
+describe.each(PROXIES)('%s before two replicas', (name) => {
+  it('sends nothing again that one of them took and did not answer', async () => {
+    const ca = await createTestCa()
+    const port = await freePort()
+    const taken: string[] = []
+    const replicas = await Promise.all(
+      [1, 2].map(async () => {
+        const server = createServer((req, res) => {
+          if (req.url === '/readyz') return void res.end()
+          taken.push(`${req.method} ${req.url}`)
+          req.socket.destroy()
+        }).listen(0, '127.0.0.1')
+        await once(server, 'listening')
+        return server
+      }),
+    )
+    const proxy = await prepareReverseProxy(name, {
+      port,
+      gatewayPorts: replicas.map((server) => (server.address() as AddressInfo).port),
+      leaf: await ca.leaf('localhost', '127.0.0.1'),
+    })
+    try {
+      expect(proxy.checked.code, proxy.checked.said).toBe(0)
+      await proxy.start()
+      for (const method of ['GET', 'PUT']) {
+        const status = await new Promise((resolve, reject) => {
+          const options = {
+            host: '127.0.0.1',
+            servername: 'localhost',
+            port,
+            path: '/via/api',
+            headers: { host: `localhost:${port}` },
+            method,
+            agent: false,
+            ca: ca.pem,
+          }
+          const req = request(options, (res) => resolve(res.resume().statusCode)).on('error', reject)
+          req.end(method === 'GET' ? undefined : '{}')
+        })
+        expect(status).toBe(502)
+      }
+      expect(taken).toEqual(['GET /via/api', 'PUT /via/api'])
+    } finally {
+      await proxy.stop()
+      for (const server of replicas) server.close().closeAllConnections()
+    }
+  })
+})
+
 describe.each(PROXIES)('behind %s', (name) => {
   const authorities = getCACertificates('default')
   let world: World
@@ -51,7 +103,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     gw = await startTestGateway({ world })
     proxy = await prepareReverseProxy(name, {
       port,
-      gatewayPort: gw.gateway.port,
+      gatewayPorts: [gw.gateway.port],
       leaf: await world.ca.leaf('localhost', '127.0.0.1'),
     })
     setDefaultCACertificates([...authorities, world.ca.pem])

@@ -11,6 +11,8 @@ import { removeFolder } from './remove-folder.ts'
 export const PROXIES = ['nginx', 'caddy', 'haproxy'] as const
 export type ProxyName = (typeof PROXIES)[number]
 
+/** Where the samples look for the gateway. */
+const GATEWAY = '127.0.0.1:8402'
 const SAMPLES = new URL('../../deploy/proxies/', import.meta.url)
 
 interface Recipe {
@@ -20,12 +22,15 @@ interface Recipe {
   readonly run: (file: string) => readonly string[]
   /** Of the sample, and what stands in its place. */
   readonly replacements: (place: Place) => Readonly<Record<string, string>>
+  /** What the sample says of a replica, and what is put before it for another. */
+  readonly replica: { readonly line: string; readonly another: (port: number) => string }
 }
 
 interface Place {
   readonly folder: string
   readonly port: number
-  readonly gatewayPort: number
+  /** Of each replica behind it. */
+  readonly gatewayPorts: readonly number[]
 }
 
 const RECIPES: Readonly<Record<ProxyName, Recipe>> = {
@@ -38,6 +43,7 @@ const RECIPES: Readonly<Record<ProxyName, Recipe>> = {
       'listen 443 ': `listen 127.0.0.1:${port} `,
       '/var/log/nginx/agent-gateway.log': join(folder, 'error.log'),
     }),
+    replica: { line: `server ${GATEWAY};\n`, another: (port) => `  server 127.0.0.1:${port};\n` },
   },
   caddy: {
     sample: 'Caddyfile',
@@ -49,6 +55,7 @@ const RECIPES: Readonly<Record<ProxyName, Recipe>> = {
       // It would listen on port 80 to lead to this one.
       'admin off': 'admin off\n\tauto_https disable_redirects',
     }),
+    replica: { line: `${GATEWAY} {`, another: (port) => `127.0.0.1:${port} ` },
   },
   haproxy: {
     sample: 'haproxy.cfg',
@@ -59,6 +66,10 @@ const RECIPES: Readonly<Record<ProxyName, Recipe>> = {
       'bind :443 ': `bind 127.0.0.1:${port} `,
       'gateway.example.com': `localhost:${port}`,
     }),
+    replica: {
+      line: `server gateway1 ${GATEWAY} check inter 2s fall 2 rise 1\n`,
+      another: (port) => `server gateway2 127.0.0.1:${port} check\n`,
+    },
   },
 }
 
@@ -70,12 +81,13 @@ export interface ReverseProxy {
   stop(): Promise<void>
 }
 
-/** @param place `port`: of the proxy; `gatewayPort`: of the gateway behind it, both of 127.0.0.1 */
+/** @param place `port`: of the proxy; `gatewayPorts`: of the replicas behind it; all of 127.0.0.1 */
 export async function prepareReverseProxy(
   name: ProxyName,
   place: Omit<Place, 'folder'> & { readonly leaf: Leaf },
 ): Promise<ReverseProxy> {
   const recipe = RECIPES[name]
+  const [first, ...others] = place.gatewayPorts
   const folder = await mkdtemp(join(tmpdir(), `gateway-${name}-`))
   const pem = {
     fullchain: place.leaf.cert,
@@ -86,7 +98,8 @@ export async function prepareReverseProxy(
   const sample = await readFile(new URL(recipe.sample, SAMPLES), 'utf8')
   const text = replaceEach(sample, {
     ...recipe.replacements({ ...place, folder }),
-    '127.0.0.1:8402': `127.0.0.1:${place.gatewayPort}`,
+    [recipe.replica.line]: `${others.map(recipe.replica.another).join('')}${recipe.replica.line}`,
+    [GATEWAY]: `127.0.0.1:${first}`,
     '/etc/agent-gateway/tls/': `${folder}/`,
   })
   const file = await (name === 'nginx'
