@@ -94,7 +94,7 @@ describe('what is in it', () => {
       '-c',
       `podman export ${name} | tar --list --verbose --numeric-owner`,
     ])
-    await podman('rm', name)
+    await podman('rm', '--volumes', name)
     files = stdout
       .trim()
       .split('\n')
