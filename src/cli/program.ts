@@ -43,6 +43,7 @@ import { ownArguments, refuseSecretArguments } from './secrets.ts'
 import { serve } from './serve.ts'
 import { addStdioCommand } from './stdio.ts'
 import { addTestCommand } from './test.ts'
+import { addUpgradeCheckCommand } from './upgrade-check.ts'
 
 const HELP = `
 Examples:
@@ -114,6 +115,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addDemoCommand(program)
   addSandboxCommands(program)
   addDoctorCommand(program)
+  addUpgradeCheckCommand(program)
 
   program.commandsGroup('Data (on the machine of the gateway):')
   addBackupCommand(program)

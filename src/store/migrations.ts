@@ -379,6 +379,14 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   paymentRecords,
 ]
 
+/** What each version is about, in the words of its step: `names[0]` is version 1. */
+export const migrationNames: readonly string[] = steps.map(({ name }, index) =>
+  // The first two have no name of their own.
+  name === ''
+    ? (['first tables', 'payment tables'][index] ?? 'tables')
+    : name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+)
+
 /** Highest version that the `migrations` table names once this release has opened the database. */
 export const TABLE_VERSION = steps.length
 

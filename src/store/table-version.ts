@@ -1,0 +1,84 @@
+// Which version the tables have, and whether they could be brought further. Nothing is written: SQLite is opened to read, PostgreSQL asked in
+// a transaction that may only read.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoreConfig } from './index.ts'
+
+export interface FoundTables {
+  readonly engine: 'sqlite' | 'postgres'
+  /** For a person: the file, or the server's version. No address, which may hold a password. */
+  readonly place: string
+  /** 0: there are none. */
+  readonly reached: number
+  /** What stands in the way of a migration, in a sentence. */
+  readonly obstacle: string | undefined
+}
+
+const TIMEOUT_MS = 5_000
+const OLDEST_POSTGRES = 130_000
+
+/** @throws whatever the engine says where it cannot be read */
+export const readTableVersion = (config: StoreConfig): Promise<FoundTables> =>
+  config.databaseUrl === undefined
+    ? readSqlite(config.dataDir)
+    : readPostgres(config.databaseDirectUrl ?? config.databaseUrl)
+
+async function readSqlite(dataDir: string): Promise<FoundTables> {
+  const place = join(dataDir, 'gateway.db')
+  if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, obstacle: undefined }
+  const { DatabaseSync } = await import('node:sqlite')
+  const db = new DatabaseSync(place, { readOnly: true, timeout: TIMEOUT_MS })
+  try {
+    const row = db.prepare('SELECT max(version) AS version FROM migrations').get()
+    return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), obstacle: undefined }
+  } finally {
+    db.close()
+  }
+}
+
+async function readPostgres(url: string): Promise<FoundTables> {
+  const { Client } = (await import('pg')).default
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  })
+  // A connection that breaks later is reported by the query it breaks.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('BEGIN TRANSACTION READ ONLY')
+    const { rows } = await client.query<{
+      number: string
+      name: string
+      migrated: boolean
+      owner: string | null
+      role: string
+    }>(
+      `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name,
+              to_regclass('migrations') IS NOT NULL AS migrated, current_user AS role,
+              (SELECT pg_get_userbyid(relowner) FROM pg_class
+                WHERE oid = to_regclass('migrations') AND NOT pg_has_role(relowner, 'USAGE')) AS owner`,
+    )
+    const [{ number = '0', name = '', migrated = false, owner = null, role = '' } = {}] = rows
+    const version = migrated
+      ? (await client.query<{ version: number | null }>('SELECT max(version) AS version FROM migrations'))
+          .rows[0]
+      : undefined
+    await client.query('ROLLBACK')
+    const obstacle =
+      Number(number) < OLDEST_POSTGRES
+        ? `PostgreSQL ${name} is too old: 13 or newer is needed.`
+        : owner !== null
+          ? `The tables belong to ${owner}: start the gateway as that role, or grant it to ${role}. Another cannot change them.`
+          : undefined
+    return {
+      engine: 'postgres',
+      place: `PostgreSQL ${name}`,
+      reached: Number(version?.version ?? 0),
+      obstacle,
+    }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { migrationNames, TABLE_VERSION } from '../../src/store/migrations.ts'
+import { planUpgrade, SIDE_BY_SIDE_FROM } from '../../src/store/releases.ts'
+import { readTableVersion } from '../../src/store/table-version.ts'
+import { createPlace, ENGINES } from '../support/store.ts'
+
+describe.each(ENGINES)('tables in %s', (engine) => {
+  it('are found with their version, and where there are none', async () => {
+    const place = await createPlace(engine, 'table_version')
+    try {
+      expect(await readTableVersion(place.config)).toMatchObject({ engine, reached: 0, obstacle: undefined })
+      const store = await place.open()
+      // Beside who has it open.
+      expect(await readTableVersion(place.config)).toMatchObject({ engine, reached: TABLE_VERSION })
+      await store.close()
+      const before = await place.query('SELECT count(*) AS count FROM migrations')
+      expect(await readTableVersion(place.config)).toMatchObject({
+        reached: TABLE_VERSION,
+        obstacle: undefined,
+      })
+      expect(await place.query('SELECT count(*) AS count FROM migrations')).toEqual(before)
+    } finally {
+      await place.remove()
+    }
+  })
+
+  it('say no address of a server, which may hold a password', async () => {
+    const place = await createPlace(engine, 'table_version_place')
+    try {
+      const found = await readTableVersion(place.config)
+      expect(found.place).toMatch(engine === 'sqlite' ? /gateway\.db$/ : /^PostgreSQL \d+/)
+    } finally {
+      await place.remove()
+    }
+  })
+})
+
+describe('a plan', () => {
+  it('runs every migration that is missing, and no other', () => {
+    const { migrations, byHand, writtenBy, sideBySide } = planUpgrade('sqlite', 1, '9.9.9')
+    expect(migrations.map(({ version }) => version)).toEqual(
+      Array.from({ length: TABLE_VERSION - 1 }, (_, index) => index + 2),
+    )
+    expect(migrations[0]).toEqual({ version: 2, name: 'payment tables' })
+    expect({ byHand, writtenBy, sideBySide }).toEqual({
+      byHand: [],
+      writtenBy: '5.0.2',
+      sideBySide: undefined,
+    })
+    expect(planUpgrade('sqlite', 0, '9.9.9').migrations).toHaveLength(TABLE_VERSION)
+  })
+
+  it.each<[string, number, boolean | undefined, RegExp]>([
+    ['with the same tables', TABLE_VERSION, true, /^$/],
+    ['of the release before', SIDE_BY_SIDE_FROM, true, /^$/],
+    ['older than that', SIDE_BY_SIDE_FROM - 1, false, /^Stop every process/],
+    ['of the first release', 1, false, /^Stop every process/],
+    ['of a newer release', TABLE_VERSION + 1, false, /would not start\. Run the newer release again/],
+    ['that is empty', 0, undefined, /^$/],
+  ])('for a PostgreSQL %s', (_, reached, sideBySide, byHand) => {
+    const plan = planUpgrade('postgres', reached, '9.9.9')
+    expect(plan.sideBySide).toBe(sideBySide)
+    expect(plan.byHand.join()).toMatch(byHand)
+  })
+
+  it('says no to a newer database of any engine', () => {
+    expect(planUpgrade('sqlite', TABLE_VERSION + 1, '9.9.9').byHand).toHaveLength(1)
+    expect(planUpgrade('sqlite', TABLE_VERSION + 1, '9.9.9').writtenBy).toBe('a release after 9.9.9')
+  })
+
+  it('names what wrote the data as well as the tables tell', () => {
+    expect(planUpgrade('sqlite', TABLE_VERSION, '9.9.9').writtenBy).toMatch(/^9\.9\.9/)
+    expect(planUpgrade('sqlite', 2, '9.9.9').writtenBy).toBe('a build after 5.0.2')
+    expect(planUpgrade('sqlite', 0, '9.9.9').writtenBy).toBe('nobody yet')
+  })
+
+  it('has words for each migration', () => {
+    expect(migrationNames).toHaveLength(TABLE_VERSION)
+    for (const name of migrationNames) expect(name).toMatch(/^[a-z]+(?: [a-z]+)*$/)
+  })
+
+  // Red after a new step: run `npm run chaos` (a rolling upgrade), and say here that the release before serves beside it, or that it does not.
+  it('was decided for the newest migration', () => {
+    expect([TABLE_VERSION - 1, TABLE_VERSION]).toContain(SIDE_BY_SIDE_FROM)
+  })
+})

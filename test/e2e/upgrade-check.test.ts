@@ -1,0 +1,72 @@
+// `agent-gateway upgrade-check` over data that other releases left behind.
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { TABLE_VERSION } from '../../src/store/migrations.ts'
+import { runCli } from '../support/cli.ts'
+import { removeFolder } from '../support/remove-folder.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'upgrade-'))
+})
+afterEach(() => removeFolder(folder))
+
+const check = (...args: string[]) => runCli(['upgrade-check', ...args], { GATEWAY_DATA_DIR: folder })
+
+function leaveTables(version: number) {
+  const db = new DatabaseSync(join(folder, 'gateway.db'))
+  db.exec('CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)')
+  for (let one = 1; one <= version; one++)
+    db.prepare('INSERT INTO migrations (version, applied_at) VALUES (?, 0)').run(one)
+  db.close()
+}
+
+it('says that nothing is there yet, and makes nothing', async () => {
+  const { code, stdout } = await check()
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^written by {4}nobody yet$/m)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('names who wrote the data and what would run', async () => {
+  leaveTables(1)
+  const { code, stdout } = await check()
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^written by {4}5\.0\.2$/m)
+  expect(stdout).toMatch(
+    new RegExp(`^migrations {4}${TABLE_VERSION - 1}, from version 2 on: payment tables, `, 'm'),
+  )
+  expect(stdout).toMatch(/^by hand {7}nothing\. Back up before/m)
+  const json = await check('--json')
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ok: true,
+    engine: 'sqlite',
+    table_version: 1,
+    side_by_side: null,
+    by_hand: [],
+  })
+})
+
+it('ends with 1 and says why for data of a newer release, and for what is no database', async () => {
+  leaveTables(TABLE_VERSION + 1)
+  const newer = await check()
+  expect(newer.code).toBe(1)
+  expect(newer.stdout).toMatch(/^by hand .*Run the newer release again/m)
+  writeFileSync(join(folder, 'gateway.db'), 'not a database')
+  const broken = await check()
+  expect(broken.code).toBe(1)
+  expect(broken.stderr).toMatch(/gateway\.db cannot be read as a database/)
+})
+
+it('ends with 1 where a database server does not answer, without its password', async () => {
+  const { code, stdout, stderr } = await runCli(['upgrade-check'], {
+    GATEWAY_DATA_DIR: folder,
+    GATEWAY_DATABASE_URL: 'postgres://gateway:hunter2@127.0.0.1:9/gateway',
+  })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/The database does not answer.*ECONNREFUSED/)
+  expect(stdout + stderr).not.toContain('hunter2')
+})
