@@ -1,35 +1,12 @@
 // The code of the published package: every entry of the build with all that it imports, cut into chunks that load when they are needed.
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { build, type Metafile, type Plugin } from 'esbuild'
-
-export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-
-/** What package.json says of this program; the published one is derived from it. */
-export interface Manifest {
-  readonly name: string
-  readonly mcpName: string
-  readonly version: string
-  readonly description: string
-  readonly license: string
-  readonly keywords: readonly string[]
-  readonly homepage: string
-  readonly repository: { readonly type: string; readonly url: string }
-  readonly engines: Readonly<Record<string, string>>
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly optionalDependencies: Readonly<Record<string, string>>
-  readonly peerDependencies: Readonly<Record<string, string>>
-  readonly tsup: { readonly entry: Readonly<Record<string, string>>; readonly target: string }
-}
-
-export const readManifest = async (): Promise<Manifest> =>
-  JSON.parse(await readFile(`${ROOT}package.json`, 'utf8')) as Manifest
+import { type Manifest, ROOT } from './manifest.ts'
 
 /**
  * Packages that are looked for where the gateway is installed, and that it does without: faster signatures, and the clients of key
  * services. They hold machine code, or more than all the rest.
  */
-export const LOOKED_FOR = ['sodium-native', 'secp256k1', '@aws-sdk/client-kms', '@google-cloud/kms'] as const
+const LOOKED_FOR = ['sodium-native', 'secp256k1', '@aws-sdk/client-kms', '@google-cloud/kms'] as const
 
 /** What drivers try and do without; a stranger's copy in a folder above would be loaded else. */
 const NEVER = ['pg-native', 'pg-cloudflare', 'bufferutil', 'utf-8-validate']

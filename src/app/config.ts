@@ -194,6 +194,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       unknown: e.GATEWAY_PROXY_UNKNOWN,
     },
     tokenFile: e.GATEWAY_TOKEN_FILE,
+    token: e.GATEWAY_TOKEN,
     logLevel: e.GATEWAY_LOG_LEVEL,
     telemetry: measured.telemetry,
     drainGraceSeconds: e.GATEWAY_DRAIN_GRACE_SECONDS ?? DRAIN_GRACE_SECONDS[e.GATEWAY_MODE],

@@ -341,6 +341,15 @@ export const Environment = z.object({
     .string()
     .optional()
     .meta({ description: 'File with the token that `agent-gateway stdio` sends', shownDefault: 'unset' }),
+  GATEWAY_TOKEN: z
+    .string()
+    .refine((text) => parseToken(text) !== undefined, 'must be a whole token (agw_cap_… or agw_sk_…)')
+    .optional()
+    .meta({
+      description:
+        'The token itself, for assistants that keep secrets and hand them to the programs that they start. A file is better elsewhere',
+      shownDefault: 'unset',
+    }),
   GATEWAY_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',

@@ -27,7 +27,7 @@ export function addStdioCommand(program: Command): void {
       'after',
       `
 Bridges to GATEWAY_BASE_URL, or to the gateway that owns GATEWAY_DATA_DIR. GATEWAY_TOKEN_FILE names a file with the token that every
-call is made with: a capability for an agent, a service key to operate. Without a gateway to bridge to, a sandbox runs in this
+call is made with (or GATEWAY_TOKEN is it): a capability for an agent, a service key to operate. Without a gateway to bridge to, a sandbox runs in this
 process, on GATEWAY_DATA_DIR (or on a directory that is gone afterwards where that cannot be written).
 Tool names are listed with underscores, which every client accepts, or with GATEWAY_MCP_NAMES=dotted with dots.
 It ends when stdin ends.
@@ -38,7 +38,7 @@ Example, in the configuration of a client:
     )
     .action(async () => {
       const config = loadConfig(process.env)
-      const token = config.tokenFile === undefined ? undefined : await readToken(config.tokenFile)
+      const token = config.tokenFile === undefined ? config.token : await readToken(config.tokenFile)
       const url = config.baseUrl ?? (await findRunning(config.dataDir))?.url
       if (url === undefined) return serveEmbedded(config, token)
       const mcpUrl = config.mcpUrl ?? `${url}/mcp`

@@ -110,6 +110,7 @@ export interface Config {
   /** The door of programs that know nothing of the gateway; there is none where neither port nor socket is set. */
   readonly proxy: ProxySettings
   readonly tokenFile: string | undefined
+  readonly token: string | undefined
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   /** From SIGTERM, when readiness begins to fail, until nothing more is taken. */
   readonly drainGraceSeconds: number

@@ -58,6 +58,8 @@ async function buildScripts(): Promise<void> {
     metafile: true,
     write: false,
   })
+  // What of which package browsers load: the list of a release's contents is made of it.
+  await writeFile(join(out, '../site-metafile.json'), JSON.stringify(metafile))
   const sources = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [basename(path), entryPoint]),
   )
