@@ -226,13 +226,17 @@ function refuse(file: string, verdict: Extract<AuditVerdict, { ok: false }>): Co
   const place = [line !== undefined && `line ${line}`, seq !== undefined && `event ${seq}`].filter(Boolean)
   const where = place.length > 0 ? ` (${place.join(', ')})` : ''
   const more = detail === undefined ? '' : ` [${detail}]`
-  return new CommandFailure(Exit.failed, `${file} does NOT verify: ${WHY[fault]}${where}${more}.`, {
-    verified: false,
-    fault,
-    line: line ?? null,
-    seq: seq ?? null,
-    detail: WHY[fault],
-  })
+  return new CommandFailure(
+    Exit.failed,
+    `${file} does NOT verify: ${WHY[fault]}${where}${more}. Keep it, and compare it with earlier exports.`,
+    {
+      verified: false,
+      fault,
+      line: line ?? null,
+      seq: seq ?? null,
+      detail: WHY[fault],
+    },
+  )
 }
 
 /** The places that a file says were signed: an export, or signed heads, one a line. */
@@ -247,9 +251,12 @@ async function readWitness(file: string, keys: KeyDocument): Promise<SignedPlace
     else if (!verdict.isRevoked)
       throw new CommandFailure(
         Exit.failed,
-        `${file} is no witness: a head in it does not verify (${verdict.reason}).`,
+        `${file} is no witness: a head in it does not verify (${verdict.reason}). Name another export, or leave --witness out.`,
       )
   }
   if (places.length > 0) return places
-  throw new CommandFailure(Exit.usage, `${file} holds no signed head that still proves something.`)
+  throw new CommandFailure(
+    Exit.usage,
+    `${file} holds no signed head that still proves something. Name another export, or leave --witness out.`,
+  )
 }

@@ -94,7 +94,10 @@ async function readServiceKey(options: ConnectionOptions, config: Config): Promi
     )
   }
   if (parseToken(text)?.kind !== 'sk')
-    throw new CommandFailure(Exit.failed, `${file} holds no service key (agw_sk_… with its checksum intact).`)
+    throw new CommandFailure(
+      Exit.failed,
+      `${file} holds no service key (agw_sk_… with its checksum intact). Name its file with --key-file, or sign in with \`agent-gateway login\`.`,
+    )
   return new Secret(text)
 }
 
@@ -155,7 +158,7 @@ function unreachable(url: string, thrown: unknown): string {
   if (code === 'ECONNREFUSED') return `No gateway answers at ${url}. ${start}`
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The name in ${url} does not resolve. ${start}`
   if (thrown instanceof Error && thrown.name === 'TimeoutError')
-    return `${url} did not answer within ${TIMEOUT_MS / 1000} s.`
+    return `${url} did not answer within ${TIMEOUT_MS / 1000} s. Try again; \`agent-gateway doctor\` says what it waits for.`
   if (/CERT|SELF_SIGNED|TLS|SSL|ISSUER/.test(code))
     return `The certificate of ${url} is not trusted (${code}). Name its authority with NODE_EXTRA_CA_CERTS.`
   return `The connection to ${url} failed${code ? ` (${code})` : ''}. ${start}`

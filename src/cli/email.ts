@@ -82,7 +82,10 @@ Examples:
 
 async function verify(emails: string[], options: ConnectionOptions): Promise<void> {
   if (emails.length > MAX_ADDRESSES)
-    throw new CommandFailure(Exit.usage, `At most ${MAX_ADDRESSES} addresses at a time.`)
+    throw new CommandFailure(
+      Exit.usage,
+      `At most ${MAX_ADDRESSES} addresses at a time: run it once for each part.`,
+    )
   const answer = await (await connect(options)).call(emailVerifyBatch, { emails })
   if (options.json) printJson(answer)
   else for (const result of answer.results) printLine(showText(formatVerification(result)))

@@ -89,7 +89,10 @@ async function poll(url: string, deviceCode: string, seconds: number): Promise<A
     })
     if (answer['error'] === 'slow_down') interval += POLL_SECONDS
     else if (answer['error'] === 'access_denied')
-      throw new CommandFailure(Exit.failed, 'The sign-in was refused in the browser.')
+      throw new CommandFailure(
+        Exit.failed,
+        'The sign-in was refused in the browser. Run `agent-gateway login` again to ask anew.',
+      )
     else if (answer['error'] !== 'authorization_pending') return accepted(url, answer)
   }
   throw new CommandFailure(Exit.failed, 'Nobody decided within ten minutes. Run `agent-gateway login` again.')

@@ -42,7 +42,10 @@ Example:
       const requests = summaries.flatMap((summary) => summary.requests)
       const tunnels = summaries.flatMap(({ passed }) => passed.map(({ host }) => host))
       if (requests.length + tunnels.length === 0)
-        throw new CommandFailure(Exit.failed, 'Nothing was called in these runs: there is nothing to allow.')
+        throw new CommandFailure(
+          Exit.failed,
+          'Nothing was called in these runs: there is nothing to allow. Let the program do its work under `agent-gateway run --dry-run --summary FILE` first.',
+        )
       const times = requests.reduce((sum, one) => sum + one.times, 0)
       const hosts = new Set(requests.map(({ host }) => host)).size
       const lines = [

@@ -21,7 +21,10 @@ async function fetchKeys(options: ConnectionOptions): Promise<KeyDocument> {
   const client = await connect({ ...options, allowPlainHttp: true })
   const document = await client.get(KEYS_PATH)
   if (isKeyDocument(document)) return document
-  throw new CommandFailure(Exit.unreachable, `${client.url}${KEYS_PATH} is not a key document.`)
+  throw new CommandFailure(
+    Exit.unreachable,
+    `${client.url}${KEYS_PATH} is not a key document. Check the address, or name saved keys with --keys.`,
+  )
 }
 
 const isKeyDocument = (value: unknown): value is KeyDocument =>
@@ -55,6 +58,9 @@ export async function readText(file: string): Promise<string> {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk)
     return Buffer.concat(chunks).toString('utf8')
   } catch {
-    throw new CommandFailure(Exit.usage, `${file} cannot be read.`)
+    throw new CommandFailure(
+      Exit.usage,
+      `${file} cannot be read: it does not exist, or this user may not read it. Name another file.`,
+    )
   }
 }

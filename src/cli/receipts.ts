@@ -68,11 +68,15 @@ async function verifyReceipt(file: string, options: VerifyOptions): Promise<void
   const keys = await readKeys(options)
   const verdict = await verifyJws(jws, keys, JWS_TYPES.receipt)
   if (!verdict.ok)
-    throw new CommandFailure(Exit.failed, `This receipt does NOT verify: ${WHY[verdict.reason]}.`, {
-      verified: false,
-      reason: verdict.reason,
-      detail: WHY[verdict.reason],
-    })
+    throw new CommandFailure(
+      Exit.failed,
+      `This receipt does NOT verify: ${WHY[verdict.reason]}. Do not rely on it; ask for it anew where it came from.`,
+      {
+        verified: false,
+        reason: verdict.reason,
+        detail: WHY[verdict.reason],
+      },
+    )
   const warning = verdict.payload['environment'] === 'sandbox' ? { warning: SANDBOX_WARNING } : {}
   if (options.json)
     printJson({
@@ -94,7 +98,11 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/
 /** The JWS in whatever the receipt came in. */
 export function findJws(text: string): string {
   const trimmed = text.trim()
-  if (trimmed === '') throw new CommandFailure(Exit.usage, 'There is no receipt: the input is empty.')
+  if (trimmed === '')
+    throw new CommandFailure(
+      Exit.usage,
+      'There is no receipt: the input is empty. Name its file, or pipe it in.',
+    )
   // The output of `receipts show` for people holds it on a line of its own.
   if (!trimmed.startsWith('{'))
     return trimmed.split(/\s*\n/).find((line) => COMPACT_JWS.test(line)) ?? trimmed

@@ -43,7 +43,10 @@ async function makeOwnerLink(wanted: string | undefined) {
     const first = await store.firstAccount()
     const accountId = wanted ?? first
     if (accountId === undefined || !(await store.getAccount(accountId)))
-      throw new CommandFailure(Exit.failed, `There is no such account in ${config.dataDir}.`)
+      throw new CommandFailure(
+        Exit.failed,
+        `There is no such account in ${config.dataDir}. Name its data directory with GATEWAY_DATA_DIR, or leave --account out.`,
+      )
     const made = await makeInvitation(
       {
         store,

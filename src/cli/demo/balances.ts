@@ -45,6 +45,10 @@ async function balanceOf(rpcUrl: string, asset: string, address: string): Promis
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   const { result } = (await response.json()) as { result?: string }
-  if (result === undefined) throw new CommandFailure(Exit.failed, 'The embedded chain does not answer.')
+  if (result === undefined)
+    throw new CommandFailure(
+      Exit.failed,
+      'The embedded chain does not answer. Run the demo again, in a data directory of its own (GATEWAY_DATA_DIR).',
+    )
   return BigInt(result)
 }

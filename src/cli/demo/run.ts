@@ -129,7 +129,11 @@ async function payForEverything(
     printJson({ url: gateway.url, steps, permit, market: shownMarket(market), balances: rows })
   else printTable(rows, ['network', 'who', 'before', 'after', 'change'], '')
   const broken = [...steps, permit, market].filter(({ verifies }) => !verifies)
-  if (broken.length > 0) throw new CommandFailure(Exit.failed, `${broken.length} receipts do not verify.`)
+  if (broken.length > 0)
+    throw new CommandFailure(
+      Exit.failed,
+      `${broken.length} receipts do not verify. Run \`agent-gateway doctor\`: it compares the keys.`,
+    )
 }
 
 function sayMarket(

@@ -72,7 +72,9 @@ export function runChild(
       reject(
         new CommandFailure(
           Exit.usage,
-          thrown.code === 'ENOENT' ? `There is no program ${program}.` : `${program} could not be started.`,
+          thrown.code === 'ENOENT'
+            ? `There is no program ${program}. Check its name, or give its path.`
+            : `${program} could not be started: may this user run it?`,
         ),
       )
     })

@@ -95,7 +95,10 @@ async function makeTrial(
 function call(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, [...args], { env, timeout: TRIAL_MS }, (error) => {
-      if (error?.code === 'ENOENT') reject(new CommandFailure(Exit.usage, `There is no program ${program}.`))
+      if (error?.code === 'ENOENT')
+        reject(
+          new CommandFailure(Exit.usage, `There is no program ${program}. Check its name, or give its path.`),
+        )
       else resolve()
     }).stdin?.end()
   })
