@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { Timestamp } from './http.ts'
 
+/** Id of a payment that is asked about: nothing that a database would not take. */
+export const KnownClaimId = z
+  .string()
+  .regex(/^clm_\w{1,60}$/, 'must be clm_ and letters and digits')
+  .describe('clm_…')
+
 /** States of a payment that was presented here. */
 export const PaymentState = z.enum([
   'claimed',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ClaimId } from '../schemas/refund.ts'
+import { KnownClaimId } from '../schemas/payment-record.ts'
 import { free } from '../src/core/price.ts'
 import { PaymentLife } from './payments-show.ts'
 import { defineTool } from './services.ts'
@@ -13,7 +13,7 @@ export const paymentsClose = defineTool({
     'gateway can tell, and where its authorization has expired six hours ago (seven days after it was sent where it names no end), so that its ' +
     'money cannot move afterwards. The payment buys nothing any more. Audited with your reason, final. For the administrator.',
   input: z.strictObject({
-    claim_id: ClaimId,
+    claim_id: KnownClaimId,
     reason: z
       .string()
       .trim()

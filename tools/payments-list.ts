@@ -6,7 +6,12 @@ import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 const Amount = z.string().regex(/^(0|[1-9]\d{0,77})$/)
-const Address = z.string().min(1).max(128)
+/** No control character and no half of one: databases take neither. */
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters')
 const Moment = z.iso.datetime({ offset: true })
 
 export const paymentsList = defineTool({
@@ -20,11 +25,11 @@ export const paymentsList = defineTool({
   input: z.strictObject({
     state: PaymentState.optional().describe('Only those in this state'),
     origin: PaymentRecord.shape.origin.optional().describe('`tool`: paid to this gateway'),
-    tool: z.string().min(1).max(128).optional().describe('Name of the paid tool'),
-    resource: z.string().min(1).max(2048).optional().describe('Address that was paid for'),
-    network: z.string().min(1).max(128).optional().describe('CAIP-2 id'),
-    payer: Address.optional().describe('Wallet that paid'),
-    pay_to: Address.optional().describe('Wallet that was paid'),
+    tool: text(128).optional().describe('Name of the paid tool'),
+    resource: text(2048).optional().describe('Address that was paid for'),
+    network: text(128).optional().describe('CAIP-2 id'),
+    payer: text(128).optional().describe('Wallet that paid'),
+    pay_to: text(128).optional().describe('Wallet that was paid'),
     min_atomic: Amount.optional().describe('Least amount, atomic units'),
     max_atomic: Amount.optional().describe('Most'),
     from: Moment.optional().describe('First moment, RFC 3339'),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
-import { ChainFinding, PaymentRecord, PaymentState } from '../schemas/payment-record.ts'
-import { ClaimId } from '../schemas/refund.ts'
+import { ChainFinding, KnownClaimId, PaymentRecord, PaymentState } from '../schemas/payment-record.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -12,7 +11,7 @@ export const paymentsReconcile = defineTool({
   summary:
     'Asks the chain of a payment that is not decided now, instead of in the next round, writes what it shows, and says what was found and ' +
     'what to do next. Nothing is sent but what this gateway had settled before and its chain took back. For the administrator.',
-  input: z.strictObject({ claim_id: ClaimId }),
+  input: z.strictObject({ claim_id: KnownClaimId }),
   output: z.strictObject({
     payment: PaymentRecord,
     was: PaymentState,

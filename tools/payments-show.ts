@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
-import { PaymentEvent, PaymentRecord } from '../schemas/payment-record.ts'
-import { ClaimId, OperatorRefund } from '../schemas/refund.ts'
+import { KnownClaimId, PaymentEvent, PaymentRecord } from '../schemas/payment-record.ts'
+import { OperatorRefund } from '../schemas/refund.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -60,7 +60,7 @@ export const paymentsShow = defineTool({
   summary:
     'Everything that is known of one payment: what it was bound to, who settled it and in which block, its receipt, whether its result is ' +
     'still kept, refunds, what a settlement for another seller cost, and all that happened in order. For the administrator.',
-  input: z.strictObject({ claim_id: ClaimId }),
+  input: z.strictObject({ claim_id: KnownClaimId }),
   output: PaymentLife,
   price: free,
   caller: 'admin',

@@ -77,6 +77,9 @@ describe('payments', () => {
     expect(life.stdout).toMatch(/^settlement\.block +-$/m)
     expect(life.stdout).toMatch(/ {2}claimed {2}[^]* {2}submitted {2}[^]* {2}settled {2}/)
     expect((await cli('show', 'clm_none')).stderr).toContain('payments list')
+    // What PostgreSQL would refuse never gets there.
+    for (const path of ['?tool=%00', '?payer=a%00', '?resource=%00', '/%00/record', '?before=%00'])
+      expect((await gw.rest('GET', `/v1/payments${path}`)).status, path).toBe(400)
   })
 
   it('are nobody’s but the administrator’s', async () => {
