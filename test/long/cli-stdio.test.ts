@@ -81,12 +81,11 @@ describe('stdio', () => {
 
       const file = join(folder, 'token')
       writeFileSync(file, `${operatorKey}\n`)
-      const operating = await runCli(
-        ['stdio'],
-        { GATEWAY_DATA_DIR: dataDir, GATEWAY_TOKEN_FILE: file },
-        CONVERSATION,
-      )
-      expect(namesOf(answersOf(operating.stdout))).toContain('gateway_egress_credentials_create')
+      for (const given of [{ GATEWAY_TOKEN_FILE: file }, { GATEWAY_TOKEN: operatorKey }]) {
+        const operating = await runCli(['stdio'], { GATEWAY_DATA_DIR: dataDir, ...given }, CONVERSATION)
+        expect(namesOf(answersOf(operating.stdout))).toContain('gateway_egress_credentials_create')
+        expect(operating.stderr).not.toContain(operatorKey)
+      }
     } finally {
       gateway.kill('SIGTERM')
       await gateway.ended

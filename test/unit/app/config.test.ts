@@ -82,6 +82,8 @@ describe('loadConfig', () => {
     ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: 'agw_sk_short' }],
     ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: newToken('cap') }],
     ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: mistyped(newToken('sk')) }],
+    ['GATEWAY_TOKEN', { GATEWAY_TOKEN: 'agw_cap_short' }],
+    ['GATEWAY_TOKEN', { GATEWAY_TOKEN: mistyped(newToken('cap')) }],
     ['GATEWAY_PAY_TO', { GATEWAY_PAY_TO: '0x12' }],
     ['GATEWAY_DNS_SERVERS', { GATEWAY_DNS_SERVERS: 'dns.example' }],
     ['GATEWAY_DNS_SERVERS', { GATEWAY_DNS_SERVERS: '127.0.0.1:70000' }],
@@ -132,6 +134,7 @@ describe('loadConfig', () => {
       { GATEWAY_FACILITATORS: 'https://a.example/x402, http://127.0.0.1:4020,http://localhost' },
     ],
     ['a service key', { GATEWAY_OPERATOR_KEY: newToken('sk') }],
+    ['a capability for stdio', { GATEWAY_TOKEN: newToken('cap') }],
   ])('accepts %s', (_, env) => {
     expect(problemsOf(env)).toEqual([])
   })
