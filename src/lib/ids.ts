@@ -85,8 +85,12 @@ function randomText(): string {
 export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
   `${prefix}_${timeText(now)}${randomText()}`
 
+/** The last moment that an id can name. */
+const LAST_TIME = 32 ** 9 - 1
+
 /** @returns what sorts before every id of this moment and behind those of earlier ones, so that ids bound a list by time */
-export const firstIdAt = (prefix: IdPrefix, at: number): string => `${prefix}_${timeChars(Math.max(at, 0))}`
+export const firstIdAt = (prefix: IdPrefix, at: number): string =>
+  `${prefix}_${timeChars(Math.min(Math.max(at, 0), LAST_TIME))}`
 
 /**
  * @param id an id, or its beginning as `firstIdAt` makes it

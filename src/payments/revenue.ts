@@ -31,6 +31,12 @@ export interface Revenue {
 }
 
 const USUAL_DAYS: Readonly<Record<RevenueBy, number>> = { day: 30, month: 365, tool: 30, network: 30 }
+/** @throws {GatewayError} input_invalid */
+function startOf(day: string): number {
+  const at = Date.parse(`${day}T00:00:00Z`)
+  if (!Number.isNaN(at) && toDay(at) === day) return at
+  throw new GatewayError('input_invalid', `There is no day ${day}. Write days as 2026-11-29.`)
+}
 const toDay = (at: number) => new Date(at).toISOString().slice(0, 10)
 
 /**
@@ -43,14 +49,9 @@ export function readDays(
   now: number,
 ): Days & { readonly since: number; readonly until: number } {
   const to = asked.to ?? toDay(now)
-  const until = Date.parse(`${to}T00:00:00Z`) + DAY_MS
+  const until = startOf(to) + DAY_MS
   const from = asked.from ?? toDay(until - USUAL_DAYS[by] * DAY_MS)
-  const since = Date.parse(`${from}T00:00:00Z`)
-  if (toDay(since) !== from || toDay(until - DAY_MS) !== to)
-    throw new GatewayError(
-      'input_invalid',
-      'Write days as 2026-11-29, and only days that are in the calendar.',
-    )
+  const since = startOf(from)
   if (since >= until)
     throw new GatewayError('input_invalid', `The first day, ${from}, is after the last, ${to}.`)
   if (until - since > MOST_DAYS * DAY_MS)

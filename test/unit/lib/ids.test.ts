@@ -29,6 +29,12 @@ describe('ids', () => {
       expect(timeOfId(none)).toBeUndefined()
   })
 
+  it('are bounded by a moment that no id can name, too', () => {
+    for (const at of [Date.parse('9999-12-31T00:00:00Z'), 8.64e15])
+      expect(firstIdAt('att', at) > newId('att')).toBe(true)
+    expect(firstIdAt('att', -1) < newId('att', 0)).toBe(true)
+  })
+
   it('of one millisecond differ in their random part only', () => {
     const ids = Array.from({ length: 1000 }, () => newId('rcp', 1_800_000_000_000))
     expect(new Set(ids).size).toBe(1000)
