@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { transform } from 'esbuild'
-import { readManifest, ROOT } from '../package/bundle.ts'
+import { readManifest, ROOT } from '../package/manifest.ts'
 
 const HERE = join(ROOT, 'deploy/image')
 /** Debian 13: what is current and kept until 2030. */
