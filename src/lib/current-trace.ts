@@ -2,13 +2,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** Names of the log's fields. */
-export interface TraceFields {
+interface TraceFields {
   readonly trace_id: string
   readonly span_id: string
 }
 
 export interface CurrentTrace {
-  readonly fields: TraceFields
+  /** None where the trace is not written. */
+  readonly fields?: TraceFields
   /** What was begun in a request and goes on for ever, such as a timer, is none of its trace in the end. */
   readonly isOver?: () => boolean
 }

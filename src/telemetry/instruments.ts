@@ -2,7 +2,7 @@
 // and the alert rules (by a test) are derived from this list. Labels have values from lists of this house: labels.ts.
 
 export interface Instrument {
-  /** `counter` only grows; `level` goes up and down with what begins and ends; `gauge` is read when somebody collects. */
+  /** `counter` only grows; a `level`, which goes up and down with what begins and ends, and a `gauge` are read when somebody collects. */
   readonly kind: 'counter' | 'histogram' | 'level' | 'gauge' | 'observed_counter'
   /** UCUM, as OpenTelemetry writes it: `s`, `By`, `1`, or a noun in braces. */
   readonly unit: string
@@ -33,7 +33,7 @@ export const INSTRUMENTS = {
     kind: 'level',
     unit: '{request}',
     description: 'Requests that are being answered',
-    labels: ['http.request.method', 'url.scheme'],
+    labels: ['http.request.method'],
   },
   'mcp.server.operation.duration': {
     kind: 'histogram',
@@ -212,9 +212,9 @@ export type InstrumentName = keyof typeof INSTRUMENTS
 type OfKind<K extends Instrument['kind']> = {
   [N in InstrumentName]: (typeof INSTRUMENTS)[N]['kind'] extends K ? N : never
 }[InstrumentName]
-export type CounterName = OfKind<'counter' | 'level'>
+export type CounterName = OfKind<'counter'>
 export type HistogramName = OfKind<'histogram'>
-export type ObservedName = OfKind<'gauge' | 'observed_counter'>
+export type ObservedName = OfKind<'gauge' | 'level' | 'observed_counter'>
 
 const PROMETHEUS_UNITS: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LIVE_PATH, READY_PATH } from '../documents/probes.ts'
 import { readTraceparent } from '../doors/http/request.ts'
 import { createRouteLabels, methodLabel, OTHER } from './labels.ts'
-import { secondsSince, type Telemetry } from './port.ts'
+import { createLevel, secondsSince, type Telemetry } from './port.ts'
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -13,6 +13,8 @@ const SCHEME = 'http'
 /** @param routes paths of every door, as labels.ts reads them */
 export function observeHttp(telemetry: Telemetry, handle: Handle, routes: Iterable<string>): Handle {
   const routeLabel = createRouteLabels(routes)
+  const active = createLevel('http.request.method')
+  telemetry.observe('http.server.active_requests', active.read)
   return (req, res) => {
     const path = pathOf(req.url)
     // Probes come every second for ever, and say nothing of how callers fare.
@@ -22,7 +24,7 @@ export function observeHttp(telemetry: Telemetry, handle: Handle, routes: Iterab
     const route = routeLabel(path)
     const place = { 'http.request.method': method, 'url.scheme': SCHEME }
     const request = { ...place, 'http.route': route }
-    telemetry.add('http.server.active_requests', 1, place)
+    active.change(method, 1)
     const span = telemetry.tracing?.start({
       name: `${method} ${route}`,
       kind: 'server',
@@ -31,7 +33,7 @@ export function observeHttp(telemetry: Telemetry, handle: Handle, routes: Iterab
     })
     res.once('close', () => {
       const failure = failureOf(res)
-      telemetry.add('http.server.active_requests', -1, place)
+      active.change(method, -1)
       telemetry.record('http.server.request.duration', secondsSince(started), {
         ...place,
         // Every method at every address would be a series for whoever tries them.

@@ -2,27 +2,30 @@
 // the gateway or its operator named: other hosts are what somebody stored or bought, and theirs to tell.
 import type { Sender, SendFailure, StreamSender } from '../egress/ports.ts'
 import { methodLabel, purposeLabel, statusLabel } from './labels.ts'
-import { type Labels, secondsSince, type Telemetry } from './port.ts'
+import { createLevel, type Labels, secondsSince, type Telemetry } from './port.ts'
 
 type Way = Sender & StreamSender
 
 /** @param knownHosts of providers, in lower case */
 export function observeSender(telemetry: Telemetry, sender: Way, knownHosts: ReadonlySet<string>): Way {
+  const active = createLevel('agent_gateway.egress.purpose')
+  telemetry.observe('agent_gateway.egress.active_requests', active.read)
+
   async function observed<R extends Result>(asked: Asked, send: () => Promise<R>): Promise<R> {
     const started = performance.now()
     const method = methodLabel(asked.method)
-    const purpose = { 'agent_gateway.egress.purpose': purposeLabel(asked.partition) }
-    const labels = { 'http.request.method': method, ...purpose }
+    const purpose = purposeLabel(asked.partition)
+    const labels = { 'http.request.method': method, 'agent_gateway.egress.purpose': purpose }
     const host = asked.url.hostname
     const span = telemetry.tracing?.start({
       name: method,
       kind: 'client',
       labels: { ...labels, ...(knownHosts.has(host) && { 'server.address': host }) },
     })
-    telemetry.add('agent_gateway.egress.active_requests', 1, purpose)
+    active.change(purpose, 1)
     // A sender never throws: what went wrong is in its result.
     const result = await (span ? span.run(send) : send())
-    telemetry.add('agent_gateway.egress.active_requests', -1, purpose)
+    active.change(purpose, -1)
     const ended = endOf(result)
     telemetry.record('http.client.request.duration', secondsSince(started), { ...labels, ...ended })
     span?.label(ended)

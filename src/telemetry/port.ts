@@ -21,7 +21,7 @@ export interface Telemetry {
 
 export interface Tracing {
   /**
-   * Begins a span below the one under way. Undefined where none is needed: the trace is not sampled, or what would be its root is a step
+   * Begins a span below the one under way. Undefined where none is needed: the trace is not written, or what would be its root is a step
    * of housekeeping.
    */
   start(span: SpanStart): OpenSpan | undefined
@@ -46,6 +46,18 @@ export interface OpenSpan {
   label(labels: Labels): void
   /** @param type of the failure: a code, a status, a reason; never a message */
   end(type?: string): void
+}
+
+/** Counts what is under way, by one label: numbers in memory, which cost nothing beside a record of the SDK. */
+export function createLevel(label: string): {
+  change(value: string, by: 1 | -1): void
+  read(): readonly Reading[]
+} {
+  const levels = new Map<string, number>()
+  return {
+    change: (value, by) => void levels.set(value, (levels.get(value) ?? 0) + by),
+    read: () => [...levels].map(([each, value]) => ({ value, labels: { [label]: each } })),
+  }
 }
 
 /** Seconds since a mark of `performance.now()`. */

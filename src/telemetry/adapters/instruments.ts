@@ -1,5 +1,5 @@
 // Makes the instruments of the list, and hands figures to them by name.
-import type { Counter, Histogram, Meter, UpDownCounter } from '@opentelemetry/api'
+import type { Counter, Histogram, Meter } from '@opentelemetry/api'
 import type { Logger } from '../../lib/log.ts'
 import { must } from '../../lib/must.ts'
 import { type Instrument, INSTRUMENTS, type InstrumentName } from '../instruments.ts'
@@ -8,13 +8,12 @@ import type { Telemetry } from '../port.ts'
 type Figures = Pick<Telemetry, 'add' | 'record' | 'observe'>
 
 export function createInstruments(meter: Meter, log: Logger): Figures {
-  const sums = new Map<InstrumentName, Counter | UpDownCounter>()
+  const sums = new Map<InstrumentName, Counter>()
   const histograms = new Map<InstrumentName, Histogram>()
   for (const name of Object.keys(INSTRUMENTS) as InstrumentName[]) {
     const { kind, unit, description, buckets }: Instrument = INSTRUMENTS[name]
     const options = { unit, description }
     if (kind === 'counter') sums.set(name, meter.createCounter(name, options))
-    if (kind === 'level') sums.set(name, meter.createUpDownCounter(name, options))
     if (kind === 'histogram')
       histograms.set(
         name,
@@ -29,10 +28,7 @@ export function createInstruments(meter: Meter, log: Logger): Figures {
     record: (name, value, labels) => must(histograms.get(name), name).record(value, labels),
     observe(name, read) {
       const { kind, unit, description } = INSTRUMENTS[name]
-      const made =
-        kind === 'gauge'
-          ? meter.createObservableGauge(name, { unit, description })
-          : meter.createObservableCounter(name, { unit, description })
+      const made = makeObserved(meter, kind)(name, { unit, description })
       made.addCallback(async (result) => {
         try {
           for (const { value, labels } of await read()) result.observe(value, labels)
@@ -42,4 +38,11 @@ export function createInstruments(meter: Meter, log: Logger): Figures {
       })
     },
   }
+}
+
+function makeObserved(meter: Meter, kind: Instrument['kind']): Meter['createObservableGauge'] {
+  if (kind === 'level') return meter.createObservableUpDownCounter.bind(meter)
+  return kind === 'gauge'
+    ? meter.createObservableGauge.bind(meter)
+    : meter.createObservableCounter.bind(meter)
 }

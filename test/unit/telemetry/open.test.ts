@@ -61,7 +61,7 @@ describe('tracing', () => {
     const server = tracing.start(SERVER)!
     server.run(() => {
       const step = tracing.start(STEP)!
-      step.run(() => expect(currentTrace()!.fields.span_id).toMatch(/^[\da-f]{16}$/))
+      step.run(() => expect(currentTrace()!.fields!.span_id).toMatch(/^[\da-f]{16}$/))
       step.end('timeout')
     })
     server.end()
@@ -91,13 +91,34 @@ describe('tracing', () => {
     }
   })
 
-  it('makes no step of a trace that is not sampled, and still names it for the log', async () => {
+  it.each([
+    ['parentbased_always_on', '00', false],
+    ['parentbased_always_off', '01', true],
+    ['parentbased_traceidratio', '01', true],
+    ['always_on', '00', true],
+    ['always_off', '01', false],
+    // The id decides: this one is the smallest, which every ratio takes.
+    ['traceidratio', '00', true],
+  ] as const)(
+    'with the sampler %s writes a trace whose parent has the flags %s: %s',
+    async (sampler, flags, isWritten) => {
+      const collector = await collect()
+      const traces = { ...otlp(`${collector.url}/v1/traces`), sampler, ratio: 0.0001 }
+      const { telemetry } = await open({ traces })
+      const parent = `00-${'1'.padStart(32, '0')}-${'1'.padStart(16, '0')}-${flags}`
+      telemetry.tracing!.start({ ...SERVER, parent })!.end()
+      await telemetry.close()
+      expect(collector.paths()).toEqual(isWritten ? ['/v1/traces'] : [])
+    },
+  )
+
+  it('makes no span of a trace that is not written', async () => {
     const collector = await collect()
     const { telemetry } = await open(tracesTo(collector, 'traceidratio', 0))
     const server = telemetry.tracing!.start(SERVER)!
     server.run(() => {
       expect(telemetry.tracing!.start(STEP)).toBeUndefined()
-      expect(currentTrace()!.fields.trace_id).toMatch(/^[\da-f]{32}$/)
+      expect(currentTrace()!.fields).toBeUndefined()
     })
     server.end()
     await telemetry.close()
