@@ -43,6 +43,7 @@ const ALL = [
   'scale',
   'overload',
   'soak',
+  'telemetry',
   'start',
 ]
 const { values: options, positionals: wanted } = parseArgs({

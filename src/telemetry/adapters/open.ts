@@ -15,6 +15,9 @@ export interface OpenTelemetry extends Telemetry {
   close(): Promise<void>
 }
 
+/** Where traces alone are written. */
+const NO_FIGURES: Pick<Telemetry, 'add' | 'record' | 'observe'> = { add() {}, record() {}, observe() {} }
+
 /** The last figures are worth no longer wait at the end of a process. */
 const FLUSH_MS = 5000
 
@@ -61,7 +64,8 @@ export async function openTelemetry(
       { instrumentName: 'http.server.request.duration', aggregationCardinalityLimit: 5000 },
     ],
   })
-  const instruments = createInstruments(meters.getMeter('agent-gateway', about.version), log)
+  const instruments =
+    readers.length > 0 ? createInstruments(meters.getMeter('agent-gateway', about.version), log) : NO_FIGURES
   const tracing = traces && (await createTracing(traces, await openTraceExporter(traces, log), resource))
 
   return {
