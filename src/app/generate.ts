@@ -13,7 +13,13 @@ const [bench, chaos] = await Promise.all(
     JSON.parse(await readFile(new URL(`${of}/results.json`, root), 'utf8')),
   ),
 )
-const files = generatedFiles({ tools, variables: configurationVariables(), metrics: metricRows(), bench, chaos })
+const files = generatedFiles({
+  tools,
+  variables: configurationVariables(),
+  metrics: metricRows(),
+  bench,
+  chaos,
+})
 
 for (const folder of ['schemas/json/', 'docs/']) await mkdir(new URL(folder, root), { recursive: true })
 for (const name of await readdir(new URL('schemas/json/', root)))

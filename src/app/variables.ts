@@ -360,13 +360,10 @@ export const Environment = z.object({
     description: 'Port on which Prometheus reads metrics, at `/metrics`. `0` picks a free one and logs it',
     shownDefault: 'unset: none',
   }),
-  GATEWAY_METRICS_HOST: z
-    .string()
-    .optional()
-    .meta({
-      description: 'Address of that listener. Nobody is asked for a key there',
-      shownDefault: '`127.0.0.1`',
-    }),
+  GATEWAY_METRICS_HOST: z.string().optional().meta({
+    description: 'Address of that listener. Nobody is asked for a key there',
+    shownDefault: '`127.0.0.1`',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional().meta({
     description:
       'Collector of OpenTelemetry that traces and metrics are sent to: `http://127.0.0.1:4318`, below which `/v1/traces` and `/v1/metrics` are',
