@@ -1,7 +1,5 @@
 // `agent-gateway run`: an unmodified program from its start to the summary, against a running gateway.
-import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, readdir, symlink, watch, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { mkdtemp, readFile, readdir, watch, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -51,9 +49,6 @@ const liveRuns = async () => {
 async function runFolderMade(): Promise<void> {
   for await (const { filename } of watch(folder)) if (filename?.startsWith('agent-gateway-run-')) return
 }
-
-const BUBBLEWRAP = '--unshare-net --unshare-pid --bind / / -- true'.split(' ')
-const hasBubblewrap = spawnSync('bwrap', BUBBLEWRAP).status === 0
 
 // Each starts the whole command line from source, which a busy machine takes its time for.
 describe('agent-gateway run', () => {
@@ -260,64 +255,6 @@ describe('agent-gateway run', () => {
     await first.ended
     expect(first.stderr()).toContain('This proxy belongs to another run.')
   })
-
-  it.runIf(hasBubblewrap)(
-    'leaves a program in a sandbox its own door, and no other, no socket, no key, no data and no setting of the kernel',
-    async () => {
-      // No sandbox shows the folder for temporary files.
-      const shown = await mkdtemp(join(process.cwd(), 'node_modules', '.run-'))
-      const { capability } = await gateway.grant({ secret: SECRET, credential: { label: 'shown' } })
-      await mkdir(join(shown, 'data'))
-      await symlink(join(shown, 'data'), join(shown, 'link'))
-      await writeFile(join(shown, 'data', 'file'), '')
-      await writeFile(join(shown, 'agent.cap'), capability)
-      const agent = createServer((socket) => socket.end('agent'))
-      await new Promise<void>((resolve) => agent.listen(join(shown, 'agent.sock'), resolve))
-      const ownEnv = { ...env, TMPDIR: shown, GATEWAY_DATA_DIR: join(shown, 'link') }
-      const start = ['run', '--sandbox', '--capability-file', join(shown, 'agent.cap')]
-      const first = startCli(
-        [...start, ...node(`console.log('started'); setInterval(() => {}, 1000)`)],
-        ownEnv,
-      )
-      try {
-        await first.until('stdout', /started/)
-        const program = `
-          import { accessSync, constants, readFileSync, readdirSync } from 'node:fs'
-          import { connect } from 'node:net'
-          const shown = ${JSON.stringify(shown)}
-          const reason = (read) => { try { return read() } catch (thrown) { return thrown.code } }
-          const doors = [shown, '/tmp'].flatMap((folder) => readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith('door.sock')))
-          const { status } = await fetch(${JSON.stringify(gateway.url('/sandboxed'))})
-          console.log(JSON.stringify({
-            status,
-            doors: doors.length,
-            data: readdirSync(shown + '/data'),
-            key: reason(() => readFileSync(shown + '/agent.cap', 'utf8')),
-            kernel: ['/proc/sys/kernel/core_pattern', '/sys/fs/cgroup'].map((path) => reason(() => accessSync(path, constants.W_OK)) === undefined),
-            socket: await new Promise((resolve) => connect(shown + '/agent.sock').on('data', String).on('end', () => resolve('reached')).on('error', ({ code }) => resolve(code))),
-          }))`
-        const ended = await runCli([...start, ...node(program)], ownEnv)
-        expect({ ...JSON.parse(ended.stdout || '{}'), stderr: ended.stderr }).toMatchObject({
-          status: 200,
-          doors: 1,
-          data: [],
-          key: 'EACCES',
-          kernel: [false, false],
-          socket: expect.stringMatching(/^E/),
-        })
-        expect(gateway.upstream.requests.at(-1)!.headers).toContainEqual([
-          'authorization',
-          `Bearer ${SECRET}`,
-        ])
-      } finally {
-        first.kill('SIGTERM')
-        await first.ended
-        await new Promise((resolve) => agent.close(resolve))
-        expect((await readdir(shown)).sort()).toEqual(['agent.cap', 'data', 'link'])
-        await removeFolder(shown)
-      }
-    },
-  )
 
   it('prints the variables of the proxy of a gateway, which a shell takes as they are', async () => {
     const withProxy = await startTestGateway({ env: { GATEWAY_PROXY_PORT: '0' } })

@@ -14,6 +14,7 @@ const SOURCES = [
   { folder: 'docs/guides', files: /\.md$/ },
   { folder: 'docs/design', files: /\.md$/ },
   { folder: 'deploy', files: /^README\.md$/ },
+  { folder: 'deploy/monitoring', files: /^README\.md$/ },
   { folder: 'examples', files: /\.(?:md|ts|py)$/ },
   { folder: 'examples/frameworks', files: /\.(?:ts|py)$/ },
 ] as const
@@ -23,6 +24,7 @@ const SLUGS: Readonly<Record<string, string>> = {
   'README.md': 'start',
   'SECURITY.md': 'report-a-weakness',
   'deploy/README.md': 'deploy',
+  'deploy/monitoring/README.md': 'monitoring',
   'examples/README.md': 'examples',
   'docs/outcomes.md': 'outcomes-compared',
 }
@@ -32,6 +34,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'README.md': 'Start here',
   'SECURITY.md': 'Report a weakness',
   'deploy/README.md': 'Images and manifests',
+  'deploy/monitoring/README.md': 'Dashboard and alerts',
 }
 
 /** @param out folder of the built site */

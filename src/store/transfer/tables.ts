@@ -46,6 +46,7 @@ export const TABLE_FATES: Readonly<Record<string, Carried | Left>> = {
   receipt_withdrawals: carried,
   payment_claims: carried,
   claim_results: carried,
+  claim_closures: carried,
   payer_totals: carried,
   settlement_counters: carried,
   settlement_takes: carried,
