@@ -440,7 +440,7 @@ describe('the commands of all pages', () => {
     /^npm ci && npm (?:start|test)$/,
     // A person decides in a browser meanwhile: test/long/cli-login.test.ts.
     /^npx agent-gateway log(?:in|out)$/,
-    // They ask a service on the internet, for a program of the reader's: test/flow/cli-run.test.ts, cli-run-policy.test.ts.
+    // They ask a service on the internet, for a program of the reader's: test/long/cli-run.test.ts, cli-run-policy.test.ts.
     /^(?:agent-gateway run --(?:credential openai|dry-run --summary)|eval "\$\(agent-gateway env) /,
     // A quarter of an hour, and root: one fault of it and its checks are test/long/chaos.test.ts.
     /^npm run chaos /,
