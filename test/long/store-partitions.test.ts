@@ -14,6 +14,7 @@ import {
   type Period,
 } from '../../src/store/postgres/partitions/layout.ts'
 import { TRY_LOCK, UNLOCK } from '../../src/store/postgres/partitions/session.ts'
+import { openPostgresSource } from '../../src/store/transfer/postgres-source.ts'
 import { runCli } from '../support/cli.ts'
 import {
   addAccount,
@@ -160,6 +161,20 @@ describe('a table that is divided while calls go on', () => {
       expect(
         await place.query(`SELECT has_table_privilege('partitions_reader', '${table}', 'SELECT') AS may`),
       ).toEqual([{ may: true }])
+  })
+
+  it('is read by a backup as one that is whole is', async () => {
+    const source = await openPostgresSource({ url: place.config.databaseUrl! })
+    try {
+      for (const table of PARTITIONED_TABLES) {
+        let lines = 0
+        for await (const piece of source.rowsOf(table)) lines += piece.toString('latin1').split('\n').length - 1
+        const [row] = await place.query(`SELECT count(*)::int AS rows FROM ${table}`)
+        expect({ table, rows: lines }).toEqual({ table, rows: row!['rows'] })
+      }
+    } finally {
+      await source.close()
+    }
   })
 
   it('takes rows by their time', async () => {
