@@ -168,7 +168,8 @@ describe('a table that is divided while calls go on', () => {
     try {
       for (const table of PARTITIONED_TABLES) {
         let lines = 0
-        for await (const piece of source.rowsOf(table)) lines += piece.toString('latin1').split('\n').length - 1
+        for await (const piece of source.rowsOf(table))
+          lines += piece.toString('latin1').split('\n').length - 1
         const [row] = await place.query(`SELECT count(*)::int AS rows FROM ${table}`)
         expect({ table, rows: lines }).toEqual({ table, rows: row!['rows'] })
       }
