@@ -1,6 +1,6 @@
 // The gateway and its command line, bundled once a run of the long tests: a process that starts from the bundle reads some dozens of files
 // in place of more than a thousand, and takes little more than half the CPU time. Hundreds of them are started there.
-import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,6 +39,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-programs-'))
   mkdirSync(join(folder, 'dist'))
   for (const path of AT_ROOT) symlinkSync(join(root, path), join(folder, path))
+  // As a build has them, beside the code.
+  cpSync(join(root, 'src/data/files'), join(folder, 'dist'), { recursive: true })
   // Not for those who only ask where a program is.
   const { build, stop } = await import('esbuild')
   await build({
