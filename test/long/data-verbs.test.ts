@@ -100,7 +100,8 @@ describe.each(ENGINES)('from a gateway on %s', (engine) => {
   let seeded: Awaited<ReturnType<typeof seed>>
   let backup: string
   beforeAll(async () => {
-    world = await createWorld({ engine })
+    // Enough for whatever callers spend until the backup is made.
+    world = await createWorld({ engine, env: { GATEWAY_SERVICE_KEY_CREDITS: '1000000' } })
     worlds.push(world)
     seeded = await seed(world)
     gateway = seeded.gateway
