@@ -9,7 +9,8 @@ import { isCidr } from '../lib/cidr.ts'
 import { readPaymentAssets, readRpcUrls } from './chain-variables.ts'
 import { readSmtp } from './smtp-variables.ts'
 import { readTelemetry } from './telemetry-variables.ts'
-import { Environment, isHttpUrl } from './variables.ts'
+import { isHttpUrl } from './variable-forms.ts'
+import { Environment } from './variables.ts'
 
 /** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
 export const EXIT_CONFIG = 78

@@ -5,7 +5,7 @@ import { tools } from '../../tools/index.ts'
 import { generatedFiles } from '../documents/generated.ts'
 import { withSources } from '../documents/pages.ts'
 import { metricRows } from '../telemetry/instruments.ts'
-import { configurationVariables } from './variables.ts'
+import { configurationVariables } from './documented-variables.ts'
 
 const root = new URL('../../', import.meta.url)
 const [bench, chaos] = await Promise.all(

@@ -4,47 +4,12 @@ import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
 import { ROBOTS_POLICIES } from '../../schemas/sources.ts'
 import { SETTLE_WITHOUT_KEY } from '../core/config.ts'
-import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { UNKNOWN_HOSTS } from '../doors/proxy/ports.ts'
 import { parseToken } from '../lib/tokens.ts'
 import { hasUserinfo } from './addresses.ts'
 import { byChain } from './by-chain.ts'
 import { SAMPLERS } from './telemetry-variables.ts'
-
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter(Boolean),
-  )
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
-/** Deeper than 256 blocks nothing is replaced. */
-const toDepth = (blocks: string) => (Number(blocks) <= 256 ? Number(blocks) : undefined)
-const flag = z
-  .enum(['0', '1'], { error: 'must be 0 or 1' })
-  .default('0')
-  .transform((value) => value === '1')
-const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .transform((text) => text.replace(/\/+$/, ''))
-
-export const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
-/** A host name without a port, as it stands in consent records. */
-const AllowedName = z
-  .string()
-  .max(253)
-  .regex(
-    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
-    'must be a host name in lower-case ASCII, without a port',
-  )
+import { AllowedName, flag, httpUrl, integer, list, toDepth } from './variable-forms.ts'
 
 export const Environment = z.object({
   PORT: integer(0, 65535)
@@ -432,39 +397,3 @@ export const Environment = z.object({
 
 /** Every name of the fixed list, hooks of tests included. */
 export const CONFIGURATION_NAMES: readonly string[] = Object.keys(Environment.shape)
-
-/** One row of docs/configuration.md, in Markdown. */
-export interface ConfigurationVariable {
-  readonly name: string
-  readonly default: string
-  readonly description: string
-}
-
-/** Every variable that the gateway reads, in the order of the schema; hooks of tests are left out. */
-export function configurationVariables(): ConfigurationVariable[] {
-  const listed = Object.entries(Environment.shape).flatMap(([name, schema]) => {
-    const { testHook, shownDefault, description = '' } = schema.meta() ?? {}
-    if (testHook === true) return []
-    return { name, default: String(shownDefault ?? defaultInWords(schema.parse(undefined))), description }
-  })
-  return [...listed, ...OTHER_VARIABLES]
-}
-
-const defaultInWords = (value: unknown): string =>
-  Array.isArray(value) ? 'none' : `\`${typeof value === 'boolean' ? Number(value) : String(value)}\``
-
-/** The schema holds neither: one has any number of names, the other is read by Node itself. */
-const OTHER_VARIABLES: readonly ConfigurationVariable[] = [
-  {
-    name: 'GATEWAY_RPC_<chain id>',
-    default: 'chains of the sandbox',
-    description:
-      'JSON-RPC endpoint of a chain, for settling and for proof on chain: `GATEWAY_RPC_8453`, `GATEWAY_RPC_84532`. USDC is known ' +
-      `on ${KNOWN_CHAIN_IDS.join(', ')}; other chains need an entry in \`GATEWAY_PAYMENT_ASSETS\``,
-  },
-  {
-    name: 'NODE_EXTRA_CA_CERTS',
-    default: 'unset',
-    description: 'File with further authorities for outbound TLS',
-  },
-]

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../../../src/app/config.ts'
 import { describeUnknownVariables } from '../../../src/app/unknown-variables.ts'
-import { configurationVariables } from '../../../src/app/variables.ts'
+import { configurationVariables } from '../../../src/app/documented-variables.ts'
 
 const root = new URL('../../../deploy/', import.meta.url).pathname
 const read = (path: string) => readFileSync(root + path, 'utf8')
