@@ -3,6 +3,7 @@
 // both sides, which is how a gateway runs unless told otherwise, and no line on either. `node bench/egress.ts`
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { issueCapability } from './capability.ts'
 import { newToken } from '../src/lib/tokens.ts'
 import { preload } from './preload.ts'
 import {
@@ -53,7 +54,7 @@ try {
   const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({
     path: '/v1/egress/fetch',
     method: 'POST',
-    headers: { ...json, authorization: `Bearer ${await issueCapability(server.url)}` },
+    headers: { ...json, authorization: `Bearer ${await issueCapability(server, operatorKey, HOST)}` },
     body,
   })
 
@@ -174,29 +175,4 @@ function report(
       (row.p50 - baseOf(at).p50).toFixed(2),
     ]),
   )
-}
-
-async function issueCapability(url: string): Promise<string> {
-  const post = async (path: string, body: unknown) => {
-    const answer = await fetch(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorKey}` },
-      body: JSON.stringify(body),
-    })
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Record<string, string>
-  }
-  const scope = { hosts: [HOST], path_prefixes: ['/v1'], methods: ['GET'] }
-  const credential = await post('/v1/egress/credentials', {
-    provider: 'custom',
-    label: 'bench',
-    secret: 'bench-secret-bench-secret',
-    ...scope,
-  })
-  const issued = await post('/v1/egress/capabilities', {
-    credential_id: credential['credential_id'],
-    ttl_seconds: 86_400,
-    ...scope,
-  })
-  return issued['capability']!
 }

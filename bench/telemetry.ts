@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { freePort } from '../test/support/free-port.ts'
+import { issueCapability } from './capability.ts'
 import { newToken } from '../src/lib/tokens.ts'
 import {
   closedLoop,
@@ -74,7 +75,7 @@ try {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        authorization: `Bearer ${await issueCapability(server.url)}`,
+        authorization: `Bearer ${await issueCapability(server, operatorKey, HOST)}`,
       },
       body: JSON.stringify({ method: 'GET', url: `https://${HOST}:${port}/v1/items` }),
     }
@@ -114,29 +115,4 @@ try {
   collector.closeAllConnections()
   collector.close()
   await behind.close()
-}
-
-async function issueCapability(url: string): Promise<string> {
-  const post = async (path: string, body: unknown) => {
-    const answer = await fetch(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorKey}` },
-      body: JSON.stringify(body),
-    })
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Record<string, string>
-  }
-  const scope = { hosts: [HOST], path_prefixes: ['/v1'], methods: ['GET'] }
-  const credential = await post('/v1/egress/credentials', {
-    provider: 'custom',
-    label: 'bench',
-    secret: 'bench-secret-bench-secret',
-    ...scope,
-  })
-  const issued = await post('/v1/egress/capabilities', {
-    credential_id: credential['credential_id'],
-    ttl_seconds: 86_400,
-    ...scope,
-  })
-  return issued['capability']!
 }
