@@ -1,41 +1,29 @@
 // `agent-gateway run` under a policy, and the policy that a dry run suggests.
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
-import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { nodeProgram } from '../support/programs.ts'
-import { removeFolder } from '../support/remove-folder.ts'
+import { type RunCommand, startRunCommand } from '../support/run-command.ts'
 
 const SECRET = 'real-secret-0123456789abcdef'
 
 // Each starts the whole command line from source, which a busy machine takes its time for.
 describe('a policy of a run', () => {
+  let command: RunCommand
   let gateway: TestGateway
   let folder: string
-  let env: Record<string, string>
+  let env: RunCommand['env']
   let host: string
   beforeAll(async () => {
-    gateway = await startTestGateway()
-    folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+    command = await startRunCommand()
+    ;({ gateway, folder, env } = command)
     host = `${UPSTREAM_HOST}:${gateway.upstream.port}`
     await gateway.grant({ secret: SECRET, credential: { label: 'upstream' } })
-    env = {
-      GATEWAY_BASE_URL: gateway.baseUrl,
-      GATEWAY_OPERATOR_KEY: gateway.operatorKey,
-      GATEWAY_DATA_DIR: join(folder, 'data'),
-      GATEWAY_EGRESS_PORTS: gateway.env['GATEWAY_EGRESS_PORTS']!,
-      GATEWAY_DNS_SERVERS: gateway.env['GATEWAY_DNS_SERVERS']!,
-      TMPDIR: folder,
-      HOME: folder,
-    }
   })
-  afterAll(async () => {
-    await gateway.close()
-    await removeFolder(folder)
-  })
+  afterAll(() => command.close())
 
   const node = (...paths: string[]) => [
     '--',

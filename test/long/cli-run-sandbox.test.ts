@@ -1,34 +1,24 @@
 // A program in a sandbox of bubblewrap, which .ci/install-programs installs: a machine without it fails this, and skips nothing.
 import { mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.ts'
-import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { type TestGateway } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
+import { type RunCommand, startRunCommand } from '../support/run-command.ts'
 
 const SECRET = 'real-secret-0123456789abcdef'
 
+let command: RunCommand
 let gateway: TestGateway
-let folder: string
-let env: Record<string, string>
+let env: RunCommand['env']
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
-  folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
-  env = {
-    GATEWAY_BASE_URL: gateway.baseUrl,
-    GATEWAY_OPERATOR_KEY: gateway.operatorKey,
-    GATEWAY_EGRESS_PORTS: gateway.env['GATEWAY_EGRESS_PORTS']!,
-    GATEWAY_DNS_SERVERS: gateway.env['GATEWAY_DNS_SERVERS']!,
-    HOME: folder,
-  }
+  command = await startRunCommand()
+  ;({ gateway, env } = command)
 })
-afterAll(async () => {
-  await gateway.close()
-  await removeFolder(folder)
-})
+afterAll(() => command.close())
 
 const node = (program: string) => ['--', process.execPath, '--input-type=module', '-e', program]
 

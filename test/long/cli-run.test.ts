@@ -1,40 +1,28 @@
 // `agent-gateway run`: an unmodified program from its start to the summary, against a running gateway.
-import { mkdtemp, readFile, readdir, watch, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, readdir, watch, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { sendConnect } from '../support/proxy-client.ts'
 import { nodeClients, nodeProgram, runNode } from '../support/programs.ts'
-import { removeFolder } from '../support/remove-folder.ts'
+import { type RunCommand, startRunCommand } from '../support/run-command.ts'
 import { serveWebSockets } from '../support/websocket.ts'
 
 const SECRET = 'real-secret-0123456789abcdef'
 
+let command: RunCommand
 let gateway: TestGateway
 let folder: string
-let env: Record<string, string>
+let env: RunCommand['env']
 let credentialId: string
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
-  folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+  command = await startRunCommand()
+  ;({ gateway, folder, env } = command)
   ;({ credentialId } = await gateway.grant({ secret: SECRET, credential: { label: 'upstream' } }))
-  env = {
-    GATEWAY_BASE_URL: gateway.baseUrl,
-    GATEWAY_OPERATOR_KEY: gateway.operatorKey,
-    GATEWAY_DATA_DIR: join(folder, 'data'),
-    GATEWAY_EGRESS_PORTS: gateway.env['GATEWAY_EGRESS_PORTS']!,
-    GATEWAY_DNS_SERVERS: gateway.env['GATEWAY_DNS_SERVERS']!,
-    TMPDIR: folder,
-    HOME: folder,
-  }
 })
-afterAll(async () => {
-  await gateway.close()
-  await removeFolder(folder)
-})
+afterAll(() => command.close())
 
 const node = (program: string) => ['--', process.execPath, '--input-type=module', '-e', program]
 const summaryIn = async (file: string) => JSON.parse(await readFile(file, 'utf8'))

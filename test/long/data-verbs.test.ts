@@ -112,7 +112,7 @@ describe.each(ENGINES)('from a gateway on %s', (engine) => {
   })
 
   it('a backup is made while calls go on, and is one moment of them', async () => {
-    const load = { isDone: false, calls: 0 }
+    const load = { isDone: false, calls: 0, grants: 0 }
     const callers = times(8, async () => {
       while (!load.isDone) {
         const { status } = await gateway.fetch(seeded.capability, { url: world.url('/load'), method: 'GET' })
@@ -120,18 +120,19 @@ describe.each(ENGINES)('from a gateway on %s', (engine) => {
       }
     })
     const grants = (async () => {
-      while (!load.isDone)
-        await gateway.rest('POST', '/v1/credits/grant', {
-          account_id: (await gateway.rest('GET', '/v1/credits')).body.account_id,
-          amount: 50,
-          reference: `more-${load.calls}`,
-        })
+      while (!load.isDone) {
+        const { account_id } = (await gateway.rest('GET', '/v1/credits')).body
+        const grant = { account_id, amount: 50, reference: `more-${load.grants}` }
+        const { status } = await gateway.rest('POST', '/v1/credits/grants', grant)
+        if (status === 201) load.grants++
+      }
     })()
     const made = await run(['backup', '--out', backup, '--json'], world.env)
     load.isDone = true
     await Promise.all([...callers, grants])
     expect([made.code, made.said]).toEqual([0, expect.stringContaining('"sha256"')])
     expect(load.calls).toBeGreaterThan(0)
+    expect(load.grants).toBeGreaterThan(0)
     expect(await readdir(world.dataDir)).not.toContainEqual(expect.stringMatching(/\.part$/))
     // No key and no secret, whatever the compression hides.
     for (const name of KEY_FILES) {
