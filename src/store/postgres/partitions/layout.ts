@@ -16,7 +16,7 @@ export interface Layout {
   readonly prefix: IdPrefix
   /** What the table itself has: each is unique over all pieces, or not unique. */
   readonly indexes: readonly string[]
-  /** Indexes that are unique in a table that is whole, and the ones that take their place: `[unique, otherwise the same]`. */
+  /** `unique`: an index of the table while it is whole, by its name; `name`: the one on the same columns that takes its place and is not unique. */
   readonly replaced: readonly { readonly unique: string; readonly name: string; readonly on: string }[]
   /** Whether a piece may be taken away. Balances are sums of the ledger: all of it stays. */
   readonly mayLeave: boolean

@@ -7,7 +7,7 @@ const ONCE = `(NEW.kind = 'grant' OR NEW.kind = 'purchase') AND NEW.amount > 0`
 
 // A grant that is there already is left out, as ON CONFLICT DO NOTHING leaves it out of a table that is whole. A purchase is refused.
 // A purchase is known by its reference alone; a grant by its account, too.
-const FUNCTION = `CREATE OR REPLACE FUNCTION ledger_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+const FUNCTION = `CREATE OR REPLACE FUNCTION ledger_once() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE added BIGINT; BEGIN
   IF NEW.kind = 'purchase' THEN
     EXECUTE format('INSERT INTO %I.ledger_references (kind, reference, account) VALUES ($1, $2, '''')', TG_TABLE_SCHEMA)
       USING NEW.kind, NEW.reference;
@@ -17,7 +17,7 @@ const FUNCTION = `CREATE OR REPLACE FUNCTION ledger_once() RETURNS trigger LANGU
     USING NEW.kind, NEW.reference, NEW.account;
   GET DIAGNOSTICS added = ROW_COUNT;
   RETURN CASE WHEN added = 1 THEN NEW END;
-END $$`.replace(' BEGIN', ' DECLARE added BIGINT; BEGIN')
+END $$`
 
 const TABLE = `CREATE TABLE IF NOT EXISTS ledger_references (
   kind TEXT NOT NULL,
