@@ -1,18 +1,16 @@
 // The HTTP listener: bound before anything else, so that generated documents know its port, and closed with patience.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Addresses, Config } from '../core/config.ts'
 import { refuseMalformed } from '../doors/http/malformed.ts'
 import { answerProbe, STARTING } from '../doors/http/probes.ts'
 import { receiveUpgrade } from '../doors/http/upgrade.ts'
+import { type Bound, listenAt } from './acceptors.ts'
 import type { Upgrades } from './doors.ts'
 import type { Lifetime } from './lifetime.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const IDLE_CHECK_MS = 50
-/** Connections that wait to be accepted: of 512, as many as Node has, those that come at once beyond it begin again a second later. */
-const BACKLOG = 4096
 
 /**
  * Bounds on the arrival of a request: a sender that dribbles holds a connection and what it sent so far. Node looks for
@@ -71,14 +69,14 @@ export async function openListener(
     server.timeout = silence
     return server
   }
-  const servers = await listenAt(addressesAt(config.host), config.port, openServer)
+  const places = await listenAtAll(addressesAt(config.host), config.port, openServer)
   const drainAll = async (deadlineMs: number) => {
-    await Promise.all(servers.map((server) => drain(server, deadlineMs, upgraded)))
+    await Promise.all(places.map((place) => drain(place, deadlineMs, upgraded)))
   }
   lifetime.onClose(() => drainAll(0))
-  const port = portOf(servers[0])
+  const [{ port }] = places
   const addresses = addressesOf(config, port)
-  for (const server of servers) server.on('clientError', refuseMalformed(addresses.baseUrl))
+  for (const { server } of places) server.on('clientError', refuseMalformed(addresses.baseUrl))
   return {
     addresses,
     port,
@@ -88,6 +86,10 @@ export async function openListener(
     },
     drain: drainAll,
   }
+}
+
+interface Place extends Bound {
+  readonly server: Server
 }
 
 /** A browser takes either loopback for `localhost`, so whoever held the other one would be handed what is meant for this gateway. */
@@ -102,30 +104,29 @@ const FREE_PORT_TRIES = 20
  * there is another.
  * @throws the error of the first address that cannot be had; nothing is left listening
  */
-async function listenAt(
+async function listenAtAll(
   [first, ...others]: readonly [string, ...string[]],
   port: number,
   openServer: () => Server,
-): Promise<readonly [Server, ...Server[]]> {
+): Promise<readonly [Place, ...Place[]]> {
   for (let tries = 1; ; tries++) {
-    const servers: Server[] = []
+    const places: Place[] = []
     let missing: unknown
     try {
       for (const address of [first, ...others]) {
         const server = openServer()
         try {
-          await listen(server, servers[0] ? portOf(servers[0]) : port, address)
-          servers.push(server)
+          places.push({ server, ...(await listenAt(server, places[0]?.port ?? port, address)) })
         } catch (thrown) {
           if (!isMissing(thrown)) throw thrown
           missing ??= thrown
         }
       }
-      const [bound, ...more] = servers
+      const [bound, ...more] = places
       if (bound) return [bound, ...more]
       throw missing
     } catch (thrown) {
-      await Promise.all(servers.map((server) => drain(server, 0)))
+      await Promise.all(places.map((place) => drain(place, 0)))
       if (port !== 0 || codeOf(thrown) !== 'EADDRINUSE' || tries === FREE_PORT_TRIES) throw thrown
     }
   }
@@ -136,8 +137,6 @@ const codeOf = (thrown: unknown) =>
 
 /** The machine has no such address, or nothing of its family. Somebody else who listens there is another matter. */
 const isMissing = (thrown: unknown) => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(thrown) ?? '')
-
-const portOf = (server: Server) => (server.address() as AddressInfo).port
 
 /** A process that is starting is alive: whoever ends it for being slow makes it start again. */
 function refuseUntilReady(req: IncomingMessage, res: ServerResponse): void {
@@ -151,23 +150,13 @@ function addressesOf(config: Config, port: number): Addresses {
   return { baseUrl, siteUrl: config.siteUrl ?? baseUrl, mcpUrl: config.mcpUrl ?? `${baseUrl}/mcp` }
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, BACKLOG, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
 async function drain(
-  server: Server,
+  { server, close }: Place,
   deadlineMs: number,
   upgraded: ReadonlySet<Duplex> = new Set(),
 ): Promise<void> {
   if (!server.listening) return
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const closed = close()
   const deadline = setTimeout(() => {
     server.closeAllConnections()
     for (const socket of upgraded) socket.destroy()

@@ -1,7 +1,6 @@
 // Composition of the gateway's own proxy: who a program is, what it holds, and where the door listens.
 import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { authenticate, type AuthenticationStore } from '../core/authenticate.ts'
 import { GatewayError } from '../core/errors.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
@@ -16,6 +15,7 @@ import { coversHost } from '../egress/scope.ts'
 import { openInstallationAuthority } from '../interception/roots.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Store } from '../store/ports.ts'
+import { listenAt, listenAtPath, type Listening } from './acceptors.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Platform } from './platform.ts'
 import { createOutside } from './proxy-outside.ts'
@@ -78,7 +78,7 @@ export async function openProxy(
     }
   }
 
-  const open = async (where: { port: number; host: string } | { path: string }) => {
+  const open = async <B extends Listening>(listen: (server: Server) => Promise<B>): Promise<B> => {
     const door = createProxyDoor({
       identify,
       authority,
@@ -88,19 +88,23 @@ export async function openProxy(
       baseUrl: parts.addresses.baseUrl,
       now,
     })
-    await listen(door.server, where)
-    lifetime.onClose(() => door.close())
-    return door.server
+    const listening = await listen(door.server)
+    lifetime.onClose(async () => {
+      const gone = listening.close()
+      await door.close()
+      await gone
+    })
+    return listening
   }
   if (socket !== undefined) {
     // A socket that a killed process left behind is nobody's; the data directory has one owner.
     await rm(socket, { force: true })
-    await open({ path: socket })
+    await open((server) => listenAtPath(server, socket))
     await chmod(socket, 0o600)
   }
   if (port === undefined) return undefined
-  const server = await open({ port, host: '127.0.0.1' })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const bound = await open((server) => listenAt(server, port, '127.0.0.1'))
+  return `http://127.0.0.1:${bound.port}`
 }
 
 /**
@@ -144,12 +148,3 @@ function renewEvery(everyMs: number, renew: () => Promise<void>, log: Logger): (
   timer.unref()
   return () => clearInterval(timer)
 }
-
-const listen = (server: Server, where: { port: number; host: string } | { path: string }) =>
-  new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(where, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })

@@ -1,5 +1,5 @@
 import { createServer, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { createLifetime, type Lifetime } from '../../../src/app/lifetime.ts'
@@ -21,13 +21,40 @@ const statusAt = (host: string, port: number) =>
     () => 'nobody',
   )
 
+const CROWD = 128
+
+/** A caller with a connection of its own. */
+function arrive(port: number): { readonly socket: Socket; readonly answered: Promise<string> } {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  const answered = new Promise<string>((resolve, reject) => {
+    socket.once('data', (head) => resolve(head.toString('latin1', 9, 12)))
+    socket.once('error', reject)
+  })
+  return { socket, answered }
+}
+
+function countTurns(): { end(): number } {
+  let turns = 0
+  let next = setImmediate(function turn() {
+    turns++
+    next = setImmediate(turn)
+  })
+  return {
+    end() {
+      clearImmediate(next)
+      return turns
+    },
+  }
+}
+
 const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'listen' })
 
 /** Lets `::1` be what another machine has there, as often as the codes say; afterwards it is as it is. */
 function failAtIpv6(...codes: string[]): void {
   const listen = Server.prototype.listen
   vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
-    const code = args[1] === '::1' ? codes.shift() : undefined
+    const code = (args[0] as ListenOptions).host === '::1' ? codes.shift() : undefined
     if (code === undefined) return Reflect.apply(listen, this, args)
     queueMicrotask(() => this.emit('error', systemError(code)))
     return this
@@ -95,6 +122,57 @@ describe('the listener', () => {
       expect(await Promise.all(LOOPBACKS.map((host) => statusAt(host, port)))).toEqual([503, 'nobody'])
     },
   )
+
+  it('takes on many connections in a turn of the event loop', async () => {
+    const { port } = await open()
+    const turns = countTurns()
+    const arrivals = Array.from({ length: CROWD }, () => arrive(port))
+    await Promise.all(arrivals.map(({ answered }) => answered))
+    // Of one socket it would be one a turn.
+    expect(turns.end()).toBeLessThan(CROWD / 2)
+    for (const { socket } of arrivals) socket.destroy()
+  })
+
+  it('waits, when it is drained, for calls on connections of each of its sockets', async () => {
+    const listener = await open()
+    let finish: () => void = () => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const arrivals = Array.from({ length: CROWD }, () => arrive(listener.port))
+    let calls = 0
+    await new Promise<void>((resolve) => {
+      listener.serve((_, res) => {
+        if (++calls === CROWD) resolve()
+        void finished.then(() => res.end('done'))
+      })
+    })
+    const drained = listener.drain(60_000)
+    finish()
+    expect(await Promise.all(arrivals.map(({ answered }) => answered))).toEqual(Array(CROWD).fill('200'))
+    await drained
+    expect(await Promise.all(Array.from({ length: 50 }, () => statusAt('127.0.0.1', listener.port)))).toEqual(
+      Array(50).fill('nobody'),
+    )
+  })
+
+  it('does not share its port with a second gateway', async () => {
+    const { port } = await open()
+    await expect(open({ PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect(await statusAt('127.0.0.1', port)).toBe(503)
+  })
+
+  it('listens with one socket where the system shares no ports', async () => {
+    const listen = NetServer.prototype.listen
+    vi.spyOn(NetServer.prototype, 'listen').mockImplementation(function (
+      this: NetServer,
+      ...args: unknown[]
+    ) {
+      if (!(args[0] as ListenOptions).reusePort) return Reflect.apply(listen, this, args)
+      queueMicrotask(() => this.emit('error', systemError('ENOTSUP')))
+      return this
+    })
+    const { port } = await open()
+    expect(await Promise.all(LOOPBACKS.map((host) => statusAt(host, port)))).toEqual([503, 503])
+  })
 
   it('does not start at an address that the machine does not have', async () => {
     await expect(
