@@ -31,6 +31,8 @@ const KEY = 'sk_live_8fQ2vXzr7KpLw3TnYb5MdJcHs6GaUe9R'
 const ROUNDS = 5
 const REQUESTS = 400
 const CONNECTIONS = 100
+/** Programs that are busy at once. */
+const TOGETHER = 16
 const EVENTS = 20
 const IDLE = 256
 /** What one capability, and one account, may have under way. */
@@ -87,14 +89,21 @@ try {
   }
   const textOf = (way: Way, path: string) => `GET ${path} HTTP/1.1\r\nHost: ${way.host}:${port}\r\n\r\n`
 
-  async function keptAlive(way: Way, requests: number): Promise<Measured> {
-    const socket = await connect(way)
-    const measured = await measure(gateway, requests, async () => {
-      const { status } = await exchange(socket, textOf(way, '/items'))
-      if (status !== 200) throw new Error(`${way.name}: answered with ${status}`)
-    })
-    socket.destroy()
-    return measured
+  /** @param clients that each wait for their answer before they ask again */
+  async function keptAlive(way: Way, requests: number, clients: number): Promise<Measured> {
+    const sockets = await Promise.all(Array.from({ length: clients }, () => connect(way)))
+    const before = cpuSeconds(gateway.pid)
+    const latencies = await Promise.all(
+      sockets.map((socket) =>
+        timed(requests, async () => {
+          const { status } = await exchange(socket, textOf(way, '/items'))
+          if (status !== 200) throw new Error(`${way.name}: answered with ${status}`)
+        }),
+      ),
+    )
+    const cpuMs = ((cpuSeconds(gateway.pid) - before) * 1000) / (requests * clients)
+    for (const socket of sockets) socket.destroy()
+    return { cpuMs, p50: median(latencies.flat()) }
   }
   const anew = (way: Way, connections: number): Promise<Measured> =>
     measure(gateway, connections, async () => {
@@ -103,12 +112,17 @@ try {
       socket.destroy()
     })
 
-  for (const way of ways) await keptAlive(way, REQUESTS * 3)
+  for (const way of ways) await keptAlive(way, REQUESTS * 3, 1)
   for (const [title, run, count] of [
     [
       'a request on a kept connection (target: at most 0.70 ms CPU and 0.50 ms p50 more)',
-      keptAlive,
+      (way: Way, count: number) => keptAlive(way, count, 1),
       REQUESTS,
+    ],
+    [
+      `a request on one of ${TOGETHER} kept connections that are busy at once`,
+      (way: Way, count: number) => keptAlive(way, count / TOGETHER, TOGETHER),
+      REQUESTS * 4,
     ],
     ['a request on a new connection (target: at most 1.50 ms more than on a kept one)', anew, CONNECTIONS],
   ] as const) {
@@ -279,14 +293,19 @@ async function measure(
   count: number,
   operation: () => Promise<void>,
 ): Promise<Measured> {
-  const latencies: number[] = []
   const before = cpuSeconds(pid)
+  const latencies = await timed(count, operation)
+  return { cpuMs: ((cpuSeconds(pid) - before) * 1000) / count, p50: median(latencies) }
+}
+
+async function timed(count: number, operation: () => Promise<void>): Promise<number[]> {
+  const latencies: number[] = []
   for (let i = 0; i < count; i++) {
     const started = performance.now()
     await operation()
     latencies.push(performance.now() - started)
   }
-  return { cpuMs: ((cpuSeconds(pid) - before) * 1000) / count, p50: median(latencies) }
+  return latencies
 }
 
 interface Arrived {

@@ -144,6 +144,7 @@ async function open(
   const patient = withEarlyRefusal(doors.handle, {
     isCrowded: () => calls.isCrowded,
     baseUrl: addresses.baseUrl,
+    trustProxy: config.trustProxy,
     log,
     elapsedMs: () => performance.now(),
   })

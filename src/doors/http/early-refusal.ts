@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError, toProblem } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
+import { clientAddress, KEY_HEADERS } from './request.ts'
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -17,17 +18,22 @@ export interface EarlyRefusalParts {
   /** Whether hardly a place is left for calls. Where there are places, everybody is heard. */
   readonly isCrowded: () => boolean
   readonly baseUrl: string
+  /** Proxies in front whose word about an address counts. */
+  readonly trustProxy: number
   readonly log: Pick<Logger, 'warn'>
   /** Milliseconds that pass, from a clock that nobody sets. */
   readonly elapsedMs: () => number
 }
 
+/** Where callers say who they are. */
+const NAMES = ['authorization', ...KEY_HEADERS]
+
 /**
- * Callers are told apart by the `Authorization` that they send, those without one by their address: nobody is refused here for what another one did.
+ * Callers are told apart by the tokens that they send, those without one by their address: nobody is refused here for what another one did.
  * @param handle what answers requests otherwise. Of its answers those with status 503 are remembered
  */
 export function withEarlyRefusal(handle: Handle, parts: EarlyRefusalParts): Handle {
-  const { isCrowded, baseUrl, log, elapsedMs } = parts
+  const { isCrowded, baseUrl, trustProxy, log, elapsedMs } = parts
   let lately = new Set<string>()
   let before = new Set<string>()
   let begun = elapsedMs()
@@ -51,7 +57,7 @@ export function withEarlyRefusal(handle: Handle, parts: EarlyRefusalParts): Hand
       return
     }
     age()
-    const caller = digestOf(req)
+    const caller = digestOf(req, trustProxy)
     if (lately.has(caller) || before.has(caller)) {
       refused++
       refuse(res, baseUrl)
@@ -65,8 +71,13 @@ export function withEarlyRefusal(handle: Handle, parts: EarlyRefusalParts): Hand
 }
 
 /** A token is not kept for longer than the call that it came with, and this is not one. */
-function digestOf({ headers, socket }: IncomingMessage): string {
-  return hash('sha256', headers.authorization ?? `address ${socket.remoteAddress}`, 'base64url')
+function digestOf(req: IncomingMessage, trustProxy: number): string {
+  const named = NAMES.flatMap((name) => req.headers[name] ?? [])
+  return hash(
+    'sha256',
+    JSON.stringify(named.length > 0 ? named : clientAddress(req, trustProxy)),
+    'base64url',
+  )
 }
 
 const REFUSAL = new GatewayError(

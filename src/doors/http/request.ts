@@ -44,7 +44,7 @@ export const readTraceparent = (value: unknown): string | undefined =>
   typeof value === 'string' && TRACEPARENT.test(value) ? value : undefined
 
 /** The last hop is the socket; each trusted proxy vouches for one more entry from the right of X-Forwarded-For. */
-function clientAddress(req: IncomingMessage, trustProxy: number): string {
+export function clientAddress(req: IncomingMessage, trustProxy: number): string {
   const socket = req.socket.remoteAddress ?? 'unknown'
   if (trustProxy === 0) return socket
   const forwarded = req.headers['x-forwarded-for']
@@ -52,6 +52,15 @@ function clientAddress(req: IncomingMessage, trustProxy: number): string {
   const hops = forwarded.split(',').map((hop) => hop.trim())
   return hops[Math.max(0, hops.length - trustProxy)] || socket
 }
+
+/** Headers whose value is a token and nothing else: ours, and where the SDKs of others put theirs. */
+export const KEY_HEADERS = [
+  'x-gateway-capability',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'private-token',
+] as const
 
 /** The tokens of a request, unchecked: `Authorization: Bearer` and `X-Gateway-Capability`. */
 export function presentedTokens(req: IncomingMessage): PresentedTokens {

@@ -1,21 +1,13 @@
 // Where the libraries of services put their keys: the capability stands in the same place. It is found here and judged by the call path; what
 // carries it is never passed on.
 import type { IncomingMessage } from 'node:http'
+import { KEY_HEADERS } from '../http/request.ts'
 
 /** A capability, or the access token of an assistant. */
 const TOKEN = /^agw_(?:cap|at)_[A-Za-z0-9_-]+$/
 
 /** Where a library can set no header for a WebSocket it puts the key among the subprotocols, behind a name of its own. */
 const IN_SUBPROTOCOLS = /(?:^|[\s,.])(agw_(?:cap|at)_[A-Za-z0-9_-]+)(?=$|[\s,])/
-
-/** Headers whose value is the key and nothing else. */
-const KEY_HEADERS = [
-  'x-gateway-capability',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-  'private-token',
-] as const
 
 /** @returns the first one that is a token of this gateway; else whatever was sent as a bearer token, so that it is refused in words */
 export function findToken({ headers }: Pick<IncomingMessage, 'headers'>, query: string): string | undefined {

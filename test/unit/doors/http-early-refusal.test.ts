@@ -35,12 +35,16 @@ describe('whoever does not wait', () => {
     handle = withEarlyRefusal(answer, {
       isCrowded: () => state.isCrowded,
       baseUrl: 'https://gateway.example',
+      trustProxy: 1,
       log: { warn: (fields: unknown) => void said.push(fields) } as never,
       elapsedMs: () => state.at,
     })
   })
-  async function call(authorization?: string, over: { method?: 'GET' | 'POST'; body?: string } = {}) {
-    const { method = 'POST', body = '{}' } = over
+  async function call(
+    authorization?: string,
+    over: { method?: 'GET' | 'POST'; body?: string; headers?: Record<string, string> } = {},
+  ) {
+    const { method = 'POST', body = '{}', headers: more = {} } = over
     const {
       statusCode,
       headers,
@@ -48,7 +52,7 @@ describe('whoever does not wait', () => {
     } = await request(url, {
       dispatcher,
       method,
-      headers: authorization === undefined ? {} : { authorization },
+      headers: { ...more, ...(authorization !== undefined && { authorization }) },
       ...(method === 'POST' && { body }),
     })
     return { statusCode, headers, text: await sent.text() }
@@ -82,6 +86,17 @@ describe('whoever does not wait', () => {
     await call('Bearer b')
     await call()
     expect(heard).toEqual(['Bearer a', 'Bearer b', 'nobody'])
+  })
+
+  it.each([
+    ['payers without a key, behind the same proxy', 'x-forwarded-for', '192.0.2.1', '192.0.2.2'],
+    ['agents with a capability in its header', 'x-gateway-capability', 'agw_cap_a', 'agw_cap_b'],
+    ['programs with an SDK', 'x-api-key', 'agw_cap_a', 'agw_cap_b'],
+  ])('is told apart from others: %s', async (_, name, one, other) => {
+    await call(undefined, { headers: { [name]: one } })
+    await call(undefined, { headers: { [name]: one } })
+    await call(undefined, { headers: { [name]: other } })
+    expect(heard).toHaveLength(2)
   })
 
   it('is heard again when he has waited, when there are places, and when he reads a page', async () => {
