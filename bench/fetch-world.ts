@@ -67,7 +67,9 @@ export async function createFetchWorld(name: string): Promise<FetchWorld> {
         const operator = createClient(gateway.url, { operatorKey })
         const { key } = (await operator.rest('POST', '/v1/keys', { account: 'new', name: `account ${i}` }))
           .body
-        const { capability } = await createClient(gateway.url, { operatorKey: key }).grant()
+        const { capability } = await createClient(gateway.url, { operatorKey: key }).grant({
+          capability: { ttl_seconds: 3600 },
+        })
         const asked = {
           method: 'POST',
           path: '/v1/egress/fetch',

@@ -41,13 +41,16 @@ try {
       result.answers.flatMap(({ latenciesMs }) => [...latenciesMs]),
     ).toSorted()
     const [p50, p99] = [percentile([...latencies], 0.5), percentile([...latencies], 0.99)]
+    const wrong = result.answers.filter(({ status }) => ![200, 429, 503].includes(status))
     rows.push([
       `minutes ${((span * MINUTES) / SPANS).toFixed(0)} to ${(((span + 1) * MINUTES) / SPANS).toFixed(0)}`,
       count(result, () => true),
       count(result, (status) => status === 429 || status === 503),
-      count(result, (status) => status !== 200 && status !== 429 && status !== 503) +
-        result.lost +
-        result.unsent,
+      [
+        ...wrong.map(({ kind, status, latenciesMs }) => `${latenciesMs.length} ${kind} ${status}`),
+        ...(result.lost > 0 ? [`${result.lost} lost`] : []),
+        ...(result.unsent > 0 ? [`${result.unsent} not sent`] : []),
+      ].join(', ') || 'none',
       p50.toFixed(1),
       p99.toFixed(1),
       `${(p99 / p50).toFixed(1)}x`,
