@@ -21,7 +21,8 @@ export interface Connections {
 }
 
 const MAX_IDLE = 256
-const MAX_IDLE_PER_KEY = 16
+/** As many calls of one account may come back at once: whatever is let go then is a handshake a moment later, which costs as much as the call. */
+const MAX_IDLE_PER_KEY = 64
 /** Shorter than servers and balancers keep theirs: a request on a connection that is being closed is ambiguous. */
 const KEEP_ALIVE_MS = 4_000
 const MAX_HEADER_BYTES = 16 * 1024
@@ -96,10 +97,9 @@ export function createConnections(): Connections {
       const { key } = connection
       if (!isUsable(connection.socket) || !all.has(connection)) return discard(connection)
       const kept = idle.get(key)
-      // The map's order is the order of first use: its first key has gone longest without being new.
-      const [crowded] =
-        kept && kept.length >= MAX_IDLE_PER_KEY ? [kept] : idleCount >= MAX_IDLE ? idle.values() : []
-      const [oldest] = crowded ?? []
+      const crowded =
+        kept && kept.length >= MAX_IDLE_PER_KEY ? kept : idleCount >= MAX_IDLE ? longest(idle.values()) : []
+      const [oldest] = crowded
       if (oldest) discard(oldest)
       // The list may be gone from the map: what was discarded may have been the last in it.
       const left = idle.get(key)
@@ -116,6 +116,13 @@ export function createConnections(): Connections {
       await Promise.all(open.map(({ client }) => client.destroy()))
     },
   }
+}
+
+/** Of several the first: whoever keeps most gives way, so that a busy key costs nobody else his connection. */
+function longest(lists: Iterable<readonly Connection[]>): readonly Connection[] {
+  let found: readonly Connection[] = []
+  for (const list of lists) if (list.length > found.length) found = list
+  return found
 }
 
 const isUsable = (socket: TLSSocket) => !socket.destroyed && socket.writable && socket.readable

@@ -46,11 +46,11 @@ it('closes one whose peer is not vetted any more, and one that the other side cl
   expect(moved.socket.destroyed).toBe(true)
 })
 
-it('keeps sixteen of a key, and lets go of the one that waited longest', () => {
+it('keeps sixty-four of a key, and lets go of the one that waited longest', () => {
   const { connections, open } = world()
-  const all = Array.from({ length: 17 }, () => open('a'))
+  const all = Array.from({ length: 65 }, () => open('a'))
   for (const { connection } of all) connections.keep(connection)
-  expect(all.map(({ socket }) => socket.destroyed)).toEqual([true, ...Array<boolean>(16).fill(false)])
+  expect(all.map(({ socket }) => socket.destroyed)).toEqual([true, ...Array<boolean>(64).fill(false)])
 })
 
 it('counts those that wait, not how often they did: 256 wait at once, however long they are in use', () => {
@@ -63,6 +63,22 @@ it('counts those that wait, not how often they did: 256 wait at once, however lo
   for (const { connection } of all) connections.keep(connection)
   connections.keep(open('one more').connection)
   expect(all.filter(({ socket }) => socket.destroyed).map(({ key }) => key)).toEqual(['k0'])
+})
+
+it('takes room from the key that has most of it', () => {
+  const { connections, open } = world()
+  const keepMany = (key: string, count: number) =>
+    Array.from({ length: count }, () => {
+      const { socket, connection } = open(key)
+      connections.keep(connection)
+      return socket
+    })
+  const alone = keepMany('alone', 1)
+  const busy = ['a', 'b', 'c'].map((key) => keepMany(key, 64))
+  const more = keepMany('d', 63)
+  const late = keepMany('late', 1)
+  expect([...alone, ...more, ...late].filter(({ destroyed }) => destroyed)).toEqual([])
+  expect(busy.map((sockets) => sockets.filter(({ destroyed }) => destroyed).length)).toEqual([1, 0, 0])
 })
 
 it('keeps nothing that was discarded meanwhile', () => {
