@@ -49,6 +49,8 @@ export async function createFetchWorld(name: string): Promise<FetchWorld> {
         '../test/support/loopback-gateway.ts',
         {
           PORT: '0',
+          GATEWAY_MODE: 'production',
+          GATEWAY_BASE_URL: 'https://gateway.example',
           GATEWAY_DATA_DIR: join(behind.directory, name),
           GATEWAY_DATABASE_URL: database.url,
           GATEWAY_LOG_LEVEL: 'error',

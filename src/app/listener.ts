@@ -69,7 +69,7 @@ export async function openListener(
     server.timeout = silence
     return server
   }
-  const places = await listenAtAll(addressesAt(config.host), config.port, openServer)
+  const places = await listenAtAll(config, openServer)
   const drainAll = async (deadlineMs: number) => {
     await Promise.all(places.map((place) => drain(place, deadlineMs, upgraded)))
   }
@@ -93,7 +93,7 @@ interface Place extends Bound {
 }
 
 /** A browser takes either loopback for `localhost`, so whoever held the other one would be handed what is meant for this gateway. */
-const addressesAt = (host: string): readonly [string, ...string[]] =>
+const addressesAt = (host: string): readonly string[] =>
   host.toLowerCase() === 'localhost' ? ['127.0.0.1', '::1'] : [host]
 
 /** PORT=0 takes a port that is free on the first address; the other one may have somebody there. */
@@ -105,18 +105,20 @@ const FREE_PORT_TRIES = 20
  * @throws the error of the first address that cannot be had; nothing is left listening
  */
 async function listenAtAll(
-  [first, ...others]: readonly [string, ...string[]],
-  port: number,
+  { host, port, mode }: Pick<Config, 'host' | 'port' | 'mode'>,
   openServer: () => Server,
 ): Promise<readonly [Place, ...Place[]]> {
   for (let tries = 1; ; tries++) {
     const places: Place[] = []
     let missing: unknown
     try {
-      for (const address of [first, ...others]) {
+      for (const address of addressesAt(host)) {
         const server = openServer()
         try {
-          places.push({ server, ...(await listenAt(server, places[0]?.port ?? port, address)) })
+          places.push({
+            server,
+            ...(await listenAt(server, { port: places[0]?.port ?? port, host: address, mode })),
+          })
         } catch (thrown) {
           if (!isMissing(thrown)) throw thrown
           missing ??= thrown

@@ -103,7 +103,7 @@ export async function openProxy(
     await chmod(socket, 0o600)
   }
   if (port === undefined) return undefined
-  const bound = await open((server) => listenAt(server, port, '127.0.0.1'))
+  const bound = await open((server) => listenAt(server, { port, host: '127.0.0.1', mode: config.mode }))
   return `http://127.0.0.1:${bound.port}`
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, Server } from 'node:http'
 import { type AddressInfo, connect, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -22,6 +23,7 @@ const statusAt = (host: string, port: number) =>
   )
 
 const CROWD = 128
+const PRODUCTION = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' }
 
 /** A caller with a connection of its own. */
 function arrive(port: number): { readonly socket: Socket; readonly answered: Promise<string> } {
@@ -124,7 +126,7 @@ describe('the listener', () => {
   )
 
   it('takes on many connections in a turn of the event loop', async () => {
-    const { port } = await open()
+    const { port } = await open(PRODUCTION)
     const turns = countTurns()
     const arrivals = Array.from({ length: CROWD }, () => arrive(port))
     await Promise.all(arrivals.map(({ answered }) => answered))
@@ -134,7 +136,7 @@ describe('the listener', () => {
   })
 
   it('waits, when it is drained, for calls on connections of each of its sockets', async () => {
-    const listener = await open()
+    const listener = await open(PRODUCTION)
     let finish: () => void = () => {}
     const finished = new Promise<void>((resolve) => (finish = resolve))
     const arrivals = Array.from({ length: CROWD }, () => arrive(listener.port))
@@ -154,10 +156,21 @@ describe('the listener', () => {
     )
   })
 
-  it('does not share its port with a second gateway', async () => {
-    const { port } = await open()
-    await expect(open({ PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  it.each([
+    ['in production', PRODUCTION],
+    ['in a sandbox', {}],
+  ])('does not share its port with a second gateway %s', async (_, env) => {
+    const { port } = await open(env)
+    await expect(open({ ...env, PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     expect(await statusAt('127.0.0.1', port)).toBe(503)
+  })
+
+  it('shares its port with no program of the same user in a sandbox', async () => {
+    const { port } = await open()
+    const other = createServer()
+    const refused = once(other, 'error')
+    other.listen({ port, host: '127.0.0.1', reusePort: true })
+    expect(await refused).toMatchObject([{ code: 'EADDRINUSE' }])
   })
 
   it('listens with one socket where the system shares no ports', async () => {
@@ -170,7 +183,7 @@ describe('the listener', () => {
       queueMicrotask(() => this.emit('error', systemError('ENOTSUP')))
       return this
     })
-    const { port } = await open()
+    const { port } = await open(PRODUCTION)
     expect(await Promise.all(LOOPBACKS.map((host) => statusAt(host, port)))).toEqual([503, 503])
   })
 
