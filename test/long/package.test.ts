@@ -1,15 +1,7 @@
 // What is published, as a stranger gets it: packed, installed into an empty folder without a network, started there, paid in. Every module
 // that it loads has to come out of its own folder.
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,8 +16,12 @@ import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ANVIL_PINS, ANVIL_VERSION } from '../../src/sandbox/anvil-pins.ts'
-import { finish, start, type Started } from '../support/process.ts'
+import { type Installed, installedAt, putAnvil, type Serving, type Variables } from '../support/installed.ts'
+import type { Later } from '../support/kept.ts'
+import { finish } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
+import { describeRestores } from '../support/restored.ts'
+import { openStage, useGateway } from '../support/used-gateway.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 const { name, version, mcpName } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -39,6 +35,9 @@ let work: string
 let built: string
 /** Where `npm install --global` put it. */
 let installed: string
+let command: string
+/** Its processes find nothing outside of it. */
+let stranger: Installed
 let hook: string
 beforeAll(async () => {
   work = realpathSync(await mkdtemp(join(tmpdir(), 'package-')))
@@ -47,6 +46,7 @@ beforeAll(async () => {
   const prefix = join(work, 'global')
   await npm(['install', '--global', '--prefix', prefix, join(built, `${CALLED}.tgz`)])
   installed = join(prefix, 'lib/node_modules', name)
+  command = join(prefix, 'bin', name)
   // Node is told to find nothing outside of the package, in this process and in every one that it starts.
   hook = join(work, 'only-inside.mjs')
   writeFileSync(
@@ -65,15 +65,13 @@ registerHooks({
 })
 `,
   )
+  stranger = installedAt(command, { env: environment({}), cwd: work })
 })
 afterAll(() => removeFolder(work))
 
-const running: Started[] = []
+const running: Serving[] = []
 afterEach(async () => {
-  for (const one of running.splice(0)) {
-    one.kill('SIGTERM')
-    await one.ended
-  }
+  for (const one of running.splice(0)) await one.stop()
 })
 
 const bare = (more: Readonly<Record<string, string>> = {}) => ({
@@ -92,28 +90,13 @@ async function run(command: string, args: readonly string[], options: { cwd: str
 const npm = (args: readonly string[], cwd: string = work) =>
   run('npm', [...args, '--offline', '--cache', join(work, 'cache'), '--no-audit', '--no-fund'], { cwd })
 
-const environment = (more: Readonly<Record<string, string>>) =>
+const environment = (more: Variables) =>
   bare({ PORT: '0', NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`, ...more })
 
-const agentGateway = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-  finish(join(installed, '../../../bin', name), args, { env: environment(env), cwd: work })
-
-async function serve(env: Readonly<Record<string, string>>) {
-  const gateway = start(join(installed, '../../../bin', name), ['serve'], {
-    env: environment(env),
-    cwd: work,
-  })
+async function serve(env: Variables) {
+  const gateway = await stranger.serve(env)
   running.push(gateway)
-  const [, url = ''] = await gateway.until('stdout', /^listening on (\S+)$/m)
-  return { gateway, url }
-}
-
-/** Puts the node of the sandbox's chains where `sandbox install` puts it; the network is not there to get it. */
-function putAnvil(dataDir: string) {
-  const pin = ANVIL_PINS[`${process.platform}-${process.arch}`]!.name
-  const to = join(dataDir, 'programs', `anvil-${ANVIL_VERSION}`, 'node_modules', pin)
-  mkdirSync(dirname(to), { recursive: true })
-  cpSync(join(root, 'node_modules', pin), to, { recursive: true })
+  return gateway
 }
 
 const post = async (url: string, body: unknown, token?: string) => {
@@ -153,7 +136,7 @@ describe('the package', () => {
   })
 
   it('serves production, with every page, list and worker that it has', async () => {
-    const { gateway, url } = await serve({
+    const { log, url } = await serve({
       GATEWAY_MODE: 'production',
       GATEWAY_BASE_URL: 'https://gateway.example',
       GATEWAY_DATA_DIR: join(work, 'production'),
@@ -187,18 +170,38 @@ describe('the package', () => {
     const called = await client.callTool({ name: 'gateway_execute', arguments: { intent: 'demo' } })
     expect(called.isError ?? false).toBe(false)
     await client.close()
-    expect(gateway.stderr()).not.toContain('OUTSIDE')
+    expect(log()).not.toContain('OUTSIDE')
   })
 
   it('pays for every paid tool of its sandbox once', async () => {
     const dataDir = join(work, 'sandbox')
-    putAnvil(dataDir)
-    const { code, stdout, stderr } = await agentGateway(['demo', '--json'], { GATEWAY_DATA_DIR: dataDir })
+    await putAnvil(dataDir)
+    const { code, stdout, stderr } = await stranger.run(['demo', '--json'], { GATEWAY_DATA_DIR: dataDir })
     expect(code, stderr).toBe(0)
     const { steps } = JSON.parse(stdout) as { steps: { verifies: boolean }[] }
     expect(steps.length).toBeGreaterThan(4)
     expect(steps.every(({ verifies }) => verifies)).toBe(true)
     expect(stderr).not.toContain('OUTSIDE')
+  })
+})
+
+describe('a sandbox of it that was used', () => {
+  let later: Later
+  beforeAll(async () => {
+    const stage = await openStage()
+    const env = stage.envOf('used')
+    const serving = await stranger.serve(env)
+    later = { stage, by: stranger, env, serving, holdings: await useGateway(stage, stranger, serving, env) }
+  })
+  afterAll(async () => {
+    await later?.serving.stop()
+    await later?.stage.close()
+  })
+
+  describeRestores('sqlite', () => later)
+
+  it('found all that in its own folder', () => {
+    expect(later.serving.log()).not.toContain('OUTSIDE')
   })
 })
 
@@ -220,9 +223,9 @@ thread.on('message', (said) => said === 'loaded' && (console.log(said), process.
 
 describe('a sandbox without the node of its chains', () => {
   it('says what to run and ends with a code of its own where nobody can be asked', async () => {
-    for (const command of ['serve', 'demo']) {
-      const dataDir = join(work, `no-node-${command}`)
-      const { code, stdout, stderr } = await agentGateway([command], { GATEWAY_DATA_DIR: dataDir })
+    for (const word of ['serve', 'demo']) {
+      const dataDir = join(work, `no-node-${word}`)
+      const { code, stdout, stderr } = await stranger.run([word], { GATEWAY_DATA_DIR: dataDir })
       expect({ code, stdout }).toEqual({ code: 69, stdout: '' })
       expect(stderr).toMatch(
         /^agent-gateway: Missing: .*`agent-gateway sandbox install`.*Nothing was started\.\n$/,
@@ -232,13 +235,13 @@ describe('a sandbox without the node of its chains', () => {
   })
 
   it('starts where chains of others are named, or where it is told to', async () => {
-    const { gateway, url } = await serve({
+    const { log, url } = await serve({
       GATEWAY_DATA_DIR: join(work, 'others'),
       GATEWAY_RPC_8453: 'http://127.0.0.1:9',
       GATEWAY_RPC_84532: 'http://127.0.0.1:9',
     })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
-    expect(gateway.stderr()).not.toContain('Missing')
+    expect(log()).not.toContain('Missing')
   })
 
   it('installs nothing that has another digest, and leaves nothing half', async () => {
@@ -264,7 +267,7 @@ describe('a sandbox without the node of its chains', () => {
     await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
     const dataDir = join(work, 'digest')
     try {
-      const { code, stderr } = await finish(join(installed, '../../../bin', name), ['sandbox', 'install'], {
+      const { code, stderr } = await finish(command, ['sandbox', 'install'], {
         env: bare({
           GATEWAY_DATA_DIR: dataDir,
           npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
