@@ -2,6 +2,7 @@
 // a transaction that may only read.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { StoreConfig } from './index.ts'
 
 export interface FoundTables {
@@ -27,13 +28,23 @@ async function readSqlite(dataDir: string): Promise<FoundTables> {
   const place = join(dataDir, 'gateway.db')
   if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, obstacle: undefined }
   const { DatabaseSync } = await import('node:sqlite')
-  const db = new DatabaseSync(place, { readOnly: true, timeout: TIMEOUT_MS })
+  const db = new DatabaseSync(addressOf(place), { readOnly: true, timeout: TIMEOUT_MS })
   try {
     const row = db.prepare('SELECT max(version) AS version FROM migrations').get()
     return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), obstacle: undefined }
   } finally {
     db.close()
   }
+}
+
+/**
+ * A reader of SQLite makes a log of writes and its index beside the file and leaves them there, and cannot read where it may not make them. Where no log is,
+ * nobody has the database open and nothing is missing in it: then it is read as if it never changed.
+ */
+function addressOf(file: string): URL {
+  const url = pathToFileURL(file)
+  if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
+  return url
 }
 
 async function readPostgres(url: string): Promise<FoundTables> {

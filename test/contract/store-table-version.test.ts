@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { migrationNames, TABLE_VERSION } from '../../src/store/migrations.ts'
 import { planUpgrade, SIDE_BY_SIDE_FROM } from '../../src/store/releases.ts'
@@ -19,6 +20,18 @@ describe.each(ENGINES)('tables in %s', (engine) => {
         obstacle: undefined,
       })
       expect(await place.query('SELECT count(*) AS count FROM migrations')).toEqual(before)
+    } finally {
+      await place.remove()
+    }
+  })
+
+  it('are found without a trace: no file is made beside them', async () => {
+    const place = await createPlace(engine, 'table_version_files')
+    try {
+      await (await place.open()).close()
+      const files = await readdir(place.config.dataDir)
+      expect(await readTableVersion(place.config)).toMatchObject({ reached: TABLE_VERSION })
+      expect(await readdir(place.config.dataDir)).toEqual(files)
     } finally {
       await place.remove()
     }
