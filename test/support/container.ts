@@ -44,10 +44,24 @@ const settings = ({ env = {}, volumes = [] }: ContainerOptions) => [
   ...volumes.map((volume) => `--volume=${volume}`),
 ]
 
-/** Runs a program of the image to its end. */
-export const runInImage = (program: readonly string[], options: ContainerOptions = {}) => {
+/** Runs a program of the image to its end, with `input` on stdin. */
+export const runInImage = (program: readonly string[], options: ContainerOptions = {}, input?: string) => {
   const [entrypoint, ...args] = program
-  return tryPodman('run', '--rm', ...settings(options), `--entrypoint=${entrypoint}`, IMAGE, ...args)
+  const interactive = input === undefined ? [] : ['--interactive']
+  return finish(
+    'podman',
+    [
+      ...GLOBAL,
+      'run',
+      '--rm',
+      ...interactive,
+      ...settings(options),
+      `--entrypoint=${entrypoint}`,
+      IMAGE,
+      ...args,
+    ],
+    input === undefined ? {} : { input },
+  )
 }
 
 export interface Container {
