@@ -1,6 +1,5 @@
 // The doors on one listener: which one answers a path, and what happens when a door itself fails.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { A2aExtension } from '../doors/a2a/extension.ts'
 import { createA2aDoor } from '../doors/a2a/index.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
@@ -9,7 +8,7 @@ import { sendOptions } from '../doors/http/cors.ts'
 import { createGuard } from '../doors/http/guard.ts'
 import { answerProbe, type Readiness } from '../doors/http/probes.ts'
 import { sendProblem } from '../doors/http/reply.ts'
-import { receiveUpgrade, type UpgradeRequest } from '../doors/http/upgrade.ts'
+import type { UpgradeRequest, Upgrades } from '../doors/http/upgrade.ts'
 import { asksForWebSocket } from '../lib/websocket.ts'
 import type { McpExtension } from '../doors/mcp/extension.ts'
 import { createMarketDoor, isSellerDocument, MARKET_PREFIX } from '../doors/market/index.ts'
@@ -30,12 +29,6 @@ export interface Doors {
   readonly routes: readonly string[]
   /** Ends streams and sessions; calls that run are the call path's to wait for. */
   close(): Promise<void>
-}
-
-/** Requests for another protocol. Those that no door takes are answered in HTTP/1.1, as RFC 9110, 7.8 has it. */
-export interface Upgrades {
-  takes(req: IncomingMessage): boolean
-  handle(req: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS']
@@ -120,9 +113,7 @@ export async function openDoors(
     upgrades: {
       takes: (req) =>
         asksForWebSocket(req) && httpContext(req, config.trustProxy).path.startsWith(VIA_PREFIX),
-      handle(req, socket, head) {
-        const upgrade = receiveUpgrade(req, socket, head)
-        if (!upgrade) return
+      handle(req, upgrade) {
         void answer(req, upgrade.res, httpContext(req, config.trustProxy), upgrade)
       },
     },

@@ -149,9 +149,13 @@ async function open(
     elapsedMs: () => performance.now(),
   })
   // Refusals are what an operator wants to see of a gateway that has too much to do.
-  const handle = telemetry ? observeHttp(telemetry, patient, doors.routes) : patient
-  listener.serve(handle, doors.upgrades)
-  const proxyUrl = await openProxy(platform, { calls, addresses, ...forProxy }, lifetime)
+  const observed = telemetry && observeHttp(telemetry, doors.routes)
+  listener.serve(
+    observed ? observed.handle(patient) : patient,
+    observed ? observed.upgrades(doors.upgrades) : doors.upgrades,
+  )
+  const observe = observed?.proxy
+  const proxyUrl = await openProxy(platform, { calls, addresses, observe, ...forProxy }, lifetime)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
 
   async function stop(deadlineMs: number): Promise<void> {

@@ -4,9 +4,8 @@ import type { Duplex } from 'node:stream'
 import type { Addresses, Config } from '../core/config.ts'
 import { refuseMalformed } from '../doors/http/malformed.ts'
 import { answerProbe, STARTING } from '../doors/http/probes.ts'
-import { receiveUpgrade } from '../doors/http/upgrade.ts'
+import { receiveUpgrade, type Upgrades } from '../doors/http/upgrade.ts'
 import { type Bound, listenAt } from './acceptors.ts'
-import type { Upgrades } from './doors.ts'
 import type { Lifetime } from './lifetime.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -59,12 +58,11 @@ export async function openListener(
     server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       upgraded.add(socket)
       socket.once('close', () => upgraded.delete(socket))
-      if (takeUpgrades?.takes(req) === true) takeUpgrades.handle(req, socket, head)
+      const asked = receiveUpgrade(req, socket, head)
+      if (!asked) return
+      if (takeUpgrades?.takes(req) === true) takeUpgrades.handle(req, asked)
       // Node before 22.21 and 24.9 asks nobody, and hands over whatever offers another protocol.
-      else {
-        const asked = receiveUpgrade(req, socket, head)
-        if (asked) handle(req, asked.res)
-      }
+      else handle(req, asked.res)
     })
     server.timeout = silence
     return server

@@ -7,7 +7,7 @@ import { createRateLimiter } from '../core/rate-limit.ts'
 import { httpContext } from '../doors/http/request.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createProxyDoor } from '../doors/proxy/index.ts'
-import type { ProxyDoorParts, ProxyWatch } from '../doors/proxy/ports.ts'
+import type { ObserveProxy, ProxyDoorParts, ProxyWatch } from '../doors/proxy/ports.ts'
 import { createRelayedCalls } from '../doors/relayed-call.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import { createStreamLimits } from '../egress/relay/streams.ts'
@@ -35,7 +35,7 @@ export interface ProxyRules {
 /** @returns where it listens on loopback; undefined where no port is configured */
 export async function openProxy(
   platform: Platform,
-  parts: Pick<DoorParts, 'calls' | 'addresses'> & ProxyRules,
+  parts: Pick<DoorParts, 'calls' | 'addresses'> & ProxyRules & { readonly observe: ObserveProxy | undefined },
   lifetime: Lifetime,
 ): Promise<string | undefined> {
   const { config, store, log, now } = platform
@@ -85,6 +85,7 @@ export async function openProxy(
       outside: createOutside({ ...platform, checkHost: parts.checkHost }),
       targets: { ports: config.egressPorts, allowSandboxName: platform.isSandbox },
       watch: logPassages(log),
+      observe: parts.observe,
       baseUrl: parts.addresses.baseUrl,
       now,
     })

@@ -25,7 +25,8 @@ export const INSTRUMENTS = {
   'http.server.request.duration': {
     kind: 'histogram',
     unit: 's',
-    description: 'Requests to any door, from their head to the end of their answer',
+    description:
+      'Requests to any door, from their head to the end of their answer; of a connection that is taken over, to its beginning. The route of all that goes through the proxy is `proxy`',
     labels: ['http.request.method', 'url.scheme', 'http.route', 'http.response.status_code', 'error.type'],
     buckets: HTTP_BUCKETS,
   },
@@ -34,6 +35,13 @@ export const INSTRUMENTS = {
     unit: '{request}',
     description: 'Requests that are being answered',
     labels: ['http.request.method'],
+  },
+  'agent_gateway.connections.open': {
+    kind: 'level',
+    unit: '{connection}',
+    description:
+      'Connections that were taken over: WebSockets, and those of the proxy by their way (credential, inspect, tunnel)',
+    labels: ['agent_gateway.connection'],
   },
   'mcp.server.operation.duration': {
     kind: 'histogram',

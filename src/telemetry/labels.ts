@@ -12,7 +12,11 @@ const HTTP_METHODS: ReadonlySet<string> = new Set([
   'PATCH',
   'DELETE',
   'OPTIONS',
+  'CONNECT',
 ])
+
+/** The route of all that comes through the proxy. */
+export const PROXY_ROUTE = 'proxy'
 
 export const methodLabel = (method: string | undefined): string =>
   method !== undefined && HTTP_METHODS.has(method) ? method : OTHER

@@ -36,7 +36,7 @@ export interface SpanStart {
   readonly labels: Labels
   /** W3C `traceparent` of whoever asks, valid. */
   readonly parent?: string | undefined
-  /** Below `parent` instead of the span under way, to which it is linked. */
+  /** Below `parent`, or the root of a trace where there is none, instead of below the span under way, to which it is linked. */
   readonly isOtherTrace?: boolean
 }
 

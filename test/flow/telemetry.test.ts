@@ -6,14 +6,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INSTRUMENTS, prometheusName, type InstrumentName } from '../../src/telemetry/instruments.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { encodingsOf, findSecret } from '../support/encodings.ts'
-import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { type CollectedSpan, type OtlpCollector, startOtlpCollector } from '../support/otlp-collector.ts'
+import { basic, exchange, sendConnect, startTls } from '../support/proxy-client.ts'
 import { createRestBuyer } from '../support/rest-buyer.ts'
+import { connectWebSocket, refusalOf, serveWebSockets } from '../support/websocket.ts'
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 const TRACE = hex(16)
 const META_TRACE = hex(16)
 const parentOf = (trace: string) => `00-${trace}-${hex(8)}-01`
+
+/** A host that the gateway has no credential for: the log names it, and nothing else does. */
+const STRANGER = `canary-host-${hex(6)}.example.com`
 
 /** Nothing of these may be anywhere but where it was sent. */
 const CANARIES = {
@@ -63,6 +68,52 @@ function throughProxy(token: string): Promise<number | undefined> {
       .on('error', reject)
       .end()
   })
+}
+
+/** A WebSocket behind a base URL, and one inside the proxy; a request through the proxy to a credential, and one to a stranger. */
+async function driveConnections(): Promise<void> {
+  const { 'a path': path, 'a query': query, 'a header': header, 'a body': body } = CANARIES
+  serveWebSockets(gw.upstream)
+  const target = `/${path}?q=${query}`
+  const say = async (url: string, options: object) => {
+    const noted = await connectWebSocket(url, options, [])
+    noted.ws.send(body)
+    await noted.next()
+    noted.ws.close(1000, body)
+    await noted.closed
+  }
+  const via = (label: string) => `${gw.baseUrl.replace('http', 'ws')}/via/${label}${target}`
+  const own = await gw.grant({
+    secret: CANARIES['the secret of a credential'],
+    credential: { label: 'live', hosts: [`${UPSTREAM_HOST}:${gw.upstream.port}`] },
+  })
+  secrets['a capability for WebSockets'] = own.capability
+  const authorization = `Bearer ${own.capability}`
+  await say(via('live'), { headers: { authorization, 'x-own': header, traceparent: parentOf(TRACE) } })
+  await refusalOf(say(via(path), { headers: { authorization } }))
+  await refusalOf(say(via('live'), { headers: { authorization: `Bearer ${CANARIES['a token of nobody']}` } }))
+
+  const ca = await (await fetch(`${gw.gateway.proxyUrl}/ca.pem`)).text()
+  const into = async (host: string) => {
+    const authority = `${host}:${gw.upstream.port}`
+    const { socket } = await sendConnect(gw.gateway.proxyUrl!, authority, [
+      basic(capability),
+      `X-Own: ${header}`,
+    ])
+    return { tls: await startTls(socket, { ca, servername: host }), authority }
+  }
+  gw.upstream.respond((_request, res) => res.end(body))
+  for (const host of [UPSTREAM_HOST, STRANGER]) {
+    const { tls, authority } = await into(host)
+    const head = [`POST ${target} HTTP/1.1`, `Host: ${authority}`, `X-Own: ${header}`]
+    const sent = await exchange(tls, [...head, `Content-Length: ${body.length}`, '', body].join('\r\n'))
+    expect(sent.status).toBe(200)
+    await say(`wss://${authority}${target}`, { createConnection: () => tls, headers: { 'x-own': header } })
+  }
+  // Neither of these becomes a tunnel: the first has no address, the second is no CONNECT.
+  await sendConnect(gw.gateway.proxyUrl!, `nowhere.${STRANGER}:${gw.upstream.port}`, [basic(capability)])
+  await fetch(`${gw.gateway.proxyUrl}/${path}?${query}`)
+  gw.upstream.upgrade(undefined)
 }
 
 async function drive(): Promise<void> {
@@ -123,6 +174,7 @@ async function drive(): Promise<void> {
   })
   await fetch(`${gw.baseUrl}/console/${path}?${query}`, { headers: { cookie: `session=${header}` } })
   await throughProxy(CANARIES['a token of nobody'])
+  await driveConnections()
   await fetch(`${gw.baseUrl}/healthz`, { method: CANARIES['a method'] }).catch(() => {})
   await gw.rest('POST', '/v1/email/verify', { email: CANARIES['an e-mail address'] })
 
@@ -147,11 +199,13 @@ beforeAll(async () => {
   chain = await startTestChain(8453)
   collector = await startOtlpCollector()
   gw = await startTestGateway({
+    names: [STRANGER],
     env: {
       ...chain.env,
       GATEWAY_LOG_LEVEL: 'trace',
       GATEWAY_METRICS_PORT: '0',
       GATEWAY_PROXY_PORT: '0',
+      GATEWAY_PROXY_UNKNOWN: 'inspect',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=of%20the%20collector',
@@ -230,6 +284,7 @@ describe('telemetry', () => {
     expect(lines('agent_gateway_ready')).toEqual(['agent_gateway_ready 1'])
     expect(lines('agent_gateway_credits_charged_total')).toEqual([
       'agent_gateway_credits_charged_total{gen_ai_tool_name="gateway.egress.fetch"} 2',
+      'agent_gateway_credits_charged_total{gen_ai_tool_name="gateway.egress.relay"} 3',
     ])
     expect(lines('agent_gateway_payments_total')).toEqual([
       'agent_gateway_payments_total{gen_ai_tool_name="gateway.credits.purchase",agent_gateway_network="eip155:8453",agent_gateway_outcome="settled"} 1',
@@ -291,6 +346,12 @@ describe('no canary', () => {
       for (const [what, secret] of Object.entries(secrets))
         expect(findSecret(bytes, encodingsOf(secret)), `${what} in ${where}`).toEqual([])
     }
+  })
+
+  it('and no host of a stranger is in a span or a metric', () => {
+    const { otlp, prometheus: text, log: lines } = places()
+    for (const bytes of [otlp, text]) expect(bytes.includes(STRANGER)).toBe(false)
+    expect(lines.includes(STRANGER)).toBe(true)
   })
 })
 

@@ -18,6 +18,14 @@ export interface UpgradeRequest {
   readonly program: ProgramUpgrade
   /** Whether the connection was taken over: nothing can be answered on it any more. */
   readonly isTaken: () => boolean
+  /** Resolves when it is taken over; never where it is not. */
+  readonly taken: Promise<void>
+}
+
+/** Requests for another protocol. Those that no door takes are answered in HTTP/1.1, as RFC 9110, 7.8 has it. */
+export interface Upgrades {
+  takes(req: IncomingMessage): boolean
+  handle(req: IncomingMessage, upgrade: UpgradeRequest): void
 }
 
 /**
@@ -44,6 +52,7 @@ export function receiveUpgrade(
   const early = holdEarly(socket, head)
   socket.on('drain', drained)
   let isTaken = false
+  const { promise: taken, resolve: tell } = Promise.withResolvers<void>()
   const leave = () => {
     socket.off('drain', drained)
     if (res.socket) res.detachSocket(socket as Socket)
@@ -59,6 +68,7 @@ export function receiveUpgrade(
   return {
     res,
     isTaken: () => isTaken,
+    taken,
     program: {
       accept(headers) {
         if (socket.destroyed || res.headersSent) return undefined
@@ -74,6 +84,7 @@ export function receiveUpgrade(
           ...headers.map(([name, value]) => `${name}: ${value}`),
         ]
         socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+        tell()
         return socket
       },
     },

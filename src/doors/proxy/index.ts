@@ -8,7 +8,7 @@ import { sendProblem, sendText } from '../http/reply.ts'
 import { httpContext } from '../http/request.ts'
 import { namedHost, presentedIdentity, readDestination } from './connect-request.ts'
 import { createInterceptions } from './interception.ts'
-import type { Destination, ProxyAgent, ProxyDoorParts, Way } from './ports.ts'
+import type { Destination, ObservedConnect, ProxyAgent, ProxyDoorParts, Way } from './ports.ts'
 import { refuseConnect } from './refuse-connect.ts'
 import { joinStreams } from './tunnel.ts'
 
@@ -25,7 +25,7 @@ export interface ProxyDoor {
 }
 
 export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
-  const { watch, baseUrl } = parts
+  const { watch, observe, baseUrl } = parts
   const addresses = { baseUrl, siteUrl: baseUrl, mcpUrl: baseUrl }
   const interceptions = createInterceptions(parts)
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES })
@@ -34,14 +34,23 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     sockets.add(socket)
     socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
   })
-  server.on('request', answerPlain)
+  server.on('request', (req, res) => {
+    if (observe) observe.request({ req, res, scheme: 'http' }, () => answerPlain(req, res))
+    else answerPlain(req, res)
+  })
   server.on('upgrade', (_req, socket) => socket.destroy())
   server.on('clientError', refuseMalformed(baseUrl))
   server.on('connect', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
-    void connect(req, socket, head)
+    if (observe) observe.connect(req, socket, (told) => void connect(req, socket, head, told))
+    else void connect(req, socket, head)
   })
 
-  async function connect(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async function connect(
+    req: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    told?: ObservedConnect,
+  ): Promise<void> {
     socket.on('error', () => socket.destroy())
     let agent: ProxyAgent | undefined
     let leave: (() => void) | undefined
@@ -51,10 +60,16 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
       const to = readDestination(req.url ?? '', parts.targets)
       const way = await wayTo(agent, to)
       leave = agent.enter?.()
-      if (way === 'tunnel') await tunnel(socket, head, agent, to)
-      else await intercept(socket, head, agent, to, way)
+      const establish = () => {
+        socket.write(ESTABLISHED)
+        if (head.length > 0) socket.unshift(head)
+        told?.established(way)
+      }
+      if (way === 'tunnel') await tunnel(socket, agent, to, establish)
+      else await intercept(socket, agent, to, way, establish)
     } catch (thrown) {
       const error = toGatewayError(thrown)
+      told?.refused(error.status)
       watch.refused({
         agentId: agent?.id,
         host: namedHost(req.url ?? ''),
@@ -79,12 +94,16 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     )
   }
 
-  async function tunnel(socket: Duplex, head: Buffer, agent: ProxyAgent, to: Destination): Promise<void> {
+  async function tunnel(
+    socket: Duplex,
+    agent: ProxyAgent,
+    to: Destination,
+    establish: () => void,
+  ): Promise<void> {
     const upstream = await parts.outside.connect(to)
     upstream.on('error', () => upstream.destroy())
     if (socket.destroyed) return void upstream.destroy()
-    socket.write(ESTABLISHED)
-    if (head.length > 0) socket.unshift(head)
+    establish()
     const watched = agent.watchRevocation?.()
     const bytes = await joinStreams(socket, upstream, watched?.signal)
     watched?.leave()
@@ -93,13 +112,12 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
 
   async function intercept(
     socket: Duplex,
-    head: Buffer,
     agent: ProxyAgent,
     to: Destination,
     way: 'credential' | 'inspect',
+    establish: () => void,
   ): Promise<void> {
-    socket.write(ESTABLISHED)
-    if (head.length > 0) socket.unshift(head)
+    establish()
     // Requests under a credential are judged one by one, and cut off by the engine; these are not.
     const watched = way === 'inspect' ? agent.watchRevocation?.() : undefined
     watched?.signal.addEventListener('abort', () => socket.destroy())

@@ -51,12 +51,18 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
     shouldUpgradeCallback: asksForWebSocket,
   })
   server.timeout = SILENCE_MS
-  server.on('request', (req, res) => void answer(req, res))
+  server.on('request', (req, res) => handle(req, res))
   server.on('clientError', refuseMalformed(parts.baseUrl))
   server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = receiveUpgrade(req, socket, head)
-    if (upgrade) void answer(req, upgrade.res, upgrade)
+    if (upgrade) handle(req, upgrade.res, upgrade)
   })
+
+  function handle(req: IncomingMessage, res: ServerResponse, upgrade?: UpgradeRequest): void {
+    const { observe } = parts
+    if (observe) observe.request({ req, res, upgrade, scheme: 'https' }, () => void answer(req, res, upgrade))
+    else void answer(req, res, upgrade)
+  }
 
   /** Node's own clocks of heads run for servers that listen alone. */
   function awaitRequest(connection: Opened, socket: Duplex): void {

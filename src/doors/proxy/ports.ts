@@ -77,6 +77,28 @@ export interface ProxyWatch {
   refused(refusal: Refusal): void
 }
 
+/** One connection that asked for a tunnel. */
+export interface ObservedConnect {
+  established(way: Way): void
+  refused(status: number): void
+}
+
+/** Stands around what the door does. Each calls `handle` at once, and once. */
+export interface ObserveProxy {
+  /** A CONNECT, until its connection closes. */
+  connect(req: IncomingMessage, socket: Duplex, handle: (told: ObservedConnect) => void): void
+  /** A request that can be read: inside of an opened connection (`https`), or of the door itself. */
+  request(
+    request: {
+      readonly req: IncomingMessage
+      readonly res: ServerResponse
+      readonly upgrade?: UpgradeRequest | undefined
+      readonly scheme: 'http' | 'https'
+    },
+    handle: () => void,
+  ): void
+}
+
 export interface ProxyDoorParts {
   /**
    * @param token what the program presented; undefined where it presented nothing
@@ -92,6 +114,8 @@ export interface ProxyDoorParts {
   readonly outside: Outside
   readonly targets: Pick<TargetOptions, 'ports' | 'allowSandboxName'>
   readonly watch: ProxyWatch
+  /** Left out where nothing is measured. */
+  readonly observe?: ObserveProxy | undefined
   /** Of problem documents. */
   readonly baseUrl: string
   /** Milliseconds since the epoch. */

@@ -69,12 +69,11 @@ export async function createTracing(
       if (kind !== 'server') return undefined
       if (!isWritten(parent)) return UNWRITTEN_SPAN
     }
-    const remote = beginsTrace ? remoteContext(parent) : undefined
     const links: Link[] = isOtherTrace && outer ? [{ context: outer.span.spanContext() }] : []
-    const above = remote ?? outer?.context ?? ROOT_CONTEXT
+    const above = (beginsTrace ? remoteContext(parent) : outer?.context) ?? ROOT_CONTEXT
     const span = tracer.startSpan(name, { kind: KINDS[kind], attributes: labels, links }, above)
     const { traceId, spanId } = span.spanContext()
-    const root = outer?.root ?? { endedAt: undefined }
+    const root = (beginsTrace ? undefined : outer?.root) ?? { endedAt: undefined }
     const now: UnderWay = {
       fields: { trace_id: traceId, span_id: spanId },
       isOver: () => root.endedAt !== undefined && performance.now() - root.endedAt > LINGER_MS,
@@ -83,7 +82,7 @@ export async function createTracing(
       context: trace.setSpan(above, span),
       incoming: outer?.incoming ?? parent,
     }
-    return openSpan(now, outer === undefined)
+    return openSpan(now, beginsTrace)
   }
 
   return {

@@ -71,6 +71,37 @@ describe('tracing', () => {
     expect(b).toMatchObject({ name: 'b', parentSpanId: a!.spanId, attributes: { 'error.type': 'timeout' } })
   })
 
+  it('begins a trace inside of another one, linked to it, which is over with its own end', async () => {
+    const collector = await collect()
+    const { telemetry } = await open(tracesTo(collector, 'always_on'))
+    const tracing = telemetry.tracing!
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const connection = tracing.start({ ...SERVER, name: 'connection' })!
+      let later: (() => unknown) | undefined
+      connection.run(() => {
+        const request = tracing.start({ ...SERVER, name: 'request', isOtherTrace: true })!
+        request.run(() => {
+          tracing.start(STEP)!.end()
+          later = AsyncLocalStorage.bind(() => currentTrace())
+        })
+        request.end()
+        vi.advanceTimersByTime(60_001)
+        expect(later!()).toBeUndefined()
+        expect(currentTrace()).toBeDefined()
+      })
+      connection.end()
+    } finally {
+      vi.useRealTimers()
+    }
+    await telemetry.close()
+    const [step, request, connection] = collector.spans()
+    expect(request!.traceId).not.toBe(connection!.traceId)
+    expect(request!.parentSpanId ?? '').toBe('')
+    expect(request!.links.map(({ spanId }) => spanId)).toEqual([connection!.spanId])
+    expect(step).toMatchObject({ traceId: request!.traceId, parentSpanId: request!.spanId })
+  })
+
   it('is over a minute after its request, for what that request has left running', async () => {
     const collector = await collect()
     const { telemetry } = await open(tracesTo(collector, 'always_on'))
