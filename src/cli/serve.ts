@@ -1,6 +1,7 @@
 // `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
 import { setTimeout } from 'node:timers/promises'
 import { loadConfig } from '../app/config.ts'
+import { describeMissingSigners } from '../app/native-signers.ts'
 import { describeUnknownVariables } from '../app/unknown-variables.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
@@ -68,6 +69,8 @@ export async function serve(
       { cidrs: config.allowPrivateCidrs },
       'a credential that an administrator grants them to may reach private ranges (GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)',
     )
+  const slower = describeMissingSigners()
+  if (slower !== undefined) log.info(slower)
   const url = localUrl(config, gateway.port)
   await noteRunning(config.dataDir, {
     pid: process.pid,

@@ -60,12 +60,22 @@ async function load(): Promise<Secp256k1> {
   return loadNative(keccak256) ?? (await loadWasm(keccak256))
 }
 
-/** @returns undefined where the addon is missing or wrong */
-export function loadNative(keccak256: Keccak256): Secp256k1 | undefined {
+/** @returns undefined where the addon is missing or made for another machine */
+export function loadAddon(): typeof import('secp256k1') | undefined {
   try {
     // The package's entry point falls back to JavaScript, thirty times slower, and says nothing; so the addon itself is
     // loaded.
-    const native = createRequire(import.meta.url)('secp256k1/bindings.js') as typeof import('secp256k1')
+    return createRequire(import.meta.url)('secp256k1/bindings.js') as typeof import('secp256k1')
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns undefined where the addon is missing or wrong */
+export function loadNative(keccak256: Keccak256): Secp256k1 | undefined {
+  const native = loadAddon()
+  if (!native) return undefined
+  try {
     return createSecp256k1('native', keccak256, {
       recoverPublicKey: (digest, rs, id) => native.ecdsaRecover(rs, id, digest, false),
       sign(digest, privateKey) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startGatewayProcess } from '../support/cli.ts'
+import { runCli, startGatewayProcess } from '../support/cli.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 const { dependencies, optionalDependencies } = JSON.parse(
@@ -52,6 +52,19 @@ async function whileServing(more: Record<string, string>, ask: (baseUrl: string)
   return gateway.stderr()
 }
 
+/** What is missing of signers, once and at level info. */
+function expectOneLine(said: string): void {
+  const lines = said.split('\n').filter((line) => line.includes('sodium-native'))
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      level: 30,
+      msg: expect.stringMatching(
+        /^sodium-native and secp256k1 are not installed: .*npm ci --include=optional$/,
+      ),
+    }),
+  ])
+}
+
 const execute = (baseUrl: string, body: unknown) =>
   fetch(`${baseUrl}/v1/execute`, {
     method: 'POST',
@@ -70,6 +83,7 @@ describe('without the optional packages', () => {
     )
     expect(said).toContain('Agent Gateway   production')
     expect(said).not.toMatch(/Missing|anvil|x509/)
+    expectOneLine(said)
   })
 
   it('the sandbox starts, says in a sentence what is missing, and charges nothing that needs it', async () => {
@@ -85,6 +99,23 @@ describe('without the optional packages', () => {
       'Missing: @foundry-rs/anvil, so test payments do not work. Install with npm ci --include=optional.',
     )
     expect(said).not.toContain('"level":60')
+    expectOneLine(said)
+  })
+
+  it('an assistant on stdio gets its protocol, and the doctor says what is missing in passing', async () => {
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    }
+    const spoken = await runCli(['stdio'], env, `${JSON.stringify(initialize)}\n`)
+    expect(spoken.stdout.trim().split('\n')).toHaveLength(1)
+    expect(JSON.parse(spoken.stdout)).toMatchObject({ id: 1, result: { serverInfo: {} } })
+    expect(spoken.stderr).not.toContain('sodium-native')
+
+    const { stdout } = await runCli(['doctor'], env)
+    expect(stdout).toMatch(/^ok +signers +sodium-native and secp256k1 are not installed: /m)
   })
 })
 

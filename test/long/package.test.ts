@@ -173,6 +173,49 @@ describe('the package', () => {
     expect(log()).not.toContain('OUTSIDE')
   })
 
+  it('says once that it has no native signers, and nothing where they are installed beside it', async () => {
+    const linesOf = (text: string) => text.split('\n').filter((line) => line.includes('sodium-native'))
+    const production = {
+      GATEWAY_MODE: 'production',
+      GATEWAY_BASE_URL: 'https://gateway.example',
+      GATEWAY_DATA_DIR: join(work, 'signers'),
+    }
+    const { gateway: alone } = await serve(production)
+    const [line = '{}', ...others] = linesOf(alone.stderr())
+    expect(others).toEqual([])
+    expect(JSON.parse(line)).toMatchObject({
+      level: 30,
+      msg: expect.stringMatching(/npm install --global sodium-native@5\.1\.0 secp256k1@5\.0\.2$/),
+    })
+    alone.kill('SIGTERM')
+    await alone.ended
+
+    // As `npm install --global` of all three puts them.
+    const beside = dirname(installed)
+    for (const one of [
+      'sodium-native',
+      'secp256k1',
+      'require-addon',
+      'node-gyp-build',
+      'bare-addon-resolve',
+      'bare-module-resolve',
+      'bare-semver',
+      'which-runtime',
+    ])
+      cpSync(join(root, 'node_modules', one), join(beside, one), { recursive: true })
+    try {
+      const gateway = start(join(installed, '../../../bin', name), ['serve'], {
+        env: bare({ PORT: '0', ...production }),
+        cwd: work,
+      })
+      running.push(gateway)
+      await gateway.until('stdout', /^listening on (\S+)$/m)
+      expect(linesOf(gateway.stderr())).toEqual([])
+    } finally {
+      for (const one of readdirSync(beside)) if (one !== name) await removeFolder(join(beside, one))
+    }
+  })
+
   it('pays for every paid tool of its sandbox once', async () => {
     const dataDir = join(work, 'sandbox')
     await putAnvil(dataDir)

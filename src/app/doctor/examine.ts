@@ -12,10 +12,11 @@ import { type Check, errorCode, type Examined, fail, type Finding, ok, warn } fr
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
 import { checkPayments } from './payments.ts'
 import { checkProviders } from './providers.ts'
-import { checkClock, checkExtraCertificates, checkRuntime } from './runtime.ts'
+import { checkClock, checkExtraCertificates, checkRuntime, checkSigners } from './runtime.ts'
 
 const CHECKS: readonly Check[] = [
   checkRuntime,
+  checkSigners,
   checkExtraCertificates,
   checkDataDirectory,
   checkKeyFiles,

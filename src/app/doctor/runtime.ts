@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { describeMissingSigners } from '../native-signers.ts'
 import { type Check, errorCode, fail, ok } from './finding.ts'
 
 const OLDEST = [22, 19] as const
@@ -24,6 +25,11 @@ export const checkRuntime: Check = async () => {
         ),
   ]
 }
+
+/** A gateway without native signers is well: what is in an image cannot be added to. */
+export const checkSigners: Check = async () => [
+  ok('signers', describeMissingSigners() ?? 'sodium-native and secp256k1'),
+]
 
 /** Node itself reads the file, and says nothing to callers when it cannot: every private upstream then fails in TLS. */
 export const checkExtraCertificates: Check = async () => {
