@@ -60,6 +60,10 @@ export const Environment = z.object({
     }),
   GATEWAY_REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' })
+    .refine(
+      (text) => /^\/?\d*$/.test(URL.parse(text)?.pathname ?? ''),
+      'must end with the host, or with the number of a database behind it (redis://host:6379/0)',
+    )
     .optional()
     .meta({
       description:

@@ -17,14 +17,25 @@ export interface TestRedis {
   start(): Promise<void>
 }
 
-/** @throws where the program is not installed: no server is a failure, never a skip */
-export async function startRedis(): Promise<TestRedis> {
+/**
+ * @param options.certificate PEM files with which it speaks TLS, and nothing else
+ * @throws where the program is not installed: no server is a failure, never a skip
+ */
+export async function startRedis(
+  options: { readonly certificate?: { readonly certFile: string; readonly keyFile: string } } = {},
+): Promise<TestRedis> {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: .ci/install-programs installs it`)
   const port = await freePort()
   const password = `canary-${port}`
   let server: ChildProcess | undefined
   async function start(): Promise<void> {
-    const own = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password]
+    const { certificate } = options
+    const listening = certificate
+      ? ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no']
+          .concat('--tls-cert-file', certificate.certFile, '--tls-key-file', certificate.keyFile)
+          .concat('--tls-ca-cert-file', certificate.certFile)
+      : ['--port', String(port)]
+    const own = [...listening, '--bind', '127.0.0.1', '--requirepass', password]
     server = spawn(PROGRAM, [...own, '--save', '', '--appendonly', 'no', '--dir', tmpdir()], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -37,7 +48,7 @@ export async function startRedis(): Promise<TestRedis> {
   }
   await start()
   return {
-    url: `redis://:${password}@127.0.0.1:${port}/0`,
+    url: `${options.certificate ? 'rediss' : 'redis'}://:${password}@127.0.0.1:${port}/0`,
     password,
     async stop() {
       if (!server || server.exitCode !== null || server.signalCode !== null) return

@@ -12,6 +12,7 @@ import { type Check, errorCode, type Examined, fail, type Finding, ok, warn } fr
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
 import { checkPayments } from './payments.ts'
 import { checkProviders } from './providers.ts'
+import { checkRedis } from './redis.ts'
 import { checkClock, checkExtraCertificates, checkRuntime, checkSigners } from './runtime.ts'
 
 const CHECKS: readonly Check[] = [
@@ -21,6 +22,7 @@ const CHECKS: readonly Check[] = [
   checkDataDirectory,
   checkKeyFiles,
   checkDatabase,
+  checkRedis,
   checkDocuments,
   checkClock,
   checkDns,

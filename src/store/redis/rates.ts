@@ -1,8 +1,8 @@
 // The counts of limits that processes tell each other, in Redis: a hash for each caller with a field for each process, gone with its window. The clock is
 // the server's.
-import { createClient } from '@redis/client'
 import type { Logger } from '../../lib/log.ts'
 import type { RateCount } from '../ports/rates.ts'
+import { createRedisClient, keyOf } from './client.ts'
 
 export interface RedisRates {
   /**
@@ -13,9 +13,6 @@ export interface RedisRates {
   readonly exchange: (counts: readonly RateCount[]) => Promise<readonly RateCount[]>
   readonly close: () => Promise<void>
 }
-
-/** All on one node of a cluster, where a script has to have its keys. */
-const keyOf = (name: string) => `{agent-gateway}:rates:${name}`
 
 // ARGV: this process, then how much was used and how long is left for each key. Answers [index, used, left] of each other process.
 const EXCHANGE = `local time = redis.call('TIME')
@@ -39,8 +36,6 @@ for index, key in ipairs(KEYS) do
 end
 return others`
 
-/** An exchange a second: one that takes longer is of no use. */
-const TIMEOUT_MS = 500
 const RECONNECT_MS = 1000
 
 /** Connects in the background, again and again: a gateway starts, and goes on, without it. */
@@ -53,14 +48,7 @@ export function openRedisRates({
   readonly bootId: string
   readonly log: Pick<Logger, 'info' | 'warn'>
 }): RedisRates {
-  const client = createClient({
-    url,
-    name: 'agent-gateway',
-    // What cannot be asked now is asked of the database.
-    disableOfflineQueue: true,
-    commandOptions: { timeout: TIMEOUT_MS },
-    socket: { connectTimeout: 5000, reconnectStrategy: RECONNECT_MS },
-  })
+  const client = createRedisClient(url, RECONNECT_MS)
   let isLost = false
   client.on('error', (thrown: unknown) => {
     // Once, and not for each time that it is tried again. The address may hold a password; what the driver says does not.

@@ -18,6 +18,7 @@ function problemsOf(env: Env): readonly string[] {
 }
 
 const mistyped = (token: string) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+const REPLICA = { GATEWAY_DATABASE_URL: 'postgres://x/gateway' }
 const PRODUCTION: Env = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gw.example' }
 
 describe('loadConfig', () => {
@@ -79,6 +80,8 @@ describe('loadConfig', () => {
     ['GATEWAY_MODE', { GATEWAY_MODE: 'prod' }],
     ['GATEWAY_BASE_URL', { GATEWAY_BASE_URL: 'ftp://x' }],
     ['GATEWAY_DATABASE_URL', { GATEWAY_DATABASE_URL: 'mysql://x' }],
+    ['GATEWAY_REDIS_URL', { ...REPLICA, GATEWAY_REDIS_URL: 'https://x' }],
+    ['GATEWAY_REDIS_URL', { ...REPLICA, GATEWAY_REDIS_URL: 'redis://x/name' }],
     ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: 'agw_sk_short' }],
     ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: newToken('cap') }],
     ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: mistyped(newToken('sk')) }],
@@ -133,6 +136,8 @@ describe('loadConfig', () => {
       'facilitators',
       { GATEWAY_FACILITATORS: 'https://a.example/x402, http://127.0.0.1:4020,http://localhost' },
     ],
+    ['Redis', { ...REPLICA, GATEWAY_REDIS_URL: 'redis://:p@x' }],
+    ['a database of Redis, over TLS', { ...REPLICA, GATEWAY_REDIS_URL: 'rediss://u:p@x:6380/3' }],
     ['a service key', { GATEWAY_OPERATOR_KEY: newToken('sk') }],
     ['a capability for stdio', { GATEWAY_TOKEN: newToken('cap') }],
   ])('accepts %s', (_, env) => {
