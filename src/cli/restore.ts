@@ -47,7 +47,7 @@ named at the end.`,
 
 /** What an operator has to know, and to do. */
 export function describe(report: RestoreReport, now: number): readonly string[] {
-  const { header, receipts, ended, living } = report
+  const { header, receipts, ended, living, settledLately } = report
   const age = describeAge(now - Date.parse(header.taken_at))
   return [
     `Restored ${report.rows} rows of ${report.tables} tables into ${report.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, as they were on ${header.taken_at}, ${age} ago (release ${header.gateway}).`,
@@ -65,6 +65,15 @@ export function describe(report: RestoreReport, now: number): readonly string[] 
     '- Receipts, audit events and stored results made since then are gone. Receipts that were handed out still verify. The audit log goes on from the backup.',
     '- x402 payments made since then are spent on their chain, which refuses them a second time (where the gateway knows no chain, its facilitator does). Refunds sent since then are not known here: look at the chain ' +
       'before you refund anew.',
+    '- Those payments are in no list: neither `payments reconcile` nor `payments refund` finds them. Compare what your accounts received on their chains since then with `payments list --state settled`; what is owed ' +
+      'back for them you send by hand.',
+    '- One of them that a reorganisation took back is not missed by anybody here: its receipt still verifies, and its signature, unused again, buys once more until it expires.',
+    ...(settledLately > 0
+      ? [
+          `- ${settledLately} payments were settled in the last 15 minutes before the backup. The start looks for each on its chain: one that a reorganisation took back since is open again ` +
+            '(`payments list --state pending`, reason `reorganised`), and this process has no copy of it to send.',
+        ]
+      : []),
     '',
     'Ended, because it may have been used or done since:',
     `- ${ended.permits} open permits, ${ended.sessions} sessions, ${ended.invitations} invitations and ${ended.recovery_codes} recovery codes do not work; ` +

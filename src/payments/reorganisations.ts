@@ -40,7 +40,10 @@ type Sorted = Readonly<Record<'standing' | 'replaced' | 'unknown', ClaimBlock[]>
 /** @param parts.evidence says what became of a claim whose block is gone */
 export function createReorganisationWatch(parts: ReorganisationParts): ReorganisationWatch {
   const { store, claims, evidence, chains, now, log } = parts
+  const startedAt = now()
   const marks = new Map<string, Mark>()
+  /** Networks that were looked at as a whole since the start. */
+  const caughtUp = new Set<string>()
 
   /**
    * Tells the blocks apart by whether they stand. A node that has nothing at a height yet is behind: that says nothing.
@@ -62,11 +65,16 @@ export function createReorganisationWatch(parts: ReorganisationParts): Reorganis
 
   /**
    * A block stands on all before it: while the mark stands, so does what was looked at before, and only what was settled since
-   * needs a question.
+   * needs a question. The first look goes back to where nobody may have looked for long enough: before a stop, or before the
+   * backup that this store was restored from.
    */
   async function sinceWhen(chain: Chain, network: string): Promise<number> {
     const mark = marks.get(network)
     const oldest = now() - WINDOW_MS
+    if (!caughtUp.has(network)) {
+      const newest = await store.newestSettlement(startedAt)
+      return Math.min(oldest, (newest ?? startedAt) - WINDOW_MS)
+    }
     if (!mark || (await sort(chain, [mark.block])).standing.length === 0) return oldest
     return Math.max(mark.at - SKEW_MS, oldest)
   }
@@ -111,7 +119,10 @@ export function createReorganisationWatch(parts: ReorganisationParts): Reorganis
     const [newest] = standing
     // Where the chain has not said everything, the next look begins where this one did.
     if (unknown > 0) marks.delete(network)
-    else if (newest) marks.set(network, { at, block: newest })
+    else {
+      caughtUp.add(network)
+      if (newest) marks.set(network, { at, block: newest })
+    }
     return reopened
   }
 

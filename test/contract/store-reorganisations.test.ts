@@ -55,6 +55,8 @@ describe.each(ENGINES)('reorganisations in %s', (engine) => {
     expect(await of(NOW, 1)).toEqual([OTHER])
     expect(await of(NOW + 3)).toEqual([])
     expect(await store.listSettledBlocks({ network: 'eip155:10', since: NOW, limit: 9 })).toEqual([])
+    expect(await store.newestSettlement(NOW)).toBeUndefined()
+    expect(await store.newestSettlement(NOW + 1_000)).toBeGreaterThanOrEqual(NOW)
     const inBlock = async (hash: string, since = NOW) =>
       (await store.listClaimsOfBlock({ network, since, hash })).map(({ id }) => id).toSorted()
     expect(await inBlock(BLOCK.hash)).toEqual([first.id, second.id].toSorted())

@@ -32,6 +32,7 @@ const sign = async (at: number) =>
 const buy = (payment: string, path: string) =>
   post(gateway.baseUrl + PATH, { url: world.url(path) }, { 'payment-signature': payment })
 const spent = async (at: number) => PAYER_USDC - (await chain.usdcOf(chain.payers[at]!.address))
+const dataDirOf = (name: string) => join(world.dataDir, name)
 const fetched = (path: string) => world.upstream.requests.filter(({ target }) => target === path)
 
 it('buys nothing a second time after a restore, whether the backup knew of the payment or not', async () => {
@@ -53,7 +54,7 @@ it('buys nothing a second time after a restore, whether the backup knew of the p
   expect((await buy(after, '/after')).status).toBe(200)
   await gateway.stop()
 
-  const dataDir = join(world.dataDir, 'restored')
+  const dataDir = dataDirOf('restored')
   await mkdir(dataDir, { mode: 0o700 })
   for (const name of KEY_FILES) await cp(join(world.env['GATEWAY_DATA_DIR']!, name), join(dataDir, name))
   const env = { ...world.env, GATEWAY_DATA_DIR: dataDir }
@@ -80,4 +81,49 @@ it('buys nothing a second time after a restore, whether the backup knew of the p
     expect(await spent(at)).toBe(PRICE)
     expect(fetched(path)).toHaveLength(1)
   }
+})
+
+it('says what a reorganisation of the lost time did: to a payment that the backup knows, and to one that it does not', async () => {
+  world.upstream.respond((_request, res) => res.writeHead(200, { 'content-type': 'text/plain' }).end('page'))
+  const [known, lost] = [await sign(3), await sign(4)]
+  const block = Number(await chain.rpc('eth_blockNumber'))
+  const first = await buy(known, '/known')
+  expect(first.status).toBe(200)
+  const file = join(world.dataDir, 'before-reorganisation.gz')
+  expect(
+    (await runCli(['backup', '--out', file], { ...world.env, GATEWAY_DATA_DIR: dataDirOf('restored') })).code,
+  ).toBe(0)
+  expect((await buy(lost, '/lost')).status).toBe(200)
+  await gateway.stop()
+  await chain.reorg(Number(await chain.rpc('eth_blockNumber')) - block)
+  expect([await spent(3), await spent(4)]).toEqual([0n, 0n])
+
+  const dataDir = dataDirOf('reorganised')
+  await mkdir(dataDir, { mode: 0o700 })
+  for (const name of KEY_FILES) await cp(join(world.env['GATEWAY_DATA_DIR']!, name), join(dataDir, name))
+  const env = { ...world.env, GATEWAY_DATA_DIR: dataDir }
+  const { code, stdout } = await runCli(['restore', file], env)
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    /^- [23] payments were settled in the last 15 minutes before the backup\. .*`payments list --state pending`/m,
+  )
+  expect(stdout).toMatch(
+    /^- Those payments are in no list: neither `payments reconcile` nor `payments refund` finds them\. /m,
+  )
+  expect(stdout).toMatch(/^- One of them that a reorganisation took back is not missed by anybody here: /m)
+  gateway = await startGatewayProcess({ ...world, env })
+
+  // The start finds out about the first, which is open, and buys nothing else meanwhile.
+  const query = queryOf({ dataDir, databaseUrl: undefined })
+  const reasons = async () =>
+    (await query(`SELECT reason FROM payment_claims WHERE state = 'pending'`)).map(({ reason }) => reason)
+  while ((await reasons()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(await reasons()).toEqual(['reorganised'])
+  expect((await buy(known, '/known')).body.code).not.toBe('payment_rejected')
+  expect(fetched('/known')).toHaveLength(1)
+
+  // Nobody misses the second: its signature is good once more.
+  expect((await buy(lost, '/lost')).status).toBe(200)
+  expect(fetched('/lost')).toHaveLength(2)
+  expect(await spent(4)).toBe(PRICE)
 })

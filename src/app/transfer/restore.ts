@@ -4,9 +4,11 @@ import { basename } from 'node:path'
 import type { Config } from '../../core/config.ts'
 import { isObject } from '../../lib/json.ts'
 import { type Fault, noFault } from '../../lib/fault-points.ts'
+import { WINDOW_MS } from '../../payments/reorganisations.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
 import {
   countLiving,
+  countSettledSince,
   type Ended,
   endWhatWorksOnce,
   type Living,
@@ -40,6 +42,8 @@ export interface RestoreReport {
   readonly findings: readonly string[]
   readonly ended: Ended
   readonly living: Living
+  /** Payments that were settled so shortly before the backup that a reorganisation may have taken them back since. */
+  readonly settledLately: number
   /** Sellers are paid by hand until the operator has looked. */
   readonly payoutsHeld: boolean
 }
@@ -86,6 +90,7 @@ export async function restore(options: {
         'The operator key is no live key of this backup, and --revoke-tokens would leave none. Name one that is in GATEWAY_OPERATOR_KEY; nothing was kept.',
       )
     const living = await sink.run(() => countLiving(at))
+    const settledLately = await sink.run(() => countSettledSince(Date.parse(header.taken_at) - WINDOW_MS))
     const payoutsHeld = living.sellers > 0
     if (payoutsHeld) await sink.replaceDocument('market', payByHand)
     const detail = { taken_at: header.taken_at, gateway: header.gateway, rows: total, ...ended }
@@ -104,6 +109,7 @@ export async function restore(options: {
       findings,
       ended,
       living,
+      settledLately,
       payoutsHeld,
     }
   } finally {

@@ -30,6 +30,17 @@ export const listSettledBlocks = command({ kind: 'read' })(function* (input: {
   return rows.map((row) => ({ ...row }))
 })
 
+/** When the newest of the claims that were settled before a moment was settled, on any network; undefined where there is none. */
+export const newestSettlement = command({ kind: 'read' })(function* (
+  before: Millis,
+): Command<Millis | undefined> {
+  const row = yield* first<{ at: Millis | null }>(
+    `SELECT max(finished_at) AS at FROM payment_claims WHERE state = 'settled' AND finished_at < $1`,
+    before,
+  )
+  return row?.at ?? undefined
+})
+
 /** The claims that were settled in a block since then. */
 export const listClaimsOfBlock = command({ kind: 'read' })(function* (input: {
   network: string

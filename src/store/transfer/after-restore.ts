@@ -104,6 +104,15 @@ function* endTokens(): Command<number> {
   return Number(open?.found ?? 0)
 }
 
+/** Payments whose chain may have replaced their block after the backup was made. */
+export function* countSettledSince(since: number): Command<number> {
+  const row = yield* first<{ found: number }>(
+    `SELECT count(*) AS found FROM payment_claims WHERE state = 'settled' AND finished_at >= $1`,
+    since,
+  )
+  return Number(row?.found ?? 0)
+}
+
 /** What an operator has to look at, because it may have been revoked since. */
 export function* countLiving(now: number): Command<Living> {
   const count = function* (text: string, ...values: number[]): Command<number> {

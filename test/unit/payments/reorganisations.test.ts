@@ -42,8 +42,8 @@ afterEach(async () => {
   await temp.close()
 })
 
-async function open(options: { url?: string | null; confirmations?: number } = {}) {
-  const clock = { at: Date.now() }
+async function open(options: { url?: string | null; confirmations?: number; at?: number } = {}) {
+  const clock = { at: options.at ?? Date.now() }
   const now = () => clock.at
   const chain = fakeChain(now)
   const upstream = fakeUpstream('up0', { answer: { state: 'settled', transaction: TX } })
@@ -201,10 +201,47 @@ describe('a settlement whose block was replaced', () => {
 
   it('long ago is not looked for', async () => {
     const claim = await world.settled()
+    await world.look()
     world.chain.blocks.set(1n, hash('2'))
     world.chain.statuses.delete(claim.nonce)
     await world.look(15 * MINUTE + 1)
     expect((await world.claimOf(claim.id)).state).toBe('settled')
+  })
+})
+
+describe('a settlement of the last minutes before a stop, or before the backup that the store was restored from', () => {
+  it('is looked for at the start, however long nobody ran, and until its chain has answered', async () => {
+    const old = await world.settled(inBlock(1n, '1'))
+    world.clock.at += 15 * MINUTE + 1
+    const claim = await world.settled(inBlock(2n, '2'))
+    await world.settlements.close()
+    world = await open({ at: world.clock.at + 600 * MINUTE })
+    world.chain.blocks.set(1n, hash('8'))
+    world.chain.blocks.set(2n, hash('9'))
+    world.chain.statuses.set(claim.nonce, 'silent')
+    await world.look(0)
+    expect((await world.claimOf(claim.id)).state).toBe('settled')
+    world.chain.statuses.delete(claim.nonce)
+    await world.look()
+    // Its authorization has expired meanwhile: it is lost, and no longer in silence.
+    expect(await world.claimOf(claim.id)).toMatchObject({ state: 'failed', reason: 'authorization_expired' })
+    expect(await world.standing(claim)).toMatchObject({ replacedBy: null })
+    // It was final when the newest one was settled.
+    expect((await world.claimOf(old.id)).state).toBe('settled')
+  })
+
+  it('is looked for once where it stands', async () => {
+    await world.settled(inBlock(2n, '2'))
+    await world.settlements.close()
+    world = await open({ at: world.clock.at + 600 * MINUTE })
+    world.chain.blocks.set(2n, hash('2'))
+    const asked = vi.spyOn(world.chain, 'blockHashes')
+    await world.look(0)
+    await world.look(16 * MINUTE)
+    expect(asked.mock.calls).toEqual([[[2n]], [[2n]]])
+    await world.settled(inBlock(3n, '3'))
+    await world.look()
+    expect(asked.mock.calls.slice(2)).toEqual([[[2n]], [[3n]]])
   })
 })
 

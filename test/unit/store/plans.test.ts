@@ -111,6 +111,7 @@ const walks: readonly (readonly [string, () => string[]])[] = [
     'listSettledBlocks',
     () => plansOf(commands.listSettledBlocks({ network: claim.network, since: NOW, limit: 9 })),
   ],
+  ['newestSettlement', () => plansOf(commands.newestSettlement(NOW))],
   [
     'listClaimsOfBlock',
     () => plansOf(commands.listClaimsOfBlock({ network: claim.network, since: NOW, hash: '0xb' })),
