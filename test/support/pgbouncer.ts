@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeFolder } from './remove-folder.ts'
 import { freePort } from './free-port.ts'
+import { untilOpen } from './open-port.ts'
 
 /** PgBouncer refuses root. */
 const UNPRIVILEGED = 65534
@@ -73,19 +73,5 @@ export async function startPgBouncer(
       }
       await removeFolder(folder)
     },
-  }
-}
-
-async function untilOpen(port: number, check: () => void): Promise<void> {
-  for (;;) {
-    check()
-    const socket = connect(port, '127.0.0.1')
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    if (isOpen) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,10 +1,9 @@
 // A real nginx, Caddy or HAProxy with the sample of deploy/proxies, of which the name, the ports and the certificate alone are replaced.
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Leaf } from './ca.ts'
+import { untilOpen } from './open-port.ts'
 import { finish, start } from './process.ts'
 import { removeFolder } from './remove-folder.ts'
 
@@ -158,18 +157,4 @@ async function writeNginx(folder: string, site: string): Promise<string> {
 async function writeTo(file: string, text: string): Promise<string> {
   await writeFile(file, text)
   return file
-}
-
-async function untilOpen(port: number, check: () => void): Promise<void> {
-  for (;;) {
-    check()
-    const socket = connect(port, '127.0.0.1')
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    if (isOpen) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
