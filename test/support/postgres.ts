@@ -48,11 +48,19 @@ async function startEmbedded(): Promise<TestPostgres> {
     const passwordFile = join(folder, 'password')
     await writeFile(passwordFile, `${password}\n`)
     if (isRoot) await chown(passwordFile, UNPRIVILEGED, UNPRIVILEGED)
-    const cluster = [`--pgdata=${data}`, '--username=postgres', `--pwfile=${passwordFile}`]
-    await run(join(bin, 'initdb'), [...cluster, '--auth=scram-sha-256', '--encoding=UTF8', '--no-locale'], {
-      ...user,
-      cwd: folder,
-    })
+    const cluster = [
+      `--pgdata=${data}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--no-locale',
+      // The cluster lives as long as the run.
+      '--no-sync',
+      // A random password needs no stretching, and thousands of connections are opened.
+      '--set=scram_iterations=1',
+    ]
+    await run(join(bin, 'initdb'), cluster, { ...user, cwd: folder })
     const port = await freePort()
     const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
     const server = spawn(
