@@ -12,9 +12,13 @@ const LONGEST = [
     // These start the most gateways: 55 down to 20 of them, at two to three seconds of CPU time each.
     'crash',
     'actions-crash',
+    // Two and a half minutes each, and so short that they came among the last.
+    'payouts-crash',
+    'refunds-crash',
     'idempotency-crash',
     'edge-crash',
     'leak-ordinary',
+    'data-verbs',
     'egress-oauth-crash',
     'rotation-crash',
     'debits-crash',
@@ -23,6 +27,7 @@ const LONGEST = [
     'settlement-rpc',
     'market-money-model',
     'hostile-facilitator',
+    'package',
     'cli',
     'cli-serve',
     'chains-settler',
