@@ -1,7 +1,15 @@
 // What is published, as a stranger gets it: packed, installed into an empty folder without a network, started there, paid in. Every module
 // that it loads has to come out of its own folder.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -180,15 +188,14 @@ describe('the package', () => {
       GATEWAY_BASE_URL: 'https://gateway.example',
       GATEWAY_DATA_DIR: join(work, 'signers'),
     }
-    const { gateway: alone } = await serve(production)
-    const [line = '{}', ...others] = linesOf(alone.stderr())
+    const alone = await serve(production)
+    const [line = '{}', ...others] = linesOf(alone.log())
     expect(others).toEqual([])
     expect(JSON.parse(line)).toMatchObject({
       level: 30,
       msg: expect.stringMatching(/npm install --global sodium-native@5\.1\.0 secp256k1@5\.0\.2$/),
     })
-    alone.kill('SIGTERM')
-    await alone.ended
+    await alone.stop()
 
     // As `npm install --global` of all three puts them.
     const beside = dirname(installed)
@@ -204,13 +211,10 @@ describe('the package', () => {
     ])
       cpSync(join(root, 'node_modules', one), join(beside, one), { recursive: true })
     try {
-      const gateway = start(join(installed, '../../../bin', name), ['serve'], {
-        env: bare({ PORT: '0', ...production }),
-        cwd: work,
-      })
+      // Without the hook, as they stand outside of the package.
+      const gateway = await installedAt(command, { env: bare({ PORT: '0' }), cwd: work }).serve(production)
       running.push(gateway)
-      await gateway.until('stdout', /^listening on (\S+)$/m)
-      expect(linesOf(gateway.stderr())).toEqual([])
+      expect(linesOf(gateway.log())).toEqual([])
     } finally {
       for (const one of readdirSync(beside)) if (one !== name) await removeFolder(join(beside, one))
     }
