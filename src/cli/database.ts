@@ -8,7 +8,12 @@ import { detachPartition } from '../store/postgres/partitions/detach.ts'
 import { divideTable } from '../store/postgres/partitions/divide.ts'
 import { findDivisions } from '../store/postgres/partitions/catalogue.ts'
 import { type PartitionedTable, type Period, PERIODS } from '../store/postgres/partitions/layout.ts'
-import { type Session, withSession } from '../store/postgres/partitions/session.ts'
+import {
+  openSession,
+  type OwnSession,
+  type Session,
+  withSession,
+} from '../store/postgres/partitions/session.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { jsonOption } from './options.ts'
 import { formatTable, printJson, printLine } from './output.ts'
@@ -42,8 +47,9 @@ Examples:
     )
     .action(async (name: keyof typeof TABLES, options: { every: Period; json?: boolean }) => {
       const table = TABLES[name]
-      const first = await onDatabase((session) =>
+      const first = await onDatabase((session, open) =>
         divideTable(session, {
+          openSession: open,
           table,
           period: options.every,
           now: Date.now(),
@@ -111,7 +117,9 @@ Example:
     })
 }
 
-async function onDatabase<T>(work: (session: Session) => Promise<T>): Promise<T> {
+async function onDatabase<T>(
+  work: (session: Session, open: () => Promise<OwnSession>) => Promise<T>,
+): Promise<T> {
   const { databaseUrl: url, databaseDirectUrl: directUrl } = loadConfig(process.env)
   if (url === undefined)
     throw new CommandFailure(
@@ -119,7 +127,8 @@ async function onDatabase<T>(work: (session: Session) => Promise<T>): Promise<T>
       'GATEWAY_DATABASE_URL is not set. SQLite keeps everything in one file, which is not partitioned.',
     )
   try {
-    return await withSession({ url, directUrl }, work)
+    const address = { url, directUrl }
+    return await withSession(address, (session) => work(session, () => openSession(address)))
   } catch (thrown) {
     if (thrown instanceof GatewayError) throw new CommandFailure(Exit.failed, thrown.message)
     // The server's own words name tables and roles, and no password.

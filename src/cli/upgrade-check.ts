@@ -18,12 +18,12 @@ export function addUpgradeCheckCommand(program: Command): void {
       'after',
       `
 Run the new release's command with the environment that the old one runs with (GATEWAY_DATA_DIR, GATEWAY_DATABASE_URL), while that one serves or not.
-It reads one table, writes nothing and asks nobody else. Exit code 0: start this release; 1: something has to be done by hand first, and the
+It reads one table, tries the locks of PostgreSQL, writes nothing and asks nobody else. Exit code 0: start this release; 1: something has to be done by hand first, and the
 lines say what; 78: the configuration.`,
     )
     .action(async ({ json }: { json?: boolean }) => {
       const found = await find()
-      const plan = planUpgrade(found.engine, found.reached, API_VERSION)
+      const plan = planUpgrade(found.engine, found.reached, API_VERSION, found.lockFault)
       const byHand = [
         ...(found.obstacle === undefined || (plan.migrations.length === 0 && found.reached > 0)
           ? []

@@ -26,11 +26,13 @@ export interface UpgradePlan {
  * Judges a database by the version of its tables.
  * @param reached highest version in it; 0: there are no tables
  * @param release this one, as it calls itself
+ * @param lockFault why a release that knows advisory locks alone cannot serve beside this one, as the end of a sentence
  */
 export function planUpgrade(
   engine: 'sqlite' | 'postgres',
   reached: number,
   release: string,
+  lockFault?: string,
   known: { readonly tables: number; readonly sideBySideFrom: number } = {
     tables: TABLE_VERSION,
     sideBySideFrom: SIDE_BY_SIDE_FROM,
@@ -42,14 +44,20 @@ export function planUpgrade(
     .slice(reached)
   const isNewer = reached > known.tables
   const sideBySide =
-    engine === 'sqlite' || reached === 0 ? undefined : !isNewer && reached >= known.sideBySideFrom
+    engine === 'sqlite' || reached === 0
+      ? undefined
+      : !isNewer && reached >= known.sideBySideFrom && lockFault === undefined
   const byHand = isNewer
     ? [
         `This release knows ${known.tables} versions of the tables and the database has ${reached}: it would not start. Run the newer release again, or restore a backup that ${release} wrote.`,
       ]
     : sideBySide === false
       ? [
-          'Stop every process on this database before the first one of this release starts: side by side with these tables was not tried.',
+          `Stop every process on this database before the first one of this release starts: ${
+            lockFault === undefined
+              ? 'side by side with these tables was not tried.'
+              : `the release before tells who is alive by advisory locks, and here ${lockFault}.`
+          }`,
         ]
       : []
   return { writtenBy: nameOf(reached, release, known.tables), migrations, sideBySide, byHand }

@@ -13,10 +13,13 @@ export interface FoundTables {
   readonly reached: number
   /** What stands in the way of a migration, in a sentence. */
   readonly obstacle: string | undefined
+  /** Why releases that know no other locks than advisory ones do not see who is alive, as the end of a sentence; undefined: they do, or serve it no more. */
+  readonly lockFault: string | undefined
 }
 
 const TIMEOUT_MS = 5_000
 const OLDEST_POSTGRES = 130_000
+const UNOBSTRUCTED = { obstacle: undefined, lockFault: undefined }
 
 /** @throws whatever the engine says where it cannot be read */
 export const readTableVersion = (config: StoreConfig): Promise<FoundTables> =>
@@ -26,12 +29,12 @@ export const readTableVersion = (config: StoreConfig): Promise<FoundTables> =>
 
 async function readSqlite(dataDir: string): Promise<FoundTables> {
   const place = join(dataDir, 'gateway.db')
-  if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, obstacle: undefined }
+  if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, ...UNOBSTRUCTED }
   const { DatabaseSync } = await import('node:sqlite')
   const db = new DatabaseSync(addressOf(place), { readOnly: true, timeout: TIMEOUT_MS })
   try {
     const row = db.prepare('SELECT max(version) AS version FROM migrations').get()
-    return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), obstacle: undefined }
+    return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), ...UNOBSTRUCTED }
   } finally {
     db.close()
   }
@@ -49,6 +52,7 @@ function addressOf(file: string): URL {
 
 async function readPostgres(url: string): Promise<FoundTables> {
   const { Client } = (await import('pg')).default
+  const { findLocks } = await import('./postgres/coordination/inspect.ts')
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: TIMEOUT_MS,
@@ -77,6 +81,7 @@ async function readPostgres(url: string): Promise<FoundTables> {
           .rows[0]
       : undefined
     await client.query('ROLLBACK')
+    const locks = migrated ? await findLocks(url) : undefined
     const obstacle =
       Number(number) < OLDEST_POSTGRES
         ? `PostgreSQL ${name} is too old: 13 or newer is needed.`
@@ -88,6 +93,7 @@ async function readPostgres(url: string): Promise<FoundTables> {
       place: `PostgreSQL ${name}`,
       reached: Number(version?.version ?? 0),
       obstacle,
+      lockFault: locks?.usesRows === false ? locks.fault : undefined,
     }
   } finally {
     await client.end().catch(() => {})

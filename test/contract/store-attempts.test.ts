@@ -20,6 +20,7 @@ import {
   unbalancedAccounts,
   usesOf,
 } from '../support/store.ts'
+import { createPlaceWith, PLACES, SHARED_PLACES } from '../support/useless-locks.ts'
 
 const BOOT = 'boot-1'
 const refundOf = (id: string, bootId = BOOT) => ({
@@ -257,10 +258,10 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
   })
 })
 
-describe.each(ENGINES)('recovery in %s', (engine) => {
+describe.each(PLACES)('recovery in %s with locks that are %s', (...kind) => {
   let place: Place
   beforeAll(async () => {
-    place = await createPlace(engine, 'recovery')
+    place = await createPlaceWith(kind, 'recovery')
   })
   afterAll(() => place.remove())
 
@@ -312,10 +313,10 @@ describe.each(ENGINES)('recovery in %s', (engine) => {
   })
 })
 
-describe('two processes on one PostgreSQL database', () => {
+describe.each(SHARED_PLACES)('two processes on one %s database with locks that are %s', (...kind) => {
   let place: Place
   beforeAll(async () => {
-    place = await createPlace('postgres', 'replicas')
+    place = await createPlaceWith(kind, 'replicas')
   })
   afterAll(() => place.remove())
 
@@ -344,6 +345,22 @@ describe('two processes on one PostgreSQL database', () => {
     expect(await a.balance(setting.accountId)).toBe(0)
     expect(await unbalancedAccounts(place)).toEqual([])
   })
+
+  it('gives a second credential of another account no way in', async () => {
+    const store = await place.open('boot-z')
+    const [mine, other] = [await addSetting(store, 5), await addSetting(store, 5)]
+    const credential = await addCredential(store, other.accountId)
+    const result = await store.reserveAttempt(reservation({ ...mine, credential }, 'boot-z'))
+    expect(result).toEqual({ ok: false, reason: 'credential_gone' })
+  })
+})
+
+describe('a process on a PostgreSQL database', () => {
+  let place: Place
+  beforeAll(async () => {
+    place = await createPlace('postgres', 'replica')
+  })
+  afterAll(() => place.remove())
 
   it('starts no attempt and claims no payment while its liveness lock is lost, and goes on when it is held again', async () => {
     const store = await place.open('boot-cut')
@@ -374,13 +391,5 @@ describe('two processes on one PostgreSQL database', () => {
     expect(await store.reserveAttempt(reservation(setting, 'boot-cut'))).toEqual({ ok: true, balance: 4 })
     const other = await place.open('boot-other')
     expect((await other.recoverAttempts({ bootId: 'boot-other', now: NOW })).refunded).toEqual([])
-  })
-
-  it('gives a second credential of another account no way in', async () => {
-    const store = await place.open('boot-z')
-    const [mine, other] = [await addSetting(store, 5), await addSetting(store, 5)]
-    const credential = await addCredential(store, other.accountId)
-    const result = await store.reserveAttempt(reservation({ ...mine, credential }, 'boot-z'))
-    expect(result).toEqual({ ok: false, reason: 'credential_gone' })
   })
 })

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addAccount,
-  createPlace,
-  ENGINES,
   nextTransaction,
   NOW,
   type Place,
@@ -13,6 +11,7 @@ import {
   times,
   unbalancedAccounts,
 } from '../support/store.ts'
+import { createPlaceWith, PLACES, SHARED_PLACES } from '../support/useless-locks.ts'
 
 const debitOf = (accountId: string, amount: number) => ({
   accountId,
@@ -23,11 +22,11 @@ const debitOf = (accountId: string, amount: number) => ({
   now: NOW,
 })
 
-describe.each(ENGINES)('charges in %s', (engine) => {
+describe.each(PLACES)('charges in %s with locks that are %s', (...kind) => {
   let place: Place
   let store: Store
   beforeAll(async () => {
-    place = await createPlace(engine, 'charges')
+    place = await createPlaceWith(kind, 'charges')
     store = await place.open('boot-1')
   })
   afterAll(async () => {
@@ -255,9 +254,9 @@ describe.each(ENGINES)('charges in %s', (engine) => {
   })
 })
 
-describe('charges of several processes on one PostgreSQL', () => {
+describe.each(SHARED_PLACES)('charges of several processes on one %s with locks that are %s', (...kind) => {
   it('are left alone while their process lives, and given back by one of the others when it is gone', async () => {
-    const place = await createPlace('postgres', 'charges')
+    const place = await createPlaceWith(kind, 'charges')
     try {
       const [a, b, c] = [await place.open('boot-a'), await place.open('boot-b'), await place.open('boot-c')]
       const accountId = await addAccount(a, 9)

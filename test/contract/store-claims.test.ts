@@ -18,6 +18,7 @@ import {
   times,
   unbalancedAccounts,
 } from '../support/store.ts'
+import { createPlaceWith, PLACES, SHARED_PLACES } from '../support/useless-locks.ts'
 
 const BOOT = 'boot-1'
 const HOUR_MS = 3_600_000
@@ -448,10 +449,10 @@ describe.each(ENGINES)('claims in %s', (engine) => {
   })
 })
 
-describe.each(ENGINES)('claims of several processes in %s', (engine) => {
+describe.each(PLACES)('claims of several processes in %s with locks that are %s', (...kind) => {
   let place: Place
   beforeAll(async () => {
-    place = await createPlace(engine, 'claims2')
+    place = await createPlaceWith(kind, 'claims2')
   })
   afterAll(() => place.remove())
 
@@ -575,9 +576,9 @@ describe.each(ENGINES)('claims of several processes in %s', (engine) => {
   })
 })
 
-describe('claims of living processes in postgres', () => {
+describe.each(SHARED_PLACES)('claims of living processes in %s with locks that are %s', (...kind) => {
   it('are not touched by the recovery of another, and a payment is claimed once among them', async () => {
-    const place = await createPlace('postgres', 'claims3')
+    const place = await createPlaceWith(kind, 'claims3')
     try {
       const stores = await Promise.all(['boot-a', 'boot-b', 'boot-c'].map((bootId) => place.open(bootId)))
       const boots = ['boot-a', 'boot-b', 'boot-c']

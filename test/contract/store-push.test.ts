@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import type { Input, NewPushConfig, PushConfig, Store, StoredTask } from '../../src/store/ports.ts'
-import { createPlace, ENGINES, NOW, type Place } from '../support/store.ts'
+import { NOW, type Place } from '../support/store.ts'
+import { createPlaceWith, PLACES } from '../support/useless-locks.ts'
 
 const HOUR = 3600_000
 const [WORKING, WAITING, DONE] = [
@@ -11,12 +12,13 @@ const [WORKING, WAITING, DONE] = [
   'TASK_STATE_COMPLETED',
 ] as const
 
-describe.each(ENGINES)('notifications in %s', (engine) => {
+describe.each(PLACES)('notifications in %s with locks that are %s', (...kind) => {
+  const [engine] = kind
   let place: Place
   let store: Store
   let other: Store
   beforeAll(async () => {
-    place = await createPlace(engine, 'push')
+    place = await createPlaceWith(kind, 'push')
     store = await place.open('boot-1')
     // One process holds a file; a database serves several.
     other = engine === 'postgres' ? await place.open('boot-2') : store

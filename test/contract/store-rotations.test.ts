@@ -1,17 +1,19 @@
 // A rotation of the wrapping authority as rows: one at a time, its progress kept, taken over from the dead alone.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/store/ports.ts'
-import { addAccount, createPlace, ENGINES, NOW, type Place, sealedCredential } from '../support/store.ts'
+import { addAccount, NOW, type Place, sealedCredential } from '../support/store.ts'
+import { createPlaceWith, PLACES } from '../support/useless-locks.ts'
 
 const begin = (store: Store, id: string, bootId: string) =>
   store.beginRotation({ id, fromKid: 'k1', bootId, now: NOW })
 const end = { state: 'done', credentialIds: [], broken: 0, now: NOW } as const
 
-describe.each(ENGINES)('a rotation in %s', (engine) => {
+describe.each(PLACES)('a rotation in %s with locks that are %s', (...kind) => {
+  const [engine] = kind
   let place: Place
   let store: Store
   beforeEach(async () => {
-    place = await createPlace(engine, 'rotations')
+    place = await createPlaceWith(kind, 'rotations')
     store = await place.open('boot_1')
   })
   afterEach(() => place.remove())

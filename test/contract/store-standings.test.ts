@@ -3,16 +3,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Claimed } from '../../src/store/commands/claims.ts'
 import type { Funds, NewPaymentClaim, Store } from '../../src/store/ports.ts'
-import {
-  createPlace,
-  ENGINES,
-  newClaim,
-  NOW,
-  type Place,
-  settling,
-  submission,
-  times,
-} from '../support/store.ts'
+import { newClaim, NOW, type Place, settling, submission, times } from '../support/store.ts'
+import { createPlaceWith, PLACES } from '../support/useless-locks.ts'
 import { cites } from '../requirements.ts'
 
 const NOTHING_SETTLED = '0'
@@ -28,13 +20,14 @@ const moving = (id: string, to: 'pending' | 'unknown' | 'failed') => ({
 })
 const cancellation = (id: string, bootId: string) => ({ id, bootId, reason: 'work_failed', now: NOW + 1 })
 
-describe.each(ENGINES)('what a payer may still claim in %s', (engine) => {
+describe.each(PLACES)('what a payer may still claim in %s with locks that are %s', (...kind) => {
+  const [engine] = kind
   let place: Place
   /** Two processes where the engine lets them share a database. */
   let stores: readonly { readonly store: Store; readonly bootId: string }[]
   let store: Store
   beforeAll(async () => {
-    place = await createPlace(engine, 'standings')
+    place = await createPlaceWith(kind, 'standings')
     const boots = engine === 'postgres' ? ['boot-1', 'boot-2'] : ['boot-1']
     stores = await Promise.all(boots.map(async (bootId) => ({ store: await place.open(bootId), bootId })))
     store = stores[0]!.store

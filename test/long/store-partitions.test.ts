@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import type { Store } from '../../src/store/ports.ts'
+import { TRY_PARTITIONS, UNLOCK_PARTITIONS } from '../../src/store/postgres/coordination/advisory-locks.ts'
 import { findDivisions } from '../../src/store/postgres/partitions/catalogue.ts'
 import { detachPartition } from '../../src/store/postgres/partitions/detach.ts'
 import { divideTable } from '../../src/store/postgres/partitions/divide.ts'
@@ -13,7 +14,6 @@ import {
   type PartitionedTable,
   type Period,
 } from '../../src/store/postgres/partitions/layout.ts'
-import { TRY_LOCK, UNLOCK } from '../../src/store/postgres/partitions/session.ts'
 import { openPostgresSource } from '../../src/store/transfer/postgres-source.ts'
 import { runCli } from '../support/cli.ts'
 import {
@@ -42,8 +42,9 @@ async function connected(place: Place): Promise<pg.Client> {
   return client
 }
 
+const noOther = () => Promise.reject(new Error('no lock of these databases needs another session'))
 const divide = (session: pg.Client, table: PartitionedTable, period: Period = 'month', now = NOW) =>
-  divideTable(session, { table, period, now, say: () => {} })
+  divideTable(session, { table, period, now, say: () => {}, openSession: noOther })
 
 /** Which partition a row is in. */
 async function placeOf(place: Place, table: PartitionedTable, id: string): Promise<unknown> {
@@ -252,14 +253,14 @@ describe('partitions to come', () => {
 
   it('are not made twice while somebody divides a table', async () => {
     const [store, other] = [await place.open(), await connected(place)]
-    await other.query(TRY_LOCK)
+    await other.query(TRY_PARTITIONS)
     const last = (await findDivisions(session))[0]!.partitions.at(-1)!.to
     const later = last - 20 * 24 * 3600 * 1000
     const before = await namesOf('receipts')
     await store.sweep(later)
     expect(await namesOf('receipts')).toEqual(before)
     await expect(divide(session, 'receipts')).rejects.toMatchObject({ code: 'state_conflict' })
-    await other.query(UNLOCK)
+    await other.query(UNLOCK_PARTITIONS)
     await other.end()
     await store.sweep(later)
     expect((await namesOf('receipts'))!.length).toBeGreaterThan(before!.length)
@@ -290,10 +291,10 @@ describe('a division that is interrupted', () => {
         )
       await expect(insert()).rejects.toMatchObject({ code: '23514' })
       // While the division goes on it stays.
-      await session.query(TRY_LOCK)
+      await session.query(TRY_PARTITIONS)
       await store.sweep(NOW)
       await expect(insert()).rejects.toMatchObject({ code: '23514' })
-      await session.query(UNLOCK)
+      await session.query(UNLOCK_PARTITIONS)
       await store.sweep(NOW)
       await insert()
       // The row is of the period that the first partition would not have: so the division ends later.

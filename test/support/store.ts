@@ -39,10 +39,17 @@ export interface Place {
   readonly remove: () => Promise<void>
 }
 
-/** An empty place for data: a folder, or a database of its own on the run's server. */
-export async function createPlace(engine: EngineName, name = 'store'): Promise<Place> {
+/**
+ * An empty place for data: a folder, or a database of its own on the run's server.
+ * @param prepare changes that database, and says the URL that the gateway reaches it with
+ */
+export async function createPlace(
+  engine: EngineName,
+  name = 'store',
+  prepare: (url: string) => Promise<string> = async (url) => url,
+): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-store-'))
-  const url = engine === 'postgres' ? await databaseFor(name) : undefined
+  const url = engine === 'postgres' ? await prepare(await databaseFor(name)) : undefined
   const config = loadConfig({ GATEWAY_DATA_DIR: folder, GATEWAY_DATABASE_URL: url })
   const opened: Store[] = []
   return {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Config } from '../../core/config.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { isServiceKid } from '../../egress/authority/spec.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
@@ -12,6 +13,7 @@ import { refuseUnfinished } from '../../store/sqlite/open-failure.ts'
 import type { Running } from '../running.ts'
 import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
+import { checkLocks } from './locks.ts'
 
 const CONNECT_TIMEOUT_MS = 5000
 const TOLERATED_SKEW_MS = 2000
@@ -22,7 +24,7 @@ const CHECKED_BYTES = 512 * 1024 * 1024
 export const checkDatabase: Check = (examined) =>
   examined.config.databaseUrl === undefined
     ? checkSqlite(examined)
-    : checkPostgres(examined.config.databaseUrl, examined.config.authorityKeyFile)
+    : checkPostgres(examined.config.databaseUrl, examined.config)
 
 const checkSqlite: Check = async ({ config: { dataDir, authorityKeyFile }, running }) => {
   const file = join(dataDir, 'gateway.db')
@@ -122,7 +124,10 @@ async function judgeSealing(
       ]
 }
 
-async function checkPostgres(url: string, authorityKeyFile: string): Promise<readonly Finding[]> {
+async function checkPostgres(
+  url: string,
+  { databaseDirectUrl, authorityKeyFile }: Pick<Config, 'databaseDirectUrl' | 'authorityKeyFile'>,
+): Promise<readonly Finding[]> {
   const { Client } = (await import('pg')).default
   const client = new Client({
     connectionString: url,
@@ -149,6 +154,7 @@ async function checkPostgres(url: string, authorityKeyFile: string): Promise<rea
     return [
       judgeVersion(reached, `PostgreSQL ${version}`),
       judgeSkew(Number(now) - (asked + answered) / 2),
+      await checkLocks(databaseDirectUrl ?? url),
       ...(await judgeSealing(sealing, authorityKeyFile)),
     ]
   } catch (thrown) {

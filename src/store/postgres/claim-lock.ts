@@ -1,11 +1,9 @@
 // Claims of one payer, one after the other, whatever process they come from: each has to see what the one before it claimed.
 // The server has no other way to forbid what is not there yet.
 import { hash } from 'node:crypto'
-import { all, type Command } from '../command.ts'
+import type { Command } from '../command.ts'
 import { type Claimed, claimPayment as claimUnlocked, type ClaimPaymentInput } from '../commands/claims.ts'
-
-/** First key of the locks of payers; those of processes have another (leases.ts). */
-const LOCK_SPACE = 0x6178
+import { type Coordination, PAYER_SPACE } from './coordination/coordination.ts'
 
 /** Two payers that share a number wait for each other, and nothing else happens. */
 const numberOf = ({ network, asset, payer }: ClaimPaymentInput['claim']): number =>
@@ -15,9 +13,10 @@ const numberOf = ({ network, asset, payer }: ClaimPaymentInput['claim']): number
  * The command `claimPayment`, after the lock of its payer. The lock is a statement of its own: what the next one sees begins
  * after the wait, and what it waited for is committed by then.
  */
-export function* claimPayment(input: ClaimPaymentInput): Command<Claimed> {
-  const { claim, funds, maxOpen } = input
-  if (claim.payer !== '' && (funds !== undefined || maxOpen !== undefined))
-    yield* all('SELECT pg_advisory_xact_lock($1::int, $2::int)', LOCK_SPACE, numberOf(claim))
-  return yield* claimUnlocked(input)
-}
+export const claimPaymentUnder = ({ lock }: Pick<Coordination, 'lock'>) =>
+  function* (input: ClaimPaymentInput): Command<Claimed> {
+    const { claim, funds, maxOpen } = input
+    if (claim.payer !== '' && (funds !== undefined || maxOpen !== undefined))
+      yield* lock(PAYER_SPACE, [numberOf(claim)])
+    return yield* claimUnlocked(input)
+  }

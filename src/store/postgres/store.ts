@@ -11,23 +11,22 @@ import { rowName } from '../row-name.ts'
 import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
-import { claimPayment } from './claim-lock.ts'
+import { claimPaymentUnder } from './claim-lock.ts'
+import {
+  agreeOnLocks,
+  type Coordination,
+  type Lease,
+  LEASE_MS,
+  lockMigrations,
+  prepareLocks,
+} from './coordination/index.ts'
 import { fused } from './fused/index.ts'
 import { gather } from './gathered/gather.ts'
 import { type Gathered, gathered } from './gathered/index.ts'
 import { keepPartitions } from './partitions/keep.ts'
-import { savePushConfig } from './push-lock.ts'
-import {
-  holdLease,
-  type Lease,
-  LOCK_MIGRATIONS,
-  recoverAttempts,
-  recoverClaims,
-  recoverDebits,
-  refusePooler,
-  takeOverRotation,
-} from './leases.ts'
+import { savePushConfigUnder } from './push-lock.ts'
 import { exchangeRates } from './rate-counts.ts'
+import { recoveryOf } from './recovery.ts'
 import { accessVersion, rememberRows } from './remembered.ts'
 import {
   createPool,
@@ -45,14 +44,11 @@ import { findWeakSettings } from './weak-settings.ts'
 type Start = (...args: unknown[]) => Command<unknown>
 
 /** Many processes share the database: only what dead ones left behind is taken over, and a payer's claims queue up. */
-const shared: Partial<Commands> = {
-  recoverAttempts,
-  recoverClaims,
-  recoverDebits,
-  takeOverRotation,
-  claimPayment,
-  savePushConfig,
-}
+const sharedUnder = (coordination: Coordination): Partial<Commands> => ({
+  ...recoveryOf(coordination),
+  claimPayment: claimPaymentUnder(coordination),
+  savePushConfig: savePushConfigUnder(coordination),
+})
 
 /** Its commands wait for its row one after the other anyway: more connections would only be taken from others (POOL_SIZE). */
 const MOST_OF_ONE_ACCOUNT = 4
@@ -73,28 +69,34 @@ export async function openPostgresStore(parts: {
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
 
-  const lease = await prepare().catch(async (thrown: unknown) => {
+  const { lease, coordination } = await prepare().catch(async (thrown: unknown) => {
     await pool.end()
     throw explain(address, thrown)
   })
-  async function prepare(): Promise<Lease> {
-    await runTransaction(pool, function* () {
-      yield { text: LOCK_MIGRATIONS, values: [], once: true }
+  const shared = sharedUnder(coordination)
+  async function prepare(): Promise<{ lease: Lease; coordination: Coordination }> {
+    const url = address.directUrl ?? address.url
+    const fault = await prepareLocks(url)
+    const { coordination: agreed, fallback } = await runTransaction(pool, function* () {
+      yield* lockMigrations(fault)
       yield* refuseUnfinished()
       yield* migrate(postgresDialect, Date.now())
+      return yield* agreeOnLocks(fault)
     })
-    const url = address.directUrl ?? address.url
-    await refusePooler(url)
-    const held = await holdLease({ url, bootId, log })
-    if (address.directUrl !== undefined) await requireSameDatabase(held)
+    if (fallback !== undefined)
+      log.warn(
+        `PostgreSQL: rows are locked in the place of advisory locks, because ${fallback}. A process that dies is noticed after ${LEASE_MS / 1000} s`,
+      )
+    const held = await agreed.holdLease({ url, bootId, log })
+    if (address.directUrl !== undefined) await requireSameDatabase(held, agreed)
     for (const weak of await runDirect(pool, findWeakSettings)) log.warn(`PostgreSQL: ${weak}`)
-    await keepTables(Date.now())
-    return held
+    await keepTables(Date.now(), agreed)
+    return { lease: held, coordination: agreed }
   }
   /** Nobody looked for a long time, perhaps: before the first row of a month that has no partition yet. */
-  async function keepTables(now: number): Promise<void> {
+  async function keepTables(now: number, { tryPartitions }: Coordination): Promise<void> {
     try {
-      await onConnection(pool, (client) => keepPartitions(client, now, log))
+      await onConnection(pool, (client) => keepPartitions(client, { now, tryPartitions, log }))
     } catch (thrown) {
       log.error(
         { err: thrown },
@@ -103,8 +105,9 @@ export async function openPostgresStore(parts: {
     }
   }
   /** Leases in another database would have every process take all others for dead. */
-  async function requireSameDatabase(held: Lease): Promise<void> {
-    const here = await runDirect(pool, () => first('SELECT boot_id FROM boots WHERE boot_id = $1', bootId))
+  async function requireSameDatabase(held: Lease, { leaseTable }: Coordination): Promise<void> {
+    const find = `SELECT boot_id FROM ${leaseTable} WHERE boot_id = $1`
+    const here = await runDirect(pool, () => first(find, bootId))
     if (here) return
     await held.close()
     throw new GatewayError(
@@ -199,7 +202,7 @@ export async function openPostgresStore(parts: {
       const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
       return { ok: lease.isHeld(), latencyMs: performance.now() - started, detail }
     },
-    keepTables: (now) => whileOpen(() => keepTables(now)),
+    keepTables: (now) => whileOpen(() => keepTables(now, coordination)),
     exchangeRates: (counts) => whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId))),
     close: () => (closing ??= shutDown()),
   })

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Command, Row } from '../command.ts'
 import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
-import { LOCK_MIGRATIONS } from '../postgres/leases.ts'
+import { LOCK_TABLE, lockMigrations, prepareMigrationLock } from '../postgres/coordination/index.ts'
 import type { DatabaseAddress } from '../postgres/pool.ts'
 import { UNFINISHED_TABLE } from '../postgres/unfinished.ts'
 import { type RowSink, TransferFault } from './ports.ts'
@@ -41,10 +41,12 @@ export async function openPostgresSink(
   let columns: ReadonlyMap<string, readonly string[]>
   let size = { rows: 0, bytes: 0 }
   try {
-    await announce(client)
+    const fault = await prepareMigrationLock(address.directUrl ?? address.url)
+    const lock = () => drive(lockMigrations(fault))
+    await announce(client, lock)
     await client.query('BEGIN')
     await client.query(WITHOUT_LIMITS)
-    await client.query(LOCK_MIGRATIONS)
+    await lock()
     await refuseData(client)
     await drive(migrate(postgresDialect, now, schemaVersion))
     columns = await readColumns(client)
@@ -122,10 +124,10 @@ export async function openPostgresSink(
 }
 
 /** Says in the database that data is on its way. */
-async function announce(client: pg.Client): Promise<void> {
+async function announce(client: pg.Client, lock: () => Promise<void>): Promise<void> {
   await client.query('BEGIN')
   await client.query(WITHOUT_LIMITS)
-  await client.query(LOCK_MIGRATIONS)
+  await lock()
   await refuseData(client)
   await client.query(
     `CREATE TABLE IF NOT EXISTS ${UNFINISHED_TABLE} (begun_at TIMESTAMPTZ NOT NULL DEFAULT now())`,
@@ -136,8 +138,8 @@ async function announce(client: pg.Client): Promise<void> {
 async function refuseData(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace
-       AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relname <> $1 ORDER BY relname LIMIT 4`,
-    [UNFINISHED_TABLE],
+       AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relname NOT IN ($1, $2) ORDER BY relname LIMIT 4`,
+    [UNFINISHED_TABLE, LOCK_TABLE],
   )
   if (rows.length === 0) return
   const names = rows.slice(0, 3).map(({ name }) => name)

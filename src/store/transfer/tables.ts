@@ -21,6 +21,9 @@ const left = (because: string): Left => ({ fate: 'left', because })
 export const TABLE_FATES: Readonly<Record<string, Carried | Left>> = {
   migrations: left('the tables are made anew, at the version of the data'),
   boots: left('process starts that hold a lock in the database they came from'),
+  boots_unused: left('the same, laid aside where advisory locks are of no use'),
+  process_leases: left('process starts that renew a row in the database they came from'),
+  lock_rows: left('rows that are locked and say nothing'),
   leader_leases: left('work that a process of the old database does'),
   rate_counts: left('counts of the last minute, in a table without a log'),
   access_version: left('one word that processes remember rows under: a new database has a new one'),

@@ -1,7 +1,10 @@
 // A process that starts while another looks for dead ones is not taken for dead.
 import { describe, expect, it } from 'vitest'
 import type { Command, Row } from '../../../src/store/command.ts'
-import { recoverAttempts, recoverClaims, recoverDebits } from '../../../src/store/postgres/leases.ts'
+import { advisoryLocks } from '../../../src/store/postgres/coordination/advisory-locks.ts'
+import { recoveryOf } from '../../../src/store/postgres/recovery.ts'
+
+const { recoverAttempts, recoverClaims, recoverDebits } = recoveryOf(advisoryLocks)
 
 /** Answers every statement from a table of boots and one of unfinished work; `between` runs after the first. */
 function drive<T>(

@@ -17,24 +17,37 @@ import {
   periodEnd,
 } from './layout.ts'
 import { copyReferences, DROP_TRIGGER, MAKE_TRIGGER, makeTable } from './references.ts'
-import { givingWay, rowsOf, type Session, TRY_LOCK, UNLOCK } from './session.ts'
+import { takePartitions } from './exclusive.ts'
+import { givingWay, type OwnSession, rowsOf, type Session } from './session.ts'
 
 /** Told before each step, which may take long. */
 export type Say = (step: string) => void
 
 /**
  * Divides a table: what is in it becomes its first piece, which ends at the beginning of a period to come.
- * @param session a session of its own, past any pooler
+ * @param session a session of its own, past any pooler; `openSession` opens another, where a lock needs one
  * @returns the name of the first piece; undefined when the table is in pieces already
  * @throws {GatewayError} state_conflict, with what to do
  */
 export async function divideTable(
   session: Session,
-  { table, period, now, say }: { table: PartitionedTable; period: Period; now: Millis; say: Say },
+  {
+    table,
+    period,
+    now,
+    say,
+    openSession,
+  }: {
+    table: PartitionedTable
+    period: Period
+    now: Millis
+    say: Say
+    openSession: () => Promise<OwnSession>
+  },
 ): Promise<string | undefined> {
   await requireFit(session)
-  const [lock] = await rowsOf<{ isOurs: boolean }>(session, TRY_LOCK)
-  if (lock?.isOurs !== true)
+  const giveBack = await takePartitions(session, openSession)
+  if (giveBack === undefined)
     throw new GatewayError(
       'state_conflict',
       'Somebody else divides a table of this database. Try again when it is done.',
@@ -43,7 +56,7 @@ export async function divideTable(
     if ((await findDivisions(session)).some((division) => division.table === table)) return undefined
     return await divide(session, LAYOUTS[table], period, now, say)
   } finally {
-    await session.query(UNLOCK).catch(() => undefined)
+    await giveBack()
   }
 }
 

@@ -11,19 +11,21 @@ import {
   PARTITIONED_TABLES,
   type Period,
 } from './layout.ts'
-import { givingWay, rowsOf, type Session, TRY_LOCK_IN_TRANSACTION } from './session.ts'
+import { givingWay, rowsOf, type Session } from './session.ts'
 
-/** Adds the pieces that are missing ahead of `now`, and takes away what an interrupted division left in the way of rows to come. */
+/**
+ * Adds the pieces that are missing ahead of `now`, and takes away what an interrupted division left in the way of rows to come.
+ * @param parts.tryPartitions says whether nobody else does so, or divides a table, until the transaction ends
+ */
 export async function keepPartitions(
   session: Session,
-  now: Millis,
-  log: Pick<Logger, 'info'>,
+  { now, tryPartitions, log }: { now: Millis; tryPartitions: string; log: Pick<Logger, 'info'> },
 ): Promise<void> {
   const missing = (await findDivisions(session)).filter((division) => missingOf(division, now).length > 0)
   const guarded = await findGuards(session)
   if (missing.length === 0 && guarded.length === 0) return
   await givingWay(session, async () => {
-    const [lock] = await rowsOf<{ isOurs: boolean }>(session, TRY_LOCK_IN_TRANSACTION)
+    const [lock] = await rowsOf<{ isOurs: boolean }>(session, tryPartitions)
     if (lock?.isOurs !== true) return
     for (const table of guarded) {
       await session.query(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${guardOf(table)}`)

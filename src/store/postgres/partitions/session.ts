@@ -1,6 +1,5 @@
 // One connection for changes of tables: each statement is on its own, or several together that give way to calls.
 import pg, { type QueryResultRow } from 'pg'
-import { LOCK_SPACE } from '../leases.ts'
 import { connectionConfig, type DatabaseAddress } from '../pool.ts'
 
 /** One session of PostgreSQL, a client or a connection of a pool. */
@@ -8,11 +7,13 @@ export interface Session {
   query<R extends QueryResultRow>(text: string, values?: unknown[]): Promise<{ rows: R[] }>
 }
 
-/** Opens a session past any pooler, in which a statement may take as long as it takes, and closes it behind `work`. */
-export async function withSession<T>(
-  { url, directUrl }: DatabaseAddress,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
+/** A session that whoever opened it closes. */
+export interface OwnSession extends Session {
+  end(): Promise<void>
+}
+
+/** Opens a session past any pooler, in which a statement may take as long as it takes. */
+export async function openSession({ url, directUrl }: DatabaseAddress): Promise<OwnSession> {
   const client = new pg.Client({
     ...connectionConfig(directUrl ?? url),
     query_timeout: 0,
@@ -21,10 +22,19 @@ export async function withSession<T>(
   // What breaks meanwhile is reported by the query that it breaks.
   client.on('error', () => {})
   await client.connect()
+  return client
+}
+
+/** The same, closed behind `work`. */
+export async function withSession<T>(
+  address: DatabaseAddress,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(address)
   try {
-    return await work(client)
+    return await work(session)
   } finally {
-    await client.end().catch(() => undefined)
+    await session.end().catch(() => undefined)
   }
 }
 
@@ -35,12 +45,6 @@ export async function rowsOf<R extends QueryResultRow>(
 ): Promise<readonly R[]> {
   return (await session.query<R>(text, values)).rows
 }
-
-/** Whoever holds it is the only one who divides tables or adds to them. */
-const PARTITIONS_KEY = -1
-export const TRY_LOCK = `SELECT pg_try_advisory_lock(${LOCK_SPACE}, ${PARTITIONS_KEY}) AS "isOurs"`
-export const UNLOCK = `SELECT pg_advisory_unlock(${LOCK_SPACE}, ${PARTITIONS_KEY})`
-export const TRY_LOCK_IN_TRANSACTION = `SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, ${PARTITIONS_KEY}) AS "isOurs"`
 
 const isLockTimeout = (thrown: unknown) => (thrown as { code?: unknown }).code === '55P03'
 const TRIES = 60

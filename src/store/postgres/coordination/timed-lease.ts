@@ -1,0 +1,113 @@
+// A lease that has to be renewed, where no lock of a session says who is alive. Two clocks judge it, and neither is compared with the other:
+// others take a process for dead once its row has expired by the clock of the database; the process itself stops earlier, by how much time
+// has passed for it since it asked for the last renewal that it was granted. So one that was stopped, or cut off, starts nothing.
+import pg from 'pg'
+import type { Logger } from '../../../lib/log.ts'
+import { connectionConfig } from '../pool.ts'
+import type { Lease } from './coordination.ts'
+
+/** For how long a renewal is good, by the clock of the database: who is dead is noticed after it. */
+export const LEASE_MS = 15_000
+/** For how much less the process itself believes in it: clocks of one database that disagree, one that is set, one that runs faster. */
+const MARGIN_MS = 5000
+const RENEW_MS = 3000
+/** A renewal that is not answered is given up before the next would be due. */
+const PATIENCE_MS = 2500
+
+export const TIMED_LEASE_TABLE = 'process_leases'
+// Who was taken for dead lists itself again; what it had under way is not its own any more, and every step of that asks.
+const RENEW = `INSERT INTO ${TIMED_LEASE_TABLE} (boot_id, expires_at) VALUES ($1, clock_timestamp() + interval '${LEASE_MS} milliseconds')
+  ON CONFLICT (boot_id) DO UPDATE SET expires_at = clock_timestamp() + interval '${LEASE_MS} milliseconds'`
+
+interface Moment {
+  readonly monotonic: number
+  readonly wall: number
+}
+const moment = (): Moment => ({ monotonic: performance.now(), wall: Date.now() })
+/** The monotonic clock stands still while a machine is suspended, and the other may be set back: whichever went further. */
+const since = ({ monotonic, wall }: Moment) => Math.max(performance.now() - monotonic, Date.now() - wall)
+
+/** Takes a lease on a connection of its own and renews it until it is closed. @throws the driver's error when the first time fails */
+export async function holdTimedLease({
+  url,
+  bootId,
+  log,
+}: {
+  url: string
+  bootId: string
+  log: Logger
+}): Promise<Lease> {
+  let client: pg.Client | undefined
+  let renewed: Moment | undefined
+  let isLost = false
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  let renewing: Promise<void> | undefined
+
+  const isHeld = () => renewed !== undefined && since(renewed) < LEASE_MS - MARGIN_MS
+
+  async function connect(): Promise<pg.Client> {
+    const fresh = new pg.Client({
+      ...connectionConfig(url),
+      application_name: 'agent-gateway lease',
+      connectionTimeoutMillis: PATIENCE_MS,
+      query_timeout: PATIENCE_MS,
+    })
+    // A connection that breaks is reported by the renewal that it breaks.
+    fresh.on('error', () => {})
+    try {
+      await fresh.connect()
+      await fresh.query(`SET statement_timeout = ${PATIENCE_MS}`)
+      return fresh
+    } catch (thrown) {
+      await fresh.end().catch(() => undefined)
+      throw thrown
+    }
+  }
+  async function renew(): Promise<void> {
+    try {
+      client ??= await connect()
+      // The server begins to count when it has the request, which is later.
+      const asked = moment()
+      await client.query(RENEW, [bootId])
+      renewed = asked
+    } catch (thrown) {
+      const broken = client
+      client = undefined
+      // Not waited for: a connection that says nothing would not say goodbye either.
+      void broken?.end().catch(() => undefined)
+      throw thrown
+    }
+  }
+  function noteLoss(): void {
+    if (isLost || isHeld()) return
+    isLost = true
+    log.warn('the lease was lost: no attempts are started until it is held again')
+  }
+  function again(): void {
+    timer = setTimeout(() => {
+      noteLoss()
+      renewing = renew()
+        .then(() => {
+          if (isLost) log.info('the lease is held again')
+          isLost = false
+        }, noteLoss)
+        .finally(() => isClosed || again())
+    }, RENEW_MS)
+  }
+
+  await renew()
+  again()
+  return {
+    isHeld,
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await renewing
+      await client
+        ?.query(`DELETE FROM ${TIMED_LEASE_TABLE} WHERE boot_id = $1`, [bootId])
+        .catch(() => undefined)
+      await client?.end()
+    },
+  }
+}
