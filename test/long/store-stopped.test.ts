@@ -64,8 +64,11 @@ describe.each(USELESS_LOCKS)('with advisory locks that are %s', (how) => {
         )
         .toBe(1)
       expect(recovered).toMatchObject({ [state]: 1 })
+      // It renews its lease as soon as it goes on: not before this was looked at.
+      await place.query('ALTER TABLE process_leases RENAME TO taken_away')
       stopped.child.kill('SIGCONT')
       expect(await stopped.answer()).toBe('lease lost')
+      await place.query('ALTER TABLE taken_away RENAME TO process_leases')
       // The attempt is not its own any more, also where its lease is back by now.
       for (const verb of ['send', 'finish']) expect(await stopped.ask(verb)).toBe('false')
       await expect.poll(() => stopped.ask('reserve')).toBe('true')
