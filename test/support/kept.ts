@@ -30,11 +30,11 @@ export const clientAt = ({ serving, env }: Later) => clientOf(serving.url, env['
  * By the command of the release.
  * @param keys `--keys FILE`, or `--url URL` for those that a gateway publishes
  */
-async function expectVerified({ stage, by }: Later, receipts: readonly Receipt[], ...keys: string[]) {
+async function expectVerified({ stage, by, env }: Later, receipts: readonly Receipt[], ...keys: string[]) {
   const verdicts = receipts.map(async ({ id, jws }) => {
     const file = join(stage.folder, `${id}.jws`)
     await writeFile(file, jws)
-    const { code, stdout, stderr } = await by.run(['receipts', 'verify', file, ...keys, '--json'], {})
+    const { code, stdout, stderr } = await by.run(['receipts', 'verify', file, ...keys, '--json'], env)
     expect(code, stdout + stderr).toBe(0)
     return JSON.parse(stdout) as object
   })
