@@ -17,10 +17,14 @@ export interface TelemetryVariables {
   readonly OTEL_METRICS_EXPORTER?: string | undefined
   readonly OTEL_TRACES_SAMPLER?: string | undefined
   readonly OTEL_TRACES_SAMPLER_ARG?: string | undefined
+  readonly OTEL_BSP_SCHEDULE_DELAY?: string | undefined
   readonly OTEL_METRIC_EXPORT_INTERVAL?: string | undefined
   readonly GATEWAY_METRICS_PORT?: number | undefined
   readonly GATEWAY_METRICS_HOST?: string | undefined
 }
+
+const LEAST_MS = 100
+const MOST_MS = 3_600_000
 
 export const SAMPLERS = [
   'always_on',
@@ -51,9 +55,23 @@ export function readTelemetry(e: TelemetryVariables): {
   const telemetry: TelemetrySettings = {
     service: e.OTEL_SERVICE_NAME,
     resource: Object.fromEntries(pairsOf(e.OTEL_RESOURCE_ATTRIBUTES, 'OTEL_RESOURCE_ATTRIBUTES', problems)),
-    traces: otlp && tracesUrl ? { ...otlp, url: tracesUrl, ...samplerOf(e, problems) } : undefined,
+    traces:
+      otlp && tracesUrl
+        ? {
+            ...otlp,
+            url: tracesUrl,
+            ...samplerOf(e, problems),
+            delayMs: millisecondsOf(e, 'OTEL_BSP_SCHEDULE_DELAY', 5000, problems),
+          }
+        : undefined,
     metrics:
-      otlp && metricsUrl ? { ...otlp, url: metricsUrl, intervalMs: intervalOf(e, problems) } : undefined,
+      otlp && metricsUrl
+        ? {
+            ...otlp,
+            url: metricsUrl,
+            intervalMs: millisecondsOf(e, 'OTEL_METRIC_EXPORT_INTERVAL', 60_000, problems),
+          }
+        : undefined,
     prometheus: port === undefined ? undefined : { host, port },
   }
   return { telemetry: problems.length > 0 ? undefined : telemetry, problems: [...new Set(problems)] }
@@ -98,14 +116,20 @@ function samplerOf(e: TelemetryVariables, problems: string[]): Pick<TraceSetting
   return { sampler: sampler ?? 'parentbased_always_on', ratio }
 }
 
-function intervalOf(
-  { OTEL_METRIC_EXPORT_INTERVAL: text = '60000' }: TelemetryVariables,
+/** Between two deliveries. */
+function millisecondsOf(
+  e: TelemetryVariables,
+  name: 'OTEL_BSP_SCHEDULE_DELAY' | 'OTEL_METRIC_EXPORT_INTERVAL',
+  otherwise: number,
   problems: string[],
 ): number {
-  const interval = Number(text)
-  if (Number.isInteger(interval) && interval >= 100 && interval <= 3_600_000) return interval
-  problems.push('OTEL_METRIC_EXPORT_INTERVAL must be milliseconds from 100 to 3600000')
-  return 60_000
+  const text = e[name]
+  if (text === undefined) return otherwise
+  const milliseconds = Number(text)
+  if (Number.isInteger(milliseconds) && milliseconds >= LEAST_MS && milliseconds <= MOST_MS)
+    return milliseconds
+  problems.push(`${name} must be milliseconds from ${LEAST_MS} to ${MOST_MS}`)
+  return otherwise
 }
 
 /** `key=value` each, percent-encoded. Values are not quoted back: they may be keys of a service. */

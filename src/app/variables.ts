@@ -373,6 +373,10 @@ export const Environment = z.object({
     .string()
     .optional()
     .meta({ description: 'Share of traces for a sampler by ratio: `0.1`', shownDefault: '`1`' }),
+  OTEL_BSP_SCHEDULE_DELAY: z
+    .string()
+    .optional()
+    .meta({ description: 'Milliseconds between two deliveries of traces', shownDefault: '`5000`' }),
   OTEL_METRIC_EXPORT_INTERVAL: z
     .string()
     .optional()

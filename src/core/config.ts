@@ -146,6 +146,8 @@ export interface TraceSettings extends OtlpSettings {
   readonly sampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`
   /** Share of traces that is written, of samplers by ratio. */
   readonly ratio: number
+  /** Milliseconds between two deliveries. */
+  readonly delayMs: number
 }
 
 /** A mail server, as the operator names it. */

@@ -27,7 +27,7 @@ async function start(unknown: 'inspect' | 'tunnel'): Promise<void> {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_METRICS_EXPORTER: 'none',
-      OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
     },
   })
   const hosts = [`${UPSTREAM_HOST}:${gw.upstream.port}`]

@@ -94,7 +94,7 @@ async function checkClaims(store: Store, known: Map<string, Acknowledged>): Prom
 }
 
 // Where leases are rows, each time takes as long as a lease lasts.
-const KILLS = { 'its own': 22, 'of use': 5, denied: 2, void: 2 }
+const KILLS = { 'its own': 22, 'of use': 5, void: 2 }
 
 describe.each(PLACES)('kill -9 with %s and locks that are %s', (...kind) => {
   const [engine, locks] = kind

@@ -73,10 +73,9 @@ export async function withOwner(url: string): Promise<{ database: string; owner:
   return { database, owner: place.href }
 }
 
-/** Databases that several processes share, by their locks. */
+/** Databases that several processes share, by their locks. Once a start has found out, both that are of no use are one. */
 export const SHARED_PLACES = [
   ['postgres', 'of use'],
-  ['postgres', 'denied'],
   ['postgres', 'void'],
 ] as const satisfies readonly (readonly [EngineName, string])[]
 /** And the engine that one process has for itself. */

@@ -50,7 +50,7 @@ export async function createTracing(
     resource,
     // What is begun is written: the choice is made before, without a span.
     sampler: new sdk.AlwaysOnSampler(),
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter, scheduledDelayMillis: settings.delayMs })],
     // A label is a word of a list; whatever else got into one would be cut here.
     spanLimits: { attributeValueLengthLimit: 256 },
   })

@@ -41,6 +41,7 @@ describe('telemetry', () => {
         protocol: 'http/protobuf',
         sampler: 'parentbased_always_on',
         ratio: 1,
+        delayMs: 5000,
       },
       metrics: { url: 'https://otel.example/base/v1/metrics', intervalMs: 60_000 },
       prometheus: undefined,
@@ -82,6 +83,7 @@ describe('telemetry', () => {
     [{ ...ENDPOINT, OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER must be one of always_on'],
     [{ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '10' }, 'a share from 0 to 1'],
     [{ ...ENDPOINT, OTEL_METRIC_EXPORT_INTERVAL: '1s' }, 'OTEL_METRIC_EXPORT_INTERVAL must be milliseconds'],
+    [{ ...ENDPOINT, OTEL_BSP_SCHEDULE_DELAY: '0' }, 'OTEL_BSP_SCHEDULE_DELAY must be milliseconds'],
     [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'jaeger' }, 'OTEL_TRACES_EXPORTER must be otlp or none'],
     [
       { ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'Bearer hush' },

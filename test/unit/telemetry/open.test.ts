@@ -47,7 +47,7 @@ async function open(
 }
 
 const tracesTo = (collector: OtlpCollector, sampler: 'always_on' | 'traceidratio', ratio = 1) => ({
-  traces: { ...otlp(`${collector.url}/v1/traces`), sampler, ratio },
+  traces: { ...otlp(`${collector.url}/v1/traces`), sampler, ratio, delayMs: 5000 },
 })
 const SERVER = { name: 'a', kind: 'server', labels: {} } as const
 const STEP = { name: 'b', kind: 'client', labels: {} } as const
@@ -134,7 +134,7 @@ describe('tracing', () => {
     'with the sampler %s writes a trace whose parent has the flags %s: %s',
     async (sampler, flags, isWritten) => {
       const collector = await collect()
-      const traces = { ...otlp(`${collector.url}/v1/traces`), sampler, ratio: 0.0001 }
+      const traces = { ...otlp(`${collector.url}/v1/traces`), sampler, ratio: 0.0001, delayMs: 5000 }
       const { telemetry } = await open({ traces })
       const parent = `00-${'1'.padStart(32, '0')}-${'1'.padStart(16, '0')}-${flags}`
       telemetry.tracing!.start({ ...SERVER, parent })!.end()
