@@ -183,8 +183,7 @@ export async function closedLoop(
   const latenciesMs: number[] = []
   let left = options.requests
   stayAwake()
-  const cpuBefore = cpuSeconds(server.pid)
-  const engineBefore = engineCpuSeconds(server.pid)
+  const end = beginMeasuring(server)
   const started = performance.now()
   const until = started + (options.seconds ?? Number.POSITIVE_INFINITY) * 1000
   await Promise.all(
@@ -197,18 +196,24 @@ export async function closedLoop(
       }
     }),
   )
-  const seconds = (performance.now() - started) / 1000
-  const cpuUs = ((cpuSeconds(server.pid) - cpuBefore) * 1e6) / latenciesMs.length
-  const engineCpuUs = ((engineCpuSeconds(server.pid) - engineBefore) * 1e6) / latenciesMs.length
+  const result = end(latenciesMs)
   isAwake = false
   await Promise.all(clients.map((client) => client.close()))
-  return {
+  return result
+}
+
+/** @returns ends the measurement, of requests that took so long */
+function beginMeasuring({ pid }: Pick<ServerProcess, 'pid'>): (latenciesMs: readonly number[]) => LoadResult {
+  const cpuBefore = cpuSeconds(pid)
+  const engineBefore = engineCpuSeconds(pid)
+  const started = performance.now()
+  return (latenciesMs) => ({
     requests: latenciesMs.length,
-    seconds,
-    cpuUs,
-    engineCpuUs,
+    seconds: (performance.now() - started) / 1000,
+    cpuUs: ((cpuSeconds(pid) - cpuBefore) * 1e6) / latenciesMs.length,
+    engineCpuUs: ((engineCpuSeconds(pid) - engineBefore) * 1e6) / latenciesMs.length,
     latenciesMs: latenciesMs.toSorted((a, b) => a - b),
-  }
+  })
 }
 
 /** Open loop: requests leave on a schedule whether or not earlier ones were answered; latency counts from the schedule. */
@@ -230,8 +235,7 @@ export async function openLoop(
     else idle.push(client)
   }
   const latenciesMs: number[] = []
-  const cpuBefore = cpuSeconds(server.pid)
-  const engineBefore = engineCpuSeconds(server.pid)
+  const end = beginMeasuring(server)
   const started = performance.now()
   const running: Promise<void>[] = []
   for (let i = 0; i < options.requests; i++) {
@@ -248,17 +252,9 @@ export async function openLoop(
     )
   }
   await Promise.all(running)
-  const seconds = (performance.now() - started) / 1000
-  const cpuUs = ((cpuSeconds(server.pid) - cpuBefore) * 1e6) / latenciesMs.length
-  const engineCpuUs = ((engineCpuSeconds(server.pid) - engineBefore) * 1e6) / latenciesMs.length
+  const result = end(latenciesMs)
   await Promise.all(clients.map((client) => client.close()))
-  return {
-    requests: latenciesMs.length,
-    seconds,
-    cpuUs,
-    engineCpuUs,
-    latenciesMs: latenciesMs.toSorted((a, b) => a - b),
-  }
+  return result
 }
 
 export const percentile = (sorted: readonly number[], p: number) =>

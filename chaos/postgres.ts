@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from '../test/support/free-port.ts'
-import { reachableBinaries, UNPRIVILEGED } from '../test/support/postgres.ts'
+import { clusterArguments, reachableBinaries, UNPRIVILEGED } from '../test/support/postgres.ts'
 import { removeFolder } from '../test/support/remove-folder.ts'
 
 const run = promisify(execFile)
@@ -59,12 +59,7 @@ export async function createCluster(options: ClusterOptions = {}): Promise<Clust
   await run(
     join(bin, 'initdb'),
     [
-      `--pgdata=${data}`,
-      '--username=postgres',
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--no-locale',
+      ...clusterArguments(data, passwordFile),
       // Small segments, so that small disks will do.
       '--wal-segsize=1',
     ],

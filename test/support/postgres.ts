@@ -49,12 +49,7 @@ async function startEmbedded(): Promise<TestPostgres> {
     await writeFile(passwordFile, `${password}\n`)
     if (isRoot) await chown(passwordFile, UNPRIVILEGED, UNPRIVILEGED)
     const cluster = [
-      `--pgdata=${data}`,
-      '--username=postgres',
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--no-locale',
+      ...clusterArguments(data, passwordFile),
       // The cluster lives as long as the run.
       '--no-sync',
       // A random password needs no stretching, and thousands of connections are opened.
@@ -86,6 +81,16 @@ async function startEmbedded(): Promise<TestPostgres> {
     throw thrown
   }
 }
+
+/** What `initdb` is told of every cluster here. */
+export const clusterArguments = (data: string, passwordFile: string): readonly string[] => [
+  `--pgdata=${data}`,
+  '--username=postgres',
+  `--pwfile=${passwordFile}`,
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--no-locale',
+]
 
 /** Where the binaries can be run from: a home directory that only root may enter hides them from `nobody`. */
 export async function reachableBinaries(
