@@ -11,6 +11,7 @@ import {
   startA2aDoor,
 } from '../support/a2a-door.ts'
 import { verifies } from '../requirements.ts'
+import { mistyped } from '../support/mistyped.ts'
 
 let door: DoorUnderTest
 beforeAll(async () => {
@@ -291,7 +292,7 @@ describe('reading', () => {
       const mine = await sendTask(door, echo('mine'), bearer(KEY_A))
       const params = { id: mine.id }
       for (const headers of [bearer(KEY_B), bearer(CAPABILITY), {}]) {
-        const { body: unknown } = await rpc(door, 'GetTask', { id: mine.id.replace(/.$/, '0') }, headers)
+        const { body: unknown } = await rpc(door, 'GetTask', { id: mistyped(mine.id) }, headers)
         const { body } = await rpc(door, 'GetTask', params, headers)
         expect(body.error).toEqual(unknown.error)
         expect(await code('CancelTask', params, headers)).toBe(-32001)
@@ -319,7 +320,7 @@ describe('reading', () => {
 
   verifies('AUTH-SERVER-002', 'a token that is not valid is refused on every operation', async () => {
     const { id } = await sendTask(door, echo('x'))
-    const wrong = bearer(`${KEY_A.slice(0, -1)}x`)
+    const wrong = bearer(mistyped(KEY_A))
     const operations: [string, unknown][] = [
       ['SendMessage', { message: message(echo('x')) }],
       ['SendStreamingMessage', { message: message(echo('x')) }],

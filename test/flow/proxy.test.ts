@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newToken } from '../../src/lib/tokens.ts'
 import {
   createWorld,
   startTestGateway,
@@ -77,7 +78,7 @@ describe('the proxy of the gateway', () => {
   })
 
   it.each([
-    ['a capability that was never issued', () => `${capability.slice(0, -1)}x`],
+    ['a capability that was never issued', () => newToken('cap')],
     ['a service key', () => gateway.operatorKey],
     ['nonsense', () => 'nonsense'],
   ])('lets nobody through with %s', async (_, token) => {

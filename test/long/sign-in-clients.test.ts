@@ -10,6 +10,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Consenter, createConsenter } from '../support/consenter.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { mistyped } from '../support/mistyped.ts'
 import { exchange, verifierPair } from '../support/oauth.ts'
 import { start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
@@ -91,7 +92,7 @@ describe.each(['/mcp', '/mcp/connect', '/mcp?names=dotted'])('given %s', (path) 
 
     // Its token ends: it takes the refresh token, by itself.
     const { access_token: old } = host.kept.tokens
-    host.kept.tokens.access_token = `${old.slice(0, -1)}${old.endsWith('A') ? 'B' : 'A'}`
+    host.kept.tokens.access_token = mistyped(old)
     const { client: again } = await open()
     expect((await again.callTool(fetching())).structuredContent).toMatchObject(REACHED)
     expect(host.kept.tokens.access_token).not.toBe(old)

@@ -4,6 +4,7 @@ import { isLoopbackHost } from '../../../src/app/addresses.ts'
 import { loadConfig } from '../../../src/app/config.ts'
 import { ConfigError } from '../../../src/core/errors.ts'
 import { newToken } from '../../../src/lib/tokens.ts'
+import { mistyped } from '../../support/mistyped.ts'
 
 type Env = Record<string, string>
 
@@ -17,7 +18,6 @@ function problemsOf(env: Env): readonly string[] {
   }
 }
 
-const mistyped = (token: string) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
 const REPLICA = { GATEWAY_DATABASE_URL: 'postgres://x/gateway' }
 const PRODUCTION: Env = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gw.example' }
 

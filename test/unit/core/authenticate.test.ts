@@ -8,6 +8,7 @@ import { GatewayError } from '../../../src/core/errors.ts'
 import type { CallerKind } from '../../../src/core/caller.ts'
 import type { Capability, EmailKey, ServiceKey } from '../../../src/store/ports.ts'
 import { hashToken, newToken } from '../../../src/lib/tokens.ts'
+import { mistyped } from '../../support/mistyped.ts'
 
 const NOW = 1_800_000_000_000
 const [ADMIN, OPERATOR, SELLER, UNKNOWN_KEY] = [
@@ -23,7 +24,6 @@ const [AGENT, EXPIRED, REVOKED, UNKNOWN_CAP] = [
   newToken('cap'),
 ]
 const [EMAIL, UNKNOWN_EMAIL] = [newToken('ek'), newToken('ek')]
-const mistyped = (token: string) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
 
 const key = (id: string, admin: boolean): ServiceKey => ({
   id,
