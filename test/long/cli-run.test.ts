@@ -265,6 +265,8 @@ describe('agent-gateway run', () => {
           .map((line) => /^export (\w+)=(.*)$/.exec(line)!.slice(1)),
       )
       expect(variables['OPENAI_API_KEY']).toMatch(/^sk-proj-AgentGatewayPlaceholder/)
+      const asFile = await runCli(['env', ...options, '--format', 'env-file'], env, capability)
+      expect(asFile.stdout).toBe(stdout.replaceAll(/^export /gm, ''))
       const { output } = await runNode(nodeProgram('fetch', withProxy.url('/env')), variables)
       expect(output).toBe('200 {"ok":true}\n')
       expect(withProxy.upstream.requests[0]!.headers).toContainEqual(['authorization', `Bearer ${SECRET}`])

@@ -302,7 +302,8 @@ describe('catalogues', () => {
       res.writeHead(200, { 'content-type': 'application/json' }).end(body)
     })
     await start([world!.url('')])
-    const page = await list()
+    // Nobody waits for a source that takes its time.
+    const page = await until(list, ({ sources }) => sources[0]!.state !== 'pending')
     expect(page.sources).toMatchObject([expected])
     expect(page.items.length).toBeGreaterThan(0)
     expect((await gw!.rest('GET', '/healthz')).status).toBe(200)

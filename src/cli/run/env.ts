@@ -1,7 +1,7 @@
 // `env`: the variables by which programs of a build find the proxy of a running gateway.
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Command } from 'commander'
+import { join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
 import { loadConfig } from '../../app/config.ts'
 import { findRunning } from '../../app/running.ts'
 import { CA_PATH } from '../../doors/proxy/index.ts'
@@ -10,16 +10,19 @@ import { CommandFailure, Exit } from '../exit.ts'
 import { collect } from '../options.ts'
 import { readSecret } from '../secrets.ts'
 import { writeTrustFiles } from './trust.ts'
-import { placeholderVariables, proxyVariables, toShell, trustVariables } from './variables.ts'
+import { placeholderVariables, proxyVariables, toEnvFile, toShell, trustVariables } from './variables.ts'
 
 interface EnvOptions {
   readonly capabilityFile?: string
   readonly proxy?: string
   readonly provider?: readonly string[]
   readonly folder?: string
+  readonly format: keyof typeof FORMATS
 }
 
-/** `env`: prints `export` lines. */
+const FORMATS = { shell: toShell, 'env-file': toEnvFile }
+
+/** `env`: prints `export` lines, or those of an `--env-file`. */
 export function addEnvCommand(program: Command): void {
   program
     .command('env')
@@ -31,14 +34,23 @@ export function addEnvCommand(program: Command): void {
       '--folder <path>',
       'where the certificates are written; default proxy-trust in the data directory',
     )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'for a shell, or for --env-file of docker and podman and for $GITHUB_ENV',
+      )
+        .choices(Object.keys(FORMATS))
+        .default('shell'),
+    )
     .addHelpText(
       'after',
       `
 The gateway has to run with GATEWAY_PROXY_PORT. The lines hold the capability: they are for a shell that you trust with it, and \`run\` gives a
 program none at all.
 
-Example:
-  eval "$(agent-gateway env --capability-file agent.cap --provider openai)"`,
+Examples:
+  eval "$(agent-gateway env --capability-file agent.cap --provider openai)"
+  agent-gateway env --capability-file agent.cap --folder trust --format env-file > agent.env`,
     )
     .action(async (options: EnvOptions) => {
       const config = loadConfig(process.env)
@@ -49,14 +61,17 @@ Example:
           'No proxy runs here. Start the gateway with GATEWAY_PROXY_PORT, or name the proxy with --proxy http://127.0.0.1:PORT.',
         )
       const capability = await readSecret('capability', options.capabilityFile)
-      const folder = options.folder ?? join(config.dataDir, 'proxy-trust')
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      // A folder that is named may be mounted into a container, where another user reads it.
+      const [folder, mode] = options.folder
+        ? [resolve(options.folder), 0o755]
+        : [join(config.dataDir, 'proxy-trust'), 0o700]
+      await mkdir(folder, { recursive: true, mode })
       const files = await writeTrustFiles(folder, await readAuthority(proxy), process.env)
       const address = new URL(proxy)
       address.username = 'agent'
       capability.use((token) => (address.password = token))
       process.stdout.write(
-        toShell({
+        FORMATS[options.format]({
           ...proxyVariables(address.href.replace(/\/$/, '')),
           ...trustVariables(files),
           ...placeholderVariables(builtIn, new Set(options.provider)),

@@ -1,4 +1,4 @@
-// The files of a run, with certificates that its program trusts above all: 0600, in a folder of the run that is gone afterwards.
+// The files of a run, with certificates that its program trusts above all, in a folder (0700) of the run that is gone afterwards.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,8 +48,9 @@ export async function writeTrustFiles(
 
 async function writeFiles(folder: string, own: string, roots: readonly string[]): Promise<TrustFiles> {
   const files = { own: join(folder, 'ca.pem'), bundle: join(folder, 'bundle.pem') }
-  await writeFile(files.own, own, { mode: 0o600 })
-  await writeFile(files.bundle, [...roots, own].join('\n'), { mode: 0o600 })
+  // Anybody may read certificates, and nobody else may add one.
+  await writeFile(files.own, own, { mode: 0o644 })
+  await writeFile(files.bundle, [...roots, own].join('\n'), { mode: 0o644 })
   return files
 }
 

@@ -129,3 +129,9 @@ export const toShell = (variables: Variables): string =>
   Object.entries(variables)
     .map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
     .join('')
+
+/** Name and value as they are, a line each: as `--env-file` of Docker and Podman, and `$GITHUB_ENV`, take them. */
+export const toEnvFile = (variables: Variables): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')

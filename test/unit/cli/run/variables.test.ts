@@ -6,6 +6,7 @@ import {
   placeholderVariables,
   proxyVariables,
   shellQuote,
+  toEnvFile,
   toShell,
   trustVariables,
 } from '../../../../src/cli/run/variables.ts'
@@ -88,6 +89,10 @@ describe('lines for a shell', () => {
       encoding: 'utf8',
     })
     expect(text).toBe(value)
+  })
+
+  it('are those of an --env-file without a shell: nothing is quoted there', () => {
+    expect(toEnvFile({ A: "it's", B: '$x y' })).toBe("A=it's\nB=$x y\n")
   })
 
   it('leaves what means nothing to a shell without quotes', () => {
