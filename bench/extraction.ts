@@ -121,7 +121,7 @@ const HOSTILE: readonly [label: string, piece: string, before?: string, times?: 
 /** The other figures of the promise: what is read on the calling thread, and what a full outcome reads. */
 async function measureSizes(pages: readonly Page[]): Promise<[label: string, ms: number][]> {
   const { readPage } = await import('../src/outcomes/extract/page.ts')
-  const { previewHtml } = await import('../src/outcomes/capabilities/extract-preview.ts')
+  const { previewHtml } = await import('../src/outcomes/capabilities/preview-html.ts')
   const bodies = pages.map((page) => page.read()).filter((body) => body.length >= 128 * 1024)
   const cpuMs = (work: () => void) => {
     const before = process.cpuUsage()

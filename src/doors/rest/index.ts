@@ -40,7 +40,7 @@ export function createRestDoor(parts: DoorParts, site: SitePages, pages: readonl
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing')
   app.set('query parser', false)
   for (const resource of resources.filter(({ path }) => path.includes('{')))
-    app.all(resource.path.replaceAll(/\{(\w+)\}/g, ':$1'), (req, res) =>
+    app.route(resource.path.replaceAll(/\{(\w+)\}/g, ':$1')).all((req, res) =>
       dispatch(resource, {
         req,
         res,

@@ -1,7 +1,7 @@
 // What belongs to the main text although a rule about single blocks would leave it out: what stands between equal parts, around the title of
 // the page, around a text of one paragraph, below a text as links.
 import { describe, expect, it } from 'vitest'
-import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
+import { previewHtml } from '../../../src/outcomes/capabilities/preview-html.ts'
 
 const read = (html: string) => previewHtml({ html, baseUrl: undefined, isSample: false }).document.text
 const prose = (i: number) =>

@@ -1,7 +1,7 @@
 // Nothing that a reader sees within a text is lost: words by their class, formulas, raised and lowered signs.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
+import { previewHtml } from '../../../src/outcomes/capabilities/preview-html.ts'
 
 const preview = (html: string) => previewHtml({ html, baseUrl: 'https://a.example/', isSample: false })
 const documentOf = (html: string) => preview(html).document

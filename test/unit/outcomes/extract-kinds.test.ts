@@ -1,6 +1,6 @@
 // What the main text is on pages that are no articles: tiles of shops, lists of topics, one product, threads.
 import { describe, expect, it } from 'vitest'
-import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
+import { previewHtml } from '../../../src/outcomes/capabilities/preview-html.ts'
 
 const read = (html: string, baseUrl?: string) => {
   const { document, coverage } = previewHtml({ html, baseUrl, isSample: false })

@@ -1,7 +1,7 @@
 // Markdown of a page: what a model reads of images, code, tables, lists, quotes and signs.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
+import { previewHtml } from '../../../src/outcomes/capabilities/preview-html.ts'
 
 const documentOf = (html: string, baseUrl = 'https://a.example/') =>
   previewHtml({ html, baseUrl, isSample: false }).document

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
+import { previewHtml } from '../../../src/outcomes/capabilities/preview-html.ts'
 
 const preview = (html: string, baseUrl?: string) => previewHtml({ html, baseUrl, isSample: false })
 const documentOf = (html: string, baseUrl?: string) => preview(html, baseUrl).document
