@@ -7,8 +7,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     include: ['test/long/**/*.test.ts', 'test/{flow,unit}/**/fuzz-*.test.ts'],
     globalSetup: ['test/support/global-setup.ts', 'test/support/program-bundle.ts'],
-    // Each run draws others.
-    provide: { fuzzInputs: 500 },
+    provide: { fuzzInputs: 1000 },
     // Long is what these are: the limit is there for what hangs.
     testTimeout: 600_000,
     hookTimeout: 300_000,

@@ -229,7 +229,7 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
         expect(await marketLedgerFaults(place)).toEqual([])
         await agree(place, world, everybody, async (address) => model.balanceOf(address), FLOAT)
       }),
-      { numRuns: engine === 'sqlite' ? 40 : 15 },
+      { numRuns: engine === 'sqlite' ? 60 : 25 },
     )
   }, 1_200_000)
 
