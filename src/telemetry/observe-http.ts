@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { LIVE_PATH, READY_PATH } from '../documents/probes.ts'
 import { readTraceparent } from '../doors/http/request.ts'
 import type { UpgradeRequest, Upgrades } from '../doors/http/upgrade.ts'
-import type { ObservedConnect, ObserveProxy, Way } from '../doors/proxy/ports.ts'
+import { type ObservedConnect, type ObserveProxy, type Way, WAYS } from '../doors/proxy/ports.ts'
 import { createRouteLabels, methodLabel, OTHER, PROXY_ROUTE } from './labels.ts'
 import { createLevel, secondsSince, type Telemetry } from './port.ts'
 
@@ -39,7 +39,7 @@ interface Watched {
 export function observeHttp(telemetry: Telemetry, routes: Iterable<string>): ObservedHttp {
   const routeLabel = createRouteLabels(routes)
   const active = createLevel('http.request.method')
-  const open = createLevel('agent_gateway.connection')
+  const open = createLevel('agent_gateway.connection', ['websocket', ...WAYS])
   telemetry.observe('http.server.active_requests', active.read)
   telemetry.observe('agent_gateway.connections.open', open.read)
 

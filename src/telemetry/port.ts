@@ -48,12 +48,18 @@ export interface OpenSpan {
   end(type?: string): void
 }
 
-/** Counts what is under way, by one label: numbers in memory, which cost nothing beside a record of the SDK. */
-export function createLevel(label: string): {
-  change(value: string, by: 1 | -1): void
+/**
+ * Counts what is under way, by one label: numbers in memory, which cost nothing beside a record of the SDK.
+ * @param known values of the label that are read as 0 before the first: a graph without a line says neither that there are none nor that nobody counts
+ */
+export function createLevel<V extends string>(
+  label: string,
+  known: readonly V[] = [],
+): {
+  change(value: V, by: 1 | -1): void
   read(): readonly Reading[]
 } {
-  const levels = new Map<string, number>()
+  const levels = new Map<V, number>(known.map((value) => [value, 0]))
   return {
     change: (value, by) => void levels.set(value, (levels.get(value) ?? 0) + by),
     read: () => [...levels].map(([each, value]) => ({ value, labels: { [label]: each } })),

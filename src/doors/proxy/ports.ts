@@ -48,7 +48,8 @@ export interface Outside {
   connectTls(to: Destination): Promise<Duplex>
 }
 
-export type Way = 'credential' | 'tunnel' | 'inspect'
+export const WAYS = ['credential', 'tunnel', 'inspect'] as const
+export type Way = (typeof WAYS)[number]
 
 /** A connection that was let through, when it is over. */
 export interface Passage extends Destination {
