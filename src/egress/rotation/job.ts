@@ -57,13 +57,26 @@ export function createRotations(parts: RotationParts): Rotations {
   /** Does what is left of the job, from the step that is written in it. */
   async function work(job: Rotation): Promise<void> {
     const { id } = job
-    let { kid, retired, step } = job
-    const pass = () =>
-      rewrapAll({ store, authority }, kid ?? '', async (rewrapped) => {
-        const isOurs = rewrapped === 0 || (await advance(id, { rewrapped }))
-        await fault.at('after_rewrap_batch')
-        return isOurs && !isClosed
-      })
+    let { kid, retired, step, rewrapped: done } = job
+    /** One pass, and another for as long as a key service has a newer version by its end: records are wrapped to the newest. */
+    const pass = async () => {
+      for (;;) {
+        const wanted = kid ?? ''
+        const isNewest = () => authority.current().kid === wanted
+        let isOurs = true
+        const broken = await rewrapAll({ store, authority }, wanted, async (rewrapped) => {
+          done += rewrapped
+          isOurs = rewrapped === 0 || (await advance(id, { rewrapped }))
+          await fault.at('after_rewrap_batch')
+          return isOurs && !isClosed && isNewest()
+        })
+        if (broken || !isOurs || isClosed || isNewest()) return broken
+        retired = [...retired, wanted]
+        ;({ kid } = authority.current())
+        const { total } = await store.countWrapsNotUnder(kid)
+        if (!(await advance(id, { kid, retired, total: done + total }))) return undefined
+      }
+    }
     const giveUp = (broken: ReadonlySet<string>) =>
       store.finishRotation({
         id,
@@ -85,7 +98,7 @@ export function createRotations(parts: RotationParts): Rotations {
       retired = [...new Set([...rotated.previous, ...kids])]
       if (!(await advance(id, { step: 'key_made', kid, retired, total }))) return
       step = 'key_made'
-    }
+    } else await authority.reload?.() // The file was read before the process that died made its key.
     if (step === 'key_made') {
       await seals.settled()
       const broken = await pass()

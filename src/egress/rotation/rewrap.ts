@@ -29,15 +29,17 @@ export async function rewrapAll(
 ): Promise<ReadonlySet<string> | undefined> {
   const { store } = parts
   const broken = new Set<string>()
+  const gone = new Set<string>()
   for (;;) {
-    const rows = await store.listWrapsNotUnder(kid, BATCH + broken.size)
-    const pending = rows.filter(({ id }) => !broken.has(id))
+    const rows = await store.listWrapsNotUnder(kid, BATCH + broken.size + gone.size)
+    const pending = rows.filter(({ id }) => !broken.has(id) && !gone.has(id))
     if (pending.length === 0) return broken
     let rewrapped = 0
     while (pending.length > 0) {
       const results = await Promise.all(pending.splice(0, AT_ONCE).map((row) => rewrap(parts, row)))
       for (const { id, result } of results) {
         if (result === 'broken') broken.add(id)
+        if (result === 'gone') gone.add(id)
         if (result === 'rewrapped') rewrapped++
       }
     }
@@ -48,7 +50,7 @@ export async function rewrapAll(
 type Wrap = Awaited<ReturnType<Store['listWrapsNotUnder']>>[number]
 interface Rewrapped {
   readonly id: string
-  readonly result: 'rewrapped' | 'moved' | 'broken'
+  readonly result: 'rewrapped' | 'moved' | 'gone' | 'broken'
 }
 
 async function rewrap(
@@ -56,7 +58,8 @@ async function rewrap(
   { id, accountId, version, wrap }: Wrap,
 ): Promise<Rewrapped> {
   const credential = await store.getCredential(id, accountId)
-  if (!credential) return { id, result: 'broken' }
+  // Deleted between the two reads: there is nothing to open any more.
+  if (!credential) return { id, result: 'gone' }
   // Rotated between the two reads: its new wrap comes with the next batch, if it needs one at all.
   if (credential.version !== version) return { id, result: 'moved' }
   try {

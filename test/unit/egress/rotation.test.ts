@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
+import type { OwningAuthority } from '../../../src/egress/authority/joined.ts'
 import { KeyServiceError } from '../../../src/egress/authority/key-service.ts'
+import { openServiceAuthority } from '../../../src/egress/authority/service-authority.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { bindingOf } from '../../../src/egress/sealing.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
@@ -278,4 +280,56 @@ it('stores nothing under a key that was retired meanwhile, and seals it again', 
   const after = await temp.store.getCredential(credential.id, accountId)
   if (!after) throw new Error('nothing was stored')
   expect((await vault.open(after.sealed, bindingOf(after))).use((value) => value)).toBe('late')
+})
+
+/** A key service whose newest version is what the test says. */
+const serviceAt = (version: () => string): Promise<OwningAuthority> =>
+  openServiceAuthority({
+    name: 'test',
+    owns: (kid) => kid.startsWith('v'),
+    newest: async () => version(),
+    encrypt: async (_kid, plaintext) => Buffer.from(plaintext),
+    decrypt: async (_kid, ciphertext) => Buffer.from(ciphertext),
+    close: async () => {},
+  })
+
+it('ends with the newest version where a key service got another one meanwhile', async () => {
+  let version = 'v1'
+  const service = await serviceAt(() => version)
+  vault = createVault(service)
+  await storeSealed(3)
+  version = 'v2'
+  const job = await rotateAuthority({
+    ...parts(),
+    authority: service,
+    fault: { at: async (point: string) => void (point === 'after_authority_key' && (version = 'v3')) },
+  })
+  expect(job).toMatchObject({ state: 'done', kid: 'v3', rewrapped: 3 })
+  expect(await temp.store.countWrapsNotUnder('v3')).toEqual({ total: 0, kids: [] })
+})
+
+it('is ended under its new key by a process that read the key file before that was made', async () => {
+  await storeSealed(130)
+  const file = join(temp.directory, 'authority.jwk')
+  const other = await openAuthority({ file, now: Date.now })
+  const died = new Promise<never>(() => {})
+  const fault = { at: (point: string) => (point === 'after_rewrap_batch' ? died : Promise.resolve()) }
+  rotateAuthority({ ...parts(), fault }).catch(() => {})
+  await expect.poll(async () => (await temp.store.latestRotation())?.rewrapped).toBe(100)
+  const { kid } = authority.current()
+  const rotations = createRotations({ ...parts(), authority: other, bootId: 'boot_2' })
+  await rotations.resume()
+  await expect.poll(async () => (await rotations.latest())?.state).toBe('done')
+  expect(await rotations.latest()).toMatchObject({ kid, rewrapped: 130 })
+  expect(await temp.store.countWrapsNotUnder(kid)).toEqual({ total: 0, kids: [] })
+})
+
+it('goes on past a credential that was deleted after it was listed', async () => {
+  const [gone] = await storeSealed(3)
+  const store = {
+    ...temp.store,
+    getCredential: async (id: string, account: string) =>
+      id === gone!.id ? undefined : temp.store.getCredential(id, account),
+  }
+  expect(await rotateAuthority({ ...parts(), store })).toMatchObject({ state: 'done', rewrapped: 2 })
 })
