@@ -90,6 +90,8 @@ export function createHeads(parts: HeadParts): Heads {
       for (const event of events) {
         const fault = findEventFault(event, chain, last)
         if (fault !== undefined) return fault
+        // Of the first one that is read nothing else says where it belongs.
+        if (!last && event.seq !== from?.seq) return `event ${from?.seq} is missing`
         if (event.seq === from?.seq && event.hash !== from.hash)
           return `event ${event.seq} is not the one that was signed`
         last = event

@@ -79,3 +79,18 @@ it('sounds the alarm where the end that was signed is gone', async () => {
   expect(await cut.sign(before)).toBeUndefined()
   expect(lines.join('')).toContain('its end is missing: event 2 was signed')
 })
+
+it('signs nothing over a chain whose last signed event is gone', async () => {
+  await append()
+  let isGone = false
+  const heads = await open({
+    listAuditEvents: async (query) =>
+      (await temp.store.listAuditEvents(query)).filter(({ seq }) => !isGone || seq !== 2),
+  })
+  await append()
+  expect((await heads.sign(await newest()))?.seq).toBe(2)
+  isGone = true
+  await append()
+  expect(await heads.sign(await newest())).toBeUndefined()
+  expect(lines.join('')).toContain('event 2 is missing')
+})
