@@ -31,6 +31,9 @@ const tokenClient = {
   client_id: clientId,
   client_authentication: clientAuthentication.optional(),
   key_algorithm: keyAlgorithm.optional().describe('Of private_key_jwt; RS256 by default'),
+  assertion_audience: word(512)
+    .optional()
+    .describe('Of private_key_jwt: the issuer, where it wants to be named so; the token endpoint by default'),
   key_id: word().optional().describe('`kid` of what it signs'),
   scopes: scopes.optional(),
   parameters: parameters.optional().describe('Such as audience or resource'),

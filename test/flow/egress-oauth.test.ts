@@ -3,7 +3,13 @@ import { generateKeyPairSync } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
-import { CLIENT, type OAuthServer, reservePort, startOAuthServer } from '../support/oauth-server.ts'
+import {
+  CLIENT,
+  KEY_CLIENT,
+  type OAuthServer,
+  reservePort,
+  startOAuthServer,
+} from '../support/oauth-server.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 
 let gw: TestGateway
@@ -326,6 +332,25 @@ describe('client credentials', () => {
     )
     expect(await tokenRequests(() => get(capability))).toEqual(['client_credentials 200'])
     expect(served).toHaveLength(1)
+  })
+
+  it('may be a signature, which names the token endpoint, or the issuer where the operator says so', async () => {
+    const kind = {
+      type: 'oauth2_client_credentials',
+      token_url: oauth.tokenUrl,
+      client_id: KEY_CLIENT,
+      client_authentication: 'private_key_jwt',
+      key_algorithm: 'ES256',
+      scopes: ['api'],
+    }
+    const issuer = new URL(oauth.tokenUrl).origin
+    const named = await grantOf({ ...kind, assertion_audience: issuer }, { private_key: oauth.clientKey })
+    expect(await tokenRequests(() => get(named.capability))).toEqual(['client_credentials 200'])
+    expect(served).toHaveLength(1)
+    // This server is one of those that take no other name.
+    const unnamed = await grantOf(kind, { private_key: oauth.clientKey })
+    expect((await get(unnamed.capability)).body.code).toBe('credential_unavailable')
+    expect(oauth.audiences).toEqual([issuer, oauth.tokenUrl])
   })
 
   it('with a wrong secret are refused in words for the operator', async () => {

@@ -1,16 +1,24 @@
 // A real OAuth 2.0 server (oidc-provider) behind TLS, under the name that the gateway's DNS leads here. It replaces refresh tokens with each
 // use, and takes back everything when one comes twice.
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { decodeJwt } from 'jose'
 import Provider from 'oidc-provider'
 import type { TestCa } from './ca.ts'
 
+/** Says who it is by a signature. */
+export const KEY_CLIENT = 'gateway-key-client'
 export const CLIENT = { id: 'gateway-client', secret: 'client-secret-0123456789+/=' }
 const SCOPE = 'openid offline_access'
 
 export interface OAuthServer {
   readonly port: number
   readonly tokenUrl: string
+  /** Of `KEY_CLIENT`, in PEM. */
+  readonly clientKey: string
+  /** Audiences of the assertions so far that clients said who they are by. */
+  readonly audiences: readonly unknown[]
   /** Token requests so far, as grant type and status. */
   readonly asked: readonly { readonly grant: string; readonly status: number }[]
   /** A refresh token as somebody at a browser would have got it. */
@@ -35,8 +43,18 @@ export async function startOAuthServer(
   host: string,
 ): Promise<OAuthServer> {
   server.setSecureContext(await ca.leaf(host))
+  const signing = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const provider = new Provider(`https://${host}:${port}`, {
     clients: [
+      {
+        client_id: KEY_CLIENT,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_signing_alg: 'ES256',
+        jwks: { keys: [signing.publicKey.export({ format: 'jwk' })] },
+      },
       {
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
@@ -55,12 +73,15 @@ export async function startOAuthServer(
     jwks: { keys: [await signingKey()] },
     cookies: { keys: ['test'] },
   })
+  const audiences: unknown[] = []
   const asked: { grant: string; status: number }[] = []
   let fixed: { status: number; headers?: Record<string, string>; body: string } | undefined
   provider.use(async (ctx, next) => {
     await next()
     if (ctx.path !== '/token') return
     const grant = String(ctx.oidc?.params?.['grant_type'])
+    const assertion = ctx.oidc?.params?.['client_assertion']
+    if (typeof assertion === 'string') audiences.push(decodeJwt(assertion).aud)
     asked.push({ grant, status: ctx.status })
   })
   const serve = provider.callback()
@@ -73,6 +94,8 @@ export async function startOAuthServer(
   return {
     port,
     tokenUrl: `https://${host}:${port}/token`,
+    clientKey: signing.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    audiences,
     asked,
     async newRefreshToken() {
       const client = await provider.Client.find(CLIENT.id)

@@ -7,6 +7,7 @@ import {
   type ClientAuth,
   customFetch,
   genericTokenEndpointRequest,
+  modifyAssertion,
   None,
   PrivateKeyJwt,
   processGenericTokenEndpointResponse,
@@ -148,7 +149,15 @@ export async function clientAuthOf(
       if (!key) throw new ExchangeFailed({ host: new URL(kind.token_url).hostname, reason: 'key_unusable' })
       const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString()
       const usable = await importPKCS8(pem, algorithmOf(kind))
-      return PrivateKeyJwt({ key: usable, ...(kind.key_id === undefined ? {} : { kid: kind.key_id }) })
+      return PrivateKeyJwt(
+        { key: usable, ...(kind.key_id === undefined ? {} : { kid: kind.key_id }) },
+        {
+          // The library names the issuer, which only an operator knows; the address that is asked says as well who is meant (RFC 7523, 3).
+          [modifyAssertion]: (_header, payload) => {
+            payload['aud'] = kind.assertion_audience ?? kind.token_url
+          },
+        },
+      )
     }
   }
 }

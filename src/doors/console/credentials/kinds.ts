@@ -42,6 +42,7 @@ const TOKEN_CLIENT: readonly KindField[] = [
   { name: 'parameters', input: 'pairs' },
   choice('key_algorithm', ...ALGORITHMS),
   line('key_id'),
+  line('assertion_audience'),
 ]
 const CLIENT_PARTS: readonly KindPart[] = [{ name: 'client_secret' }, { name: 'private_key', hasLines: true }]
 
