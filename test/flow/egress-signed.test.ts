@@ -256,7 +256,7 @@ describe('a request to S3', () => {
     'has its key withheld in any form of its bytes, where that is stored in %s',
     async (encoding) => {
       const bytes = createHash('sha256').update(encoding).digest()
-      const { capability } = await gw.grant({
+      const { capability, credentialId } = await gw.grant({
         credential: {
           secret: undefined,
           parts: { key: `whsec_${bytes.toString(encoding)}` },
@@ -281,6 +281,18 @@ describe('a request to S3', () => {
       }
       gw.upstream.respond((_request, res) => res.end(createHash('sha256').update(bytes).digest('hex')))
       expect((await gw.fetch(capability, { url: gw.url('/api/order') })).status).toBe(200)
+
+      // Upstreams take it on until somebody withdraws it there.
+      const next = createHash('sha256').update('another').digest()
+      const rotated = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, {
+        parts: { key: `whsec_${next.toString(encoding)}` },
+      })
+      expect(rotated.status).toBe(200)
+      for (const body of shown) {
+        gw.upstream.respond((_request, res) => res.end(body))
+        const answer = await gw.fetch(capability, { url: gw.url('/api/order') })
+        expect(answer.body).toMatchObject({ code: 'secret_reflected' })
+      }
     },
   )
 

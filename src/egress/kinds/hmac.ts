@@ -4,7 +4,7 @@ import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
-import type { DerivedKeys, RequestToSign, Signature } from './kind.ts'
+import type { RequestToSign, Signature } from './kind.ts'
 import { coversRequest, fillTemplate, type Values } from './hmac-template.ts'
 import { readPart } from './key-parts.ts'
 
@@ -50,16 +50,18 @@ export function signHmac(
     value,
     encoding: kind.encoding,
     opensOthers: !coversRequest(kind),
-    ...(kind.key_encoding !== undefined &&
-      kind.key_encoding !== 'utf8' && { derived: decodedKey(kind, parts) }),
+    ...(isDecoded(kind) && { derived: { day: 'any', keys: () => bytesOfKey(kind, parts) } }),
   }
 }
 
-/** The key itself, where the stored text is only one way to write it: an upstream shows its bytes in another. */
-const decodedKey = (kind: KindOf<'hmac'>, parts: SecretParts): DerivedKeys => ({
-  day: 'any',
-  keys: () => [new Secret(keyOf(kind, parts).toString('latin1'))],
-})
+const isDecoded = ({ key_encoding = 'utf8' }: KindOf<'hmac'>) => key_encoding !== 'utf8'
+
+/**
+ * The key itself, where the stored text is only one way to write it: an upstream shows its bytes in another.
+ * @returns each byte as a character; empty where the text is the key
+ */
+export const bytesOfKey = (kind: KindOf<'hmac'>, parts: SecretParts): readonly Secret<string>[] =>
+  isDecoded(kind) ? [new Secret(keyOf(kind, parts).toString('latin1'))] : []
 
 const TIMESTAMPS = {
   seconds: (now: number) => String(Math.floor(now / 1000)),

@@ -28,6 +28,8 @@ export interface Signatures {
   ): OpenedCredential
 }
 
+type Sought = Pick<OpenedCredential, 'sought' | 'gate'>
+
 /** AWS takes a request for five minutes, S3 and others for fifteen. */
 const REPLAYABLE_MS = 15 * 60_000
 /** Of one credential, by this process; the oldest go first. */
@@ -37,7 +39,7 @@ const MOST_CREDENTIALS = 256
 /** Remembers which signatures were made lately, and looks for them. */
 export function createSignatures({ createLeakGate, now }: SignatureParts): Signatures {
   const recent = new Map<string, Map<string, number>>()
-  const gates = new WeakMap<OpenedCredential, { readonly day: string; readonly gate: () => LeakGate }>()
+  const daily = new WeakMap<OpenedCredential, Sought & { readonly day: string }>()
 
   function remember(credentialId: string, forms: readonly string[]): ReadonlyMap<string, number> {
     const known = recent.get(credentialId) ?? new Map<string, number>()
@@ -50,30 +52,28 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
     return known
   }
 
-  /** Preparing a gate costs more than most searches, so that it serves for the day that the keys do. */
-  function gateOf(
-    credential: SealedCredential,
-    opened: OpenedCredential,
-    signature: Signature,
-  ): () => LeakGate {
+  /** What is looked for by parts and in every form. Preparing a gate costs more than most searches: one serves as long as its keys do. */
+  function soughtOf(credential: SealedCredential, opened: OpenedCredential, signature: Signature): Sought {
     const { derived, opensOthers, value } = signature
-    if (opensOthers)
-      return () =>
-        createLeakGate([...opened.sought, new Secret(value), ...(derived?.keys() ?? [])], credential)
-    if (!derived) return opened.gate
-    const known = gates.get(opened)
-    if (known?.day === derived.day) return known.gate
-    let made: LeakGate | undefined
-    const gate = () => (made ??= createLeakGate([...opened.sought, ...derived.keys()], credential))
-    gates.set(opened, { day: derived.day, gate })
-    return gate
+    const add = (more: readonly Secret<string>[]): Sought => {
+      const sought = [...opened.sought, ...more]
+      let made: LeakGate | undefined
+      return { sought, gate: () => (made ??= createLeakGate(sought, credential)) }
+    }
+    if (opensOthers) return add([new Secret(value), ...(derived?.keys() ?? [])])
+    if (!derived) return opened
+    const known = daily.get(opened)
+    if (known?.day === derived.day) return known
+    const added = { day: derived.day, ...add(derived.keys()) }
+    daily.set(opened, added)
+    return added
   }
 
   return {
     seek(credential, opened, signature, status) {
       const own = formsOf(signature)
       const known = remember(credential.id, own)
-      const gate = gateOf(credential, opened, signature)
+      const { sought, gate } = soughtOf(credential, opened, signature)
       const isShownBack = (status === 401 || status === 403) && !signature.opensOthers
       const spellings = isShownBack ? [] : spellingsOf(signature)
       const isSought = (form: string) =>
@@ -82,6 +82,7 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
       const lengths = own.map(({ length }) => length)
       return {
         ...opened,
+        sought,
         gate: () => ({
           async inspect(response, seen) {
             const where = findText(response, spellings) ?? (await findSignature(response, isSought, lengths))
