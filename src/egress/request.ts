@@ -111,7 +111,7 @@ export function checkScopes(
       },
     )
   }
-  const denied = findDeniedPath(holders.provider, method, path)
+  const denied = findDeniedPath(holders.provider, { method, path, query: target.url.search })
   if (denied !== undefined)
     throw new GatewayError(
       'scope_denied',

@@ -1,5 +1,6 @@
 // The providers by name: where their API is, where it takes its secrets, and which of its addresses hand out further
 // credentials. Data, in the files beside this one; an operator adds others in a file of its own. `custom` brings everything itself.
+import { fitsAnySpelling } from '../rules/rules.ts'
 import { clouds } from './clouds.ts'
 import { code } from './code.ts'
 import { first } from './first.ts'
@@ -42,23 +43,28 @@ export function createProviders(own: readonly Provider[] = []): Providers {
   return { get: (id) => byId.get(id), list: () => all }
 }
 
-/** The rule that denies the request, when the provider answers it with another secret. */
+/**
+ * The rule that denies the request, when the provider answers it with another secret.
+ * @param query as it stands in the URL, with its question mark
+ */
 export function findDeniedPath(
   { denied }: Pick<Provider, 'denied'>,
-  method: string,
-  path: string,
+  { method, path, query = '' }: { readonly method: string; readonly path: string; readonly query?: string },
 ): DeniedPath | undefined {
-  if (denied.length === 0) return undefined
-  // An escaped slash is a character of its segment to one server, and a slash to another.
-  const readings = [path, path.replaceAll('%2F', '/')].map((text) =>
-    text.replace(/\/$/, '').toLowerCase().split('/'),
+  return denied.find(
+    (rule) =>
+      (rule.method === undefined || rule.method === method) &&
+      fitsAnySpelling(rule.path.slice(1).split('/'), path) &&
+      (rule.word === undefined || wordsOf(query).has(rule.word)),
   )
-  return denied.find((rule) => {
-    if (rule.method !== undefined && rule.method !== method) return false
-    const wanted = rule.path.toLowerCase().split('/')
-    return readings.some(
-      (segments) =>
-        wanted.length === segments.length && wanted.every((want, i) => want === '*' || want === segments[i]),
-    )
-  })
+}
+
+function wordsOf(query: string): ReadonlySet<string> {
+  let text = query
+  try {
+    text = decodeURIComponent(query)
+  } catch {
+    // What is no escape of UTF-8 stays as it is.
+  }
+  return new Set(text.toLowerCase().split(/[^a-z0-9_]+/))
 }

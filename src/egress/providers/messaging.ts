@@ -20,12 +20,16 @@ export const messaging: readonly ProviderEntry[] = [
     placements: [{ in: 'header', name: 'authorization', scheme: 'Bot' }],
     request_headers: ['x-audit-log-reason'],
     denied: [
-      'POST /api/v10/oauth2/token',
+      // Of every version that is served, and of the one that an address without one means.
+      'POST /api/*/oauth2/token',
       'POST /api/oauth2/token',
       // Webhooks come with the token that anybody can post with.
-      '/api/v10/channels/*/webhooks',
-      '/api/v10/guilds/*/webhooks',
-      '/api/v10/webhooks/*',
+      '/api/*/channels/*/webhooks',
+      '/api/channels/*/webhooks',
+      '/api/*/guilds/*/webhooks',
+      '/api/guilds/*/webhooks',
+      '/api/*/webhooks/*',
+      '/api/webhooks/*',
     ],
     test_call: {
       method: 'GET',
@@ -127,6 +131,12 @@ export const messaging: readonly ProviderEntry[] = [
       '/*/accounts',
       '/*/*/accounts',
       '/*/*/access_tokens',
+      // Wherever they are asked for as a field, too.
+      '/**?accounts',
+      '/**?access_token',
+      // Requests within a request, which are not looked at.
+      'POST /',
+      'POST /*',
     ],
     response_headers: ['x-app-usage', 'x-business-use-case-usage'],
     test_call: { method: 'GET', url: 'https://graph.facebook.com/v23.0/me', what: 'Read whose token it is' },

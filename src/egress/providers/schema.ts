@@ -31,12 +31,19 @@ export interface DeniedPath {
   /** Absent: every method. */
   readonly method?: z.infer<typeof HttpMethod>
   readonly path: string
+  /** Absent: whatever the query. Else a word that it has, in small letters. */
+  readonly word?: string
 }
 
-/** `POST /path` as method and path. */
+/** `POST /path?word` as method, path and word of the query. */
 function readDenied(rule: string): DeniedPath {
   const [first = '', second] = rule.split(' ')
-  return second === undefined ? { path: first } : { method: HttpMethod.parse(first), path: second }
+  const [path = '', word] = (second ?? first).split('?')
+  return {
+    ...(second !== undefined && { method: HttpMethod.parse(first) }),
+    path,
+    ...(word !== undefined && { word: word.toLowerCase() }),
+  }
 }
 
 const headerNames = z.array(HeaderName).max(32).default([])
@@ -74,7 +81,10 @@ export const ProviderEntry = z.strictObject({
   response_headers: headerNames,
   /** Whether the API documents `Idempotency-Key`: only then is repeating an ambiguous request by hand safe. */
   idempotency_honoured: z.enum(['true', 'false', 'unknown']).default('unknown'),
-  /** `POST /path` or `/path`: addresses that answer with another secret; `*` stands for one segment. */
+  /**
+   * `POST /path` or `/path`: addresses that answer with another secret; `*` stands for one segment, `**` at the end for however many.
+   * `/path?word` is denied where the query has that word.
+   */
   denied: z
     .array(
       z

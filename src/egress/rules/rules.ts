@@ -46,12 +46,20 @@ function fits({ decision, methods, host, segments }: Rule, request: ScopedReques
   if (host !== undefined && !coversHost(host, request.host, request.port)) return false
   if (segments === undefined) return true
   if (decision === 'allow') return fitsPath(segments, request.path.slice(1).split('/'))
-  // A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
-  const hasTwoReadings = /%2f/i.test(request.path)
+  return fitsAnySpelling(segments, request.path)
+}
+
+/**
+ * A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
+ * @param segments of a rule
+ * @param path canonical, as it is sent
+ */
+export function fitsAnySpelling(segments: readonly string[], path: string): boolean {
+  const hasTwoReadings = /%2f/i.test(path)
   return [loosely, mostLoosely].some((read) => {
     const pattern = read(`/${segments.join('/')}`)
-    const path = read(request.path)
-    return hasTwoReadings ? fitsAnyReading(pattern, path, request.path) : fitsPath(pattern, path)
+    const pieces = read(path)
+    return hasTwoReadings ? fitsAnyReading(pattern, pieces, path) : fitsPath(pattern, pieces)
   })
 }
 

@@ -22,7 +22,7 @@ test.each(providers.list().map((one) => [one.id, one] as const))(
     if (id !== 'custom') expect(checkProvider(one)).toEqual([])
     const target = parseTarget(one.test_call.url, { ports: [443] })
     if (!target.ok) return expect.fail(target.detail)
-    expect(findDeniedPath(one, one.test_call.method, target.path)).toBeUndefined()
+    expect(findDeniedPath(one, { method: one.test_call.method, path: target.path })).toBeUndefined()
     const { headers = {} } = one.test_call
     const sent = Object.fromEntries(pickRequestHeaders(headers, one.version_headers, one.request_headers))
     expect(sent).toMatchObject({ ...one.version_headers, ...headers })
@@ -49,16 +49,36 @@ test.each([
   ['fireworks', 'POST', '/v1/accounts/a/users/b/apiKeys', true],
   ['postmark', 'GET', '/server', true],
   ['meta-graph', 'GET', '/v23.0/me/accounts', true],
+  // Spellings that the provider serves alike.
+  ['gitlab', 'GET', '/api/v4/projects/1/variables.json', true],
+  ['gitlab', 'POST', '/api/v4/projects/a%2Fb/access_tokens.json', true],
+  ['gitlab', 'GET', '/api/v4/projects/1/repository/files/variables.json', false],
+  ['discord', 'GET', '/api/v9/channels/1/webhooks', true],
+  ['discord', 'GET', '/api/channels/1/webhooks', true],
+  ['discord', 'GET', '/api/v10/channels/1/messages', false],
+  ['meta-graph', 'GET', '/v23.0/me?fields=accounts', true],
+  ['meta-graph', 'GET', '/v23.0/123?fields=name,Access%5Ftoken', true],
+  ['meta-graph', 'GET', '/v23.0/123?fields=whatsapp_business_accounts', false],
+  ['meta-graph', 'POST', '/v23.0', true],
+  ['meta-graph', 'POST', '/v23.0/123/messages', false],
 ] as const)('%s %s %s hands out a credential: %s', (id, method, path, expected) => {
-  expect(findDeniedPath(provider(id), method, path) !== undefined).toBe(expected)
+  const { pathname, search } = new URL(path, 'https://api.example.com')
+  const denied = findDeniedPath(provider(id), { method, path: pathname, query: search })
+  expect(denied !== undefined).toBe(expected)
 })
 
 test('denies a path in either reading of an escaped slash', () => {
   const github = provider('github')
-  expect(findDeniedPath(github, 'POST', '/app/installations/7%2Faccess_tokens')).toBeDefined()
-  expect(findDeniedPath(github, 'POST', '/app/installations/7%2F8/access_tokens')).toBeDefined()
-  expect(findDeniedPath(github, 'POST', '/app%2Finstallations/7/access_tokens')).toBeDefined()
-  expect(findDeniedPath(github, 'POST', '/repos/a%2Fb/issues')).toBeUndefined()
+  expect(
+    findDeniedPath(github, { method: 'POST', path: '/app/installations/7%2Faccess_tokens' }),
+  ).toBeDefined()
+  expect(
+    findDeniedPath(github, { method: 'POST', path: '/app/installations/7%2F8/access_tokens' }),
+  ).toBeDefined()
+  expect(
+    findDeniedPath(github, { method: 'POST', path: '/app%2Finstallations/7/access_tokens' }),
+  ).toBeDefined()
+  expect(findDeniedPath(github, { method: 'POST', path: '/repos/a%2Fb/issues' })).toBeUndefined()
 })
 
 const OWN = {
