@@ -53,6 +53,7 @@ export async function startOAuthServer(
         response_types: [],
         token_endpoint_auth_method: 'private_key_jwt',
         token_endpoint_auth_signing_alg: 'ES256',
+        id_token_signed_response_alg: 'ES256',
         jwks: { keys: [signing.publicKey.export({ format: 'jwk' })] },
       },
       {
