@@ -1,5 +1,5 @@
 // The door by itself: who may connect, to which names, and what a request inside has to look like. What happens behind it is told by a stub.
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutside } from '../../src/app/proxy-outside.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -11,6 +11,7 @@ import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
 import { LOOPBACK_IS_PUBLIC } from '../support/loopback.ts'
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts'
 import { basic, exchange, sendConnect, startTls } from '../support/proxy-client.ts'
+import { startRawUpstream } from '../support/upstream.ts'
 
 const TOKEN = 'token-of-a-test'
 const COVERED = 'covered.example.com'
@@ -23,6 +24,8 @@ let ca: string
 let unknown: UnknownHosts = 'deny'
 let isCovered = true
 let waitMs: number | undefined
+/** Besides 443, those of upstreams. */
+const ports = [443]
 /** Places for connections; each test has its own, since connections of the one before may still end. */
 let places = { left: Infinity }
 const relayed: string[] = []
@@ -33,6 +36,7 @@ const hangUps: Refusal[] = []
 
 beforeAll(async () => {
   world = await createWorld()
+  ports.push(world.upstream.port)
   dns = await startDnsServer({
     [UPSTREAM_HOST]: { A: ['127.0.0.1'] },
     'private.example.com': { A: ['10.0.0.7'] },
@@ -72,7 +76,7 @@ beforeAll(async () => {
         host === 'denied.example.com' ? { ok: false, reason: 'denied_host' } : { ok: true },
       extraCa: [world.ca.pem],
     }),
-    targets: { ports: [443, world.upstream.port] },
+    targets: { ports },
     watch: {
       passed: (one) => void passed.push(one),
       refused: (one) =>
@@ -395,6 +399,12 @@ describe('hosts without a credential', () => {
     },
   )
 
+  const openInspected = async (port = world.upstream.port) => {
+    unknown = 'inspect'
+    const { socket } = await open(UPSTREAM_HOST, port)
+    return startTls(socket, { ca, servername: UPSTREAM_HOST })
+  }
+
   it('are never sent a token of this gateway', async () => {
     unknown = 'inspect'
     const before = world.upstream.requests.length
@@ -405,6 +415,34 @@ describe('hosts without a credential', () => {
     tls.destroy()
     expect(world.upstream.requests.length).toBe(before)
   })
+
+  it.each([
+    ['Upgrade', 'connection: upgrade\r\nupgrade: something\r\n'],
+    ['nothing else', ''],
+  ])(
+    'that answer 101 to an ordinary request keep no connection, and the program is told: with %s',
+    async (_with, lines) => {
+      const held = new Set<Socket>()
+      const leaf = await world.ca.leaf(UPSTREAM_HOST)
+      const upstream = await startRawUpstream(leaf, (socket) => {
+        held.add(socket)
+        socket.on('close', () => held.delete(socket))
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`)
+      })
+      ports.push(upstream.port)
+      const text = get().replace(`:${world.upstream.port}`, `:${upstream.port}`)
+      for (let i = 0; i < 3; i++) {
+        const tls = await openInspected(upstream.port)
+        const { status, body } = await exchange(tls, text)
+        tls.destroy()
+        expect([status, JSON.parse(body || '{}').code]).toEqual([502, 'response_unacceptable'])
+      }
+      await expect.poll(() => held.size).toBe(0)
+      expect(upstream.requests).toHaveLength(3)
+      ports.pop()
+      await upstream.close()
+    },
+  )
 
   it.each([
     ['a private address', 'private.example.com', 'private'],

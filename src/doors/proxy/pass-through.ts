@@ -18,7 +18,7 @@ const IDLE_MS = 10 * 60_000
 
 /** The way to one host, for as long as the program's connection lives: requests follow one another on one connection. */
 export interface PassThrough {
-  /** @throws {GatewayError} target_blocked, egress_paused, upstream_unreachable, before anything was answered */
+  /** @throws {GatewayError} target_blocked, egress_paused, upstream_unreachable, response_unacceptable, before anything was answered */
   send(req: IncomingMessage, res: ServerResponse): Promise<void>
   /** The same for a WebSocket, whose frames nobody reads. Resolves when it is over. */
   sendUpgrade(req: IncomingMessage, upgrade: UpgradeRequest): Promise<void>
@@ -38,16 +38,15 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
 
   return {
     async send(req, res) {
-      const { answer } = await ask(req)
-      res.writeHead(answer.statusCode ?? 502, forwarded(answer))
-      await pipeline(answer, res).catch(() => res.destroy())
+      const { answer, taken } = await ask(req)
+      // Nobody asked to take it over: it would be nobody's, and stay open.
+      taken?.socket.destroy()
+      await passAnswer(answer, res)
     },
     async sendUpgrade(req, upgrade) {
-      const { res } = upgrade
       const { answer, taken } = await ask(req, [...UPGRADE_HEADERS])
       if (taken) return await passUpgrade(upgrade, answer, taken.socket, taken.head)
-      res.writeHead(answer.statusCode ?? 502, forwarded(answer))
-      await pipeline(answer, res).catch(() => res.destroy())
+      await passAnswer(answer, upgrade.res)
     },
     close: () => agent.destroy(),
   }
@@ -90,6 +89,21 @@ interface Asked {
   readonly answer: IncomingMessage
   /** The connection, where the host answered 101. */
   readonly taken: { readonly socket: Duplex; readonly head: Buffer } | undefined
+}
+
+/** @throws {GatewayError} response_unacceptable: after a 101 that nobody asked for, what follows is no answer to anything */
+async function passAnswer(answer: IncomingMessage, res: ServerResponse): Promise<void> {
+  const { statusCode = 502 } = answer
+  if (statusCode === 101) {
+    answer.destroy()
+    throw new GatewayError(
+      'response_unacceptable',
+      'The host answered 101 where no WebSocket begins, and nothing of it was passed on. Ask for a WebSocket with its whole handshake, or use another address of the host.',
+      { reason: 'unasked_upgrade' },
+    )
+  }
+  res.writeHead(statusCode, forwarded(answer))
+  await pipeline(answer, res).catch(() => res.destroy())
 }
 
 /** Bodies in chunks are in chunks again. */
