@@ -1,5 +1,6 @@
 // The door by itself: who may connect, to which names, and what a request inside has to look like. What happens behind it is told by a stub.
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutside } from '../../src/app/proxy-outside.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -443,6 +444,37 @@ describe('hosts without a credential', () => {
       await upstream.close()
     },
   )
+
+  it('are sent many requests on one connection, and none of them leaves a listener on it', async () => {
+    const warnings: string[] = []
+    const warn = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', warn)
+    const tls = await openInspected()
+    const text = get().replace('Connection: close\r\n', '')
+    for (let i = 0; i < 12; i++) expect((await exchange(tls, text)).status).toBe(200)
+    tls.destroy()
+    await expect.poll(() => passed.map(({ requests }) => requests)).toContain(12)
+    process.off('warning', warn)
+    expect(warnings).toEqual([])
+  })
+
+  it('are asked nothing more once the program is gone, not even what it sent behind', async () => {
+    const targets: string[] = []
+    const tls = await openInspected()
+    const text = get().replace('Connection: close\r\n', '')
+    const given = new Promise<void>((resolve) =>
+      world.upstream.respond(({ target }, res) => {
+        targets.push(target)
+        res.on('close', resolve)
+        tls.write(text.replace('/x', '/behind'), () => tls.destroy())
+      }),
+    )
+    tls.write(text)
+    await given
+    await sleep(50)
+    expect(targets).toEqual(['/x'])
+    world.upstream.respond((_request, res) => res.end('{"ok":true}'))
+  })
 
   it.each([
     ['a private address', 'private.example.com', 'private'],

@@ -1,5 +1,5 @@
 // A request to a host that no credential is used for, where the operator has such connections opened: it goes on as it came.
-import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GatewayError } from '../../core/errors.ts'
@@ -27,6 +27,8 @@ export interface PassThrough {
 
 export function createPassThrough(outside: Outside, to: Destination): PassThrough {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  /** Requests that are not over, to be ended with the connection: a listener of each on it would stay for as long as it is open. */
+  const open = new Set<ClientRequest>()
   agent.createConnection = (_options, done) => {
     outside.connectTls(to).then(
       (socket) => done?.(null, socket),
@@ -48,7 +50,10 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
       if (taken) return await passUpgrade(upgrade, answer, taken.socket, taken.head)
       await passAnswer(answer, upgrade.res)
     },
-    close: () => agent.destroy(),
+    close() {
+      for (const outgoing of open) outgoing.destroy()
+      agent.destroy()
+    },
   }
 
   function ask(req: IncomingMessage, more: readonly string[] = []): Promise<Asked> {
@@ -76,8 +81,9 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
                 }),
           ),
         )
+        .on('close', () => open.delete(outgoing))
+      open.add(outgoing)
       req.on('error', () => outgoing.destroy())
-      req.socket.once('close', () => outgoing.destroy())
       // One that asks for a WebSocket has no body, and its connection is handed over already.
       if (more.length > 0) outgoing.end()
       else req.pipe(outgoing)
