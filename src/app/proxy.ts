@@ -2,8 +2,9 @@
 import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { authenticate, type AuthenticationStore } from '../core/authenticate.ts'
+import { PER_MINUTE } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { createRateLimiter } from '../core/rate-limit.ts'
+import { createRateLimiter, type RateState } from '../core/rate-limit.ts'
 import { httpContext } from '../doors/http/request.ts'
 import type { DoorParts } from '../doors/parts.ts'
 import { createProxyDoor } from '../doors/proxy/index.ts'
@@ -20,7 +21,7 @@ import type { Lifetime } from './lifetime.ts'
 import type { Platform } from './platform.ts'
 import { createOutside } from './proxy-outside.ts'
 
-const PER_MINUTE = 1_200
+const CONNECTIONS_PER_MINUTE = 1_200
 /** Connections open: a tunnel is two, and may be silent for ten minutes. */
 const MOST_OPEN = { inAll: 2048, ofAccount: 1024, ofCapability: 256 }
 const RENEW_MS = 6 * 3_600_000
@@ -51,18 +52,27 @@ export async function openProxy(
   const limiter = createRateLimiter(parts.callsPerMinute, platform.rates?.of('proxy'))
   const places = createStreamLimits(MOST_OPEN, 'connections open')
 
+  /**
+   * A refused token belongs to nobody, so what it costs to refuse it is counted on the address it came from. That is the same for all programs
+   * of this machine, and holds nothing against those whose token is good.
+   */
+  const refuse = (address: string) => async (thrown: unknown) => {
+    if (!(thrown instanceof GatewayError)) throw thrown
+    const rate = await limiter.take('gateway.proxy.refused', address, PER_MINUTE.anonymous)
+    throw rate?.exceeded
+      ? rateLimited(rate, 'Too many refused tokens in a minute. Use the capability that the operator issued.')
+      : thrown
+  }
+
   const identify: ProxyDoorParts['identify'] = async (token, address) => {
     if (token === undefined)
       throw new GatewayError(
         'proxy_identity_required',
         'Put the capability that the operator issued into the address of the proxy: http://agent:agw_cap_…@host:port.',
       )
-    const rate = await limiter.take('gateway.proxy.connect', address, PER_MINUTE)
-    if (rate?.exceeded)
-      throw new GatewayError('rate_limited', 'Too many connections in this minute.', {
-        extras: { retry_after_seconds: rate.resetSeconds },
-      })
-    const { id, capability } = await identifyAgent(store, token, now(), address)
+    const { id, capability } = await identifyAgent(store, token, now(), address).catch(refuse(address))
+    const rate = await limiter.take('gateway.proxy.connect', capability.rootId, CONNECTIONS_PER_MINUTE)
+    if (rate?.exceeded) throw rateLimited(rate, 'Too many connections with this capability in a minute.')
     return {
       id,
       unknown,
@@ -107,6 +117,11 @@ export async function openProxy(
   const bound = await open((server) => listenAt(server, { port, host: '127.0.0.1', mode: config.mode }))
   return `http://127.0.0.1:${bound.port}`
 }
+
+const rateLimited = ({ resetSeconds }: RateState, what: string) =>
+  new GatewayError('rate_limited', `${what} Try again in ${resetSeconds} s.`, {
+    extras: { retry_after_seconds: resetSeconds },
+  })
 
 /**
  * A token that is no good is no reason to ask for one again: programs would send the same in a circle.

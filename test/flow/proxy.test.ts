@@ -89,6 +89,26 @@ describe('the proxy of the gateway', () => {
     expect(JSON.parse(answer.body).code).toBe('scope_denied')
   })
 
+  it('refuses so many tokens of an address in a minute, and holds it against nobody whose capability is good', async () => {
+    const limited = await startTestGateway({ env: { GATEWAY_PROXY_PORT: '0', GATEWAY_RATE_LIMIT: '5' } })
+    const one = await limited.grant({ secret: SECRET })
+    const other = await limited.grant({ secret: SECRET, credential: { label: 'other' } })
+    async function connect(token: string) {
+      const authority = `${UPSTREAM_HOST}:${limited.upstream.port}`
+      const { status, head, socket } = await sendConnect(limited.gateway.proxyUrl!, authority, [basic(token)])
+      socket.destroy()
+      return status === 429 && !/\r\nretry-after: \d+\r\n/i.test(`${head}\r\n`) ? 'no Retry-After' : status
+    }
+    const refused = []
+    for (let i = 0; i < 7; i++) refused.push(await connect(i % 2 === 0 ? newToken('cap') : 'nonsense'))
+    expect(refused).toEqual([403, 403, 403, 403, 403, 429, 429])
+    const taken = []
+    for (let i = 0; i < 6; i++) taken.push(await connect(one.capability))
+    expect(taken).toEqual([200, 200, 200, 200, 200, 429])
+    expect(await connect(other.capability)).toBe(200)
+    await limited.close()
+  })
+
   it('asks a program that says nothing, and the one that answers goes on', async () => {
     const authority = `${UPSTREAM_HOST}:${gateway.upstream.port}`
     expect((await sendConnect(gateway.gateway.proxyUrl!, authority)).status).toBe(407)
