@@ -405,16 +405,38 @@ describe('hosts without a credential', () => {
     const { socket } = await open(UPSTREAM_HOST, port)
     return startTls(socket, { ca, servername: UPSTREAM_HOST })
   }
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const CAPABILITY = 'agw_cap_0123456789'
 
-  it('are never sent a token of this gateway', async () => {
-    unknown = 'inspect'
+  it.each([
+    ['as a bearer token', `Authorization: Bearer ${CAPABILITY}`],
+    ['as the user of Basic', `Authorization: Basic ${base64(`${CAPABILITY}:`)}`],
+    ['as the password of Basic', `authorization: basic ${base64(`who?:${CAPABILITY}`)}`],
+    ['in a document in base64', `X-Registry-Auth: ${base64(JSON.stringify({ password: CAPABILITY }))}`],
+    ['in a subprotocol', `Sec-WebSocket-Protocol: base64url.bearer.example.${base64(CAPABILITY)}, v1`],
+    ['in a cookie with percent signs', 'Cookie: a=b; key=agw%5Fcap%5f0123456789'],
+    ['in the address', `/x?key=${CAPABILITY}`],
+    ['in the address with percent signs', '/x?key=agw%5Fcap%5f0123456789'],
+    ['in the address in base64', `/x?auth=${encodeURIComponent(base64(`a:${CAPABILITY}`))}`],
+    ['in the path in base64', `/x/${Buffer.from(CAPABILITY).toString('base64url')}/y`],
+  ])('are never sent a token of this gateway: %s', async (_where, added) => {
     const before = world.upstream.requests.length
-    const { socket } = await open(UPSTREAM_HOST, world.upstream.port)
-    const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
-    const text = get().replace('\r\n\r\n', '\r\nAuthorization: Bearer agw_cap_123\r\n\r\n')
-    expect((await exchange(tls, text)).status).toBe(400)
+    const tls = await openInspected()
+    const text = added.startsWith('/')
+      ? get().replace('/x', added)
+      : get().replace('\r\n\r\n', `\r\n${added}\r\n\r\n`)
+    const { status, body } = await exchange(tls, text)
     tls.destroy()
+    expect([status, JSON.parse(body).code]).toEqual([400, 'header_forbidden'])
     expect(world.upstream.requests.length).toBe(before)
+  })
+
+  it("are sent the program's own user and password, and whatever else is encoded", async () => {
+    const tls = await openInspected()
+    const own = `Authorization: Basic ${base64('me:sk-0123456789')}\r\nCookie: a=%5F%zz; b=${base64('{"agw":1}')}`
+    const text = get().replace('\r\n\r\n', `\r\n${own}\r\n\r\n`)
+    expect((await exchange(tls, text)).status).toBe(200)
+    tls.destroy()
   })
 
   it.each([

@@ -5,6 +5,8 @@ import type { Destination } from './ports.ts'
 
 /** A token of this gateway in a header that goes to a stranger. */
 const OWN_TOKEN = /agw_(?:sk|cap|at|ek|ss)_/
+/** Long enough for the beginning of one. */
+const BASE64 = /[\w+/-]{11,}/g
 
 /**
  * @param servername of the TLS hello; `false` or undefined where it named none
@@ -42,12 +44,26 @@ const mismatch = (detail: string, reason: string) => new GatewayError('host_mism
 
 /** @throws {GatewayError} header_forbidden: nothing is put in its place here, so it would go out as it is */
 export function refuseOwnTokens({ rawHeaders, url }: Pick<IncomingMessage, 'rawHeaders' | 'url'>): void {
-  if (!rawHeaders.some((value) => OWN_TOKEN.test(value)) && !OWN_TOKEN.test(url ?? '')) return
+  if (![...rawHeaders, url ?? ''].some(holdsOwnToken)) return
   throw new GatewayError(
     'header_forbidden',
-    'A token of this gateway is not sent to a host that it holds no credential for.',
+    'A token of this gateway is not sent to a host that it holds no credential for. Leave it out, or ask the operator for a credential for this host.',
     {
       reason: 'own_token',
     },
   )
 }
+
+/** Libraries encode a key before they send it: in `Basic`, in a document or a subprotocol in base64, or as an address takes it. */
+function holdsOwnToken(text: string): boolean {
+  const plain = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  if (OWN_TOKEN.test(plain)) return true
+  // A slash is a letter of base64, and stands between segments of a path.
+  return (plain.match(BASE64) ?? []).some(
+    (word) => encodesOwnToken(word) || word.split('/').some(encodesOwnToken),
+  )
+}
+
+const encodesOwnToken = (base64: string) => OWN_TOKEN.test(Buffer.from(base64, 'base64').toString('latin1'))
