@@ -53,6 +53,7 @@ export function bridge(parts: BridgeParts): Promise<Over> {
   let events = 0
   let hold: NodeJS.Timeout | undefined
   let received = 0
+  let released = Promise.resolve()
 
   // What ends the wait for an upstream that does not take what the program sends is the upstream, too.
   const silence = setTimeout(() => end(isReaderSlow ? clientStalled() : idle()), idleMs)
@@ -74,7 +75,13 @@ export function bridge(parts: BridgeParts): Promise<Over> {
     end(failed())
   }
 
-  async function release(items: readonly (Message | Signal)[]): Promise<void> {
+  /** In turn, also where the hold ends while the program is still slow to take what came before. */
+  function release(items: readonly (Message | Signal)[]): Promise<void> {
+    released = released.then(() => write(items))
+    return released
+  }
+
+  async function write(items: readonly (Message | Signal)[]): Promise<void> {
     for (const item of items) {
       if (isOver) return
       if (item.kind === 'message') facts.released(item.bytes, ++events)
