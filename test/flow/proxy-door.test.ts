@@ -480,6 +480,24 @@ describe('hosts without a credential', () => {
     expect(warnings).toEqual([])
   })
 
+  it('are sent what a program sent in one piece over one connection, in its order', async () => {
+    const sockets = new Set<unknown>()
+    const targets: string[] = []
+    world.upstream.respond(({ target }, res) => {
+      sockets.add(res.socket)
+      targets.push(target)
+      setTimeout(() => res.end('{"ok":true}'), targets.length === 1 ? 50 : 0)
+    })
+    const tls = await openInspected()
+    const text = get().replace('Connection: close\r\n', '')
+    const paths = ['/x', '/second', '/third']
+    tls.write(paths.map((path) => text.replace('/x', path)).join(''))
+    await expect.poll(() => targets).toEqual(paths)
+    expect(sockets.size).toBe(1)
+    tls.destroy()
+    world.upstream.respond((_request, res) => res.end('{"ok":true}'))
+  })
+
   it('are asked nothing more once the program is gone, not even what it sent behind', async () => {
     const targets: string[] = []
     const tls = await openInspected()

@@ -3,6 +3,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request, type ServerRe
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GatewayError } from '../../core/errors.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import { endToEndHeaders } from '../http/end-to-end-headers.ts'
 import type { UpgradeRequest } from '../http/upgrade.ts'
 import type { Destination, Outside } from './ports.ts'
@@ -27,6 +28,9 @@ export interface PassThrough {
 
 export function createPassThrough(outside: Outside, to: Destination): PassThrough {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  // The agent counts a connection once it is there: requests that come together would each have one made, and overtake one another.
+  const turns = createSemaphore(1)
+  let isClosed = false
   /** Requests that are not over, to be ended with the connection: a listener of each on it would stay for as long as it is open. */
   const open = new Set<ClientRequest>()
   agent.createConnection = (_options, done) => {
@@ -39,18 +43,22 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
   }
 
   return {
-    async send(req, res) {
-      const { answer, taken } = await ask(req)
-      // Nobody asked to take it over: it would be nobody's, and stay open.
-      taken?.socket.destroy()
-      await passAnswer(answer, res)
-    },
+    send: (req, res) =>
+      turns.run(async () => {
+        // The program went while its request waited for the one before.
+        if (isClosed) return
+        const { answer, taken } = await ask(req)
+        // Nobody asked to take it over: it would be nobody's, and stay open.
+        taken?.socket.destroy()
+        await passAnswer(answer, res)
+      }),
     async sendUpgrade(req, upgrade) {
       const { answer, taken } = await ask(req, [...UPGRADE_HEADERS])
       if (taken) return await passUpgrade(upgrade, answer, taken.socket, taken.head)
       await passAnswer(answer, upgrade.res)
     },
     close() {
+      isClosed = true
       for (const outgoing of open) outgoing.destroy()
       agent.destroy()
     },
