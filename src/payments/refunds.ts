@@ -160,6 +160,10 @@ export function createRefunds(parts: RefundParts): Refunds {
       fieldsOf: ({ id, claimId }) => ({ [LogField.claim]: claimId, refund: id }),
       get: store.getRefund,
       submit: store.submitRefund,
+      async cancelReason({ claimId }) {
+        const claim = await store.getClaim(claimId)
+        return claim?.state === 'failed' ? 'payment_reversed' : undefined
+      },
       async settle(refund, transaction) {
         const receipt = signRefundReceipt(parts, refund, transaction)
         return store.settleRefund({ id: refund.id, transaction, receipt, now: receipt.createdAt })

@@ -25,8 +25,10 @@ export interface TransferBook<T extends TransferRow> {
   /** What the log says of a row. */
   fieldsOf(row: T): Readonly<Record<string, string>>
   get(id: string): Promise<T | undefined>
-  /** Durable before a byte leaves; undefined where somebody else set out since `tries`. */
+  /** Durable before a byte leaves; undefined where somebody else set out since `tries`, or it is not due. */
   submit(input: { id: string; tries: number; now: Millis }): Promise<T | undefined>
+  /** Why it is never due again, in a word for `failure`; undefined while it is or may be. */
+  cancelReason?(row: T): Promise<string | undefined>
   /** Once, with its receipt. */
   settle(row: T, transaction: string): Promise<T | undefined>
   fail(input: { id: string; failure: string; tries?: number; now: Millis }): Promise<T | undefined>
@@ -98,7 +100,7 @@ export function createTransfers<T extends TransferRow>(
     if (!network || !account || account.address !== transfer.sender) return row
     const routes = await router.routes({ x402Version: 2, scheme: 'exact', network: transfer.network })
     const sent = await book.submit({ id: row.id, tries: row.tries, now: now() })
-    if (!sent) return asItStands(row)
+    if (!sent) return cancel(row)
     const signed = account.sign(toTransfer(sent), network)
     let answer: UpstreamSettlement = { state: 'refused', reason: 'no_route' }
     for (const { upstream } of routes) {
@@ -117,12 +119,27 @@ export function createTransfers<T extends TransferRow>(
     return conclude(sent, found)
   }
 
+  /** Ends one that is never due again. What was signed once may still be submitted: such a one ends as its chain says. */
+  async function cancel(row: T): Promise<T> {
+    const reason = row.tries === 0 ? await book.cancelReason?.(row) : undefined
+    return reason === undefined ? asItStands(row) : fail(row, reason, 0)
+  }
+
   /** Writes what the chain says. */
   async function conclude(row: T, found: Evidence): Promise<T> {
     if (found.state === 'paid') return settle(row, found.transaction)
-    if (found.state !== 'void') return asItStands(row)
-    const failed = await book.fail({ id: row.id, failure: found.reason, now: now() })
-    if (failed) log.warn({ ...book.fieldsOf(row), reason: found.reason }, `a ${noun} failed`)
+    return found.state === 'void' ? fail(row, found.reason) : asItStands(row)
+  }
+
+  /** @param tries as of `TransferBook.fail` */
+  async function fail(row: T, reason: string, tries?: number): Promise<T> {
+    const failed = await book.fail({
+      id: row.id,
+      failure: reason,
+      now: now(),
+      ...(tries !== undefined && { tries }),
+    })
+    if (failed) log.warn({ ...book.fieldsOf(row), reason }, `a ${noun} failed`)
     return failed ?? (await asItStands(row))
   }
 

@@ -60,6 +60,14 @@ describe.each(ENGINES)('refunds in %s', (engine) => {
     if (!recorded.ok) throw new Error(recorded.reason)
     return recorded.refund
   }
+  /** Its chain takes the payment back. @returns what settles it again */
+  async function reopen(claimId: string) {
+    const { receiptId, transaction } = (await store.getClaim(claimId))!
+    const was = { id: claimId, receiptId: receiptId!, now: NOW + 6 }
+    expect(await store.reopenClaim(was)).toMatchObject({ state: 'pending' })
+    return { ...was, transaction: transaction!, receipt: null, block: undefined }
+  }
+  const reverse = (id: string) => store.reverseClaim({ id, reason: 'authorization_expired', now: NOW + 7 })
   const finish = async (id: string, now = NOW + 9) => {
     const receipt = receiptFor('acct_operator')
     return store.settleRefund({ id, transaction: hex(32), receipt, now })
@@ -130,6 +138,22 @@ describe.each(ENGINES)('refunds in %s', (engine) => {
     expect(await finish(refund.id)).toBeUndefined()
     expect(await store.failRefund(fail)).toBeUndefined()
     expect(await submit(2)).toBeUndefined()
+  })
+
+  it('are not sent while their chain has taken the payment back, nor once it never comes', async () => {
+    const claimId = await settle()
+    const refund = await record(claimId, null)
+    const submit = (tries: number) => store.submitRefund({ id: refund.id, tries, now: NOW + 8 })
+    const was = await reopen(claimId)
+    expect(await submit(0)).toBeUndefined()
+    expect(await store.getRefund(refund.id)).toEqual(refund)
+    await store.resettleClaim(was)
+    expect(await submit(0)).toMatchObject({ state: 'submitted', tries: 1 })
+    await reopen(claimId)
+    await reverse(claimId)
+    expect(await submit(1)).toBeUndefined()
+    // What was sent before may have arrived all the same.
+    expect(await finish(refund.id)).toMatchObject({ state: 'settled' })
   })
 
   it('that failed leave their amount free again', async () => {
@@ -222,14 +246,51 @@ describe.each(ENGINES)('refunds in %s', (engine) => {
     it('are not taken twice where the chain takes the purchase back as well', async () => {
       const { claimId, balance } = await bought(10)
       await record(claimId, '400')
-      const { receiptId } = (await store.getClaim(claimId))!
-      await store.reopenClaim({ id: claimId, receiptId: receiptId ?? '', now: NOW })
-      expect(
-        await store.reverseClaim({ id: claimId, reason: 'authorization_expired', now: NOW }),
-      ).toMatchObject({
-        lost: 0,
-      })
+      await reopen(claimId)
+      expect(await reverse(claimId)).toMatchObject({ lost: 0 })
       expect(await balance()).toBe(5)
+    })
+
+    const fail = (id: string) => store.failRefund({ id, failure: 'no_route', now: NOW + 9 })
+
+    it.each([null, '400'])(
+      'give none back of a payment that never came, where their transfer never comes either (of %s)',
+      async (amount) => {
+        const { accountId, claimId, balance } = await bought(10)
+        const refund = await record(claimId, amount)
+        await reopen(claimId)
+        expect(await reverse(claimId)).toMatchObject({ lost: 0 })
+        expect(await fail(refund.id)).toMatchObject({ state: 'failed' })
+        expect(await balance()).toBe(5)
+        // The ledger says that the refund took nothing in the end, and the reversal everything.
+        const taken = async (reference: string) => {
+          const text = `SELECT CAST(sum(amount) AS BIGINT) AS sum FROM ledger_entries
+            WHERE account = '${accountId}' AND kind = 'reversal' AND reference = '${reference}'`
+          return Number((await place.query(text))[0]?.['sum'])
+        }
+        expect([await taken(refund.id), await taken(claimId)]).toEqual([0, -10])
+      },
+    )
+
+    it('give them back where they fail before the payment is given up, which takes them then', async () => {
+      const { claimId, balance } = await bought(10)
+      const refund = await record(claimId, null)
+      await reopen(claimId)
+      await fail(refund.id)
+      expect(await balance()).toBe(15)
+      expect(await reverse(claimId)).toMatchObject({ lost: 0 })
+      expect(await balance()).toBe(5)
+    })
+
+    it('leave nothing where both happen at once', async () => {
+      const balances = times(24, async () => {
+        const { claimId, balance } = await bought(10)
+        const refund = await record(claimId, null)
+        await reopen(claimId)
+        await Promise.all([reverse(claimId), fail(refund.id)])
+        return balance()
+      })
+      expect(new Set(await Promise.all(balances))).toEqual(new Set([5]))
     })
   })
 

@@ -35,7 +35,10 @@ const INSERT = insertInto('refunds', [...beginning, 'creditsAccount'])
 /** Each transfer costs the operator gas, whatever it moves: a seller gives a sale back in so many parts at most. */
 const MOST_OF_SELLER = 10
 
-const rows = transferRows<Refund>('refunds', REFUND)
+/** Its chain may have taken the payment back since: there is nothing to pay back then, for now or for good. */
+const IS_PAID = `EXISTS (SELECT 1 FROM payment_claims
+  WHERE payment_claims.id = refunds.claim_id AND payment_claims.state = 'settled')`
+const rows = transferRows<Refund>('refunds', REFUND, IS_PAID)
 
 export type Recorded =
   | { readonly ok: true; readonly refund: Refund; readonly repeated: boolean }
@@ -122,14 +125,14 @@ function* takeCredits(accountId: string, refundId: string, credits: number, now:
   return true
 }
 
-const moveCredits = (accountId: string, refundId: string, amount: number, now: Millis) =>
+const moveCredits = (accountId: string, reference: string, amount: number, now: Millis) =>
   recordMovement({
     transactionId: newId('txn', now),
     accountId,
     against: 'purchase',
     amount,
     kind: 'reversal',
-    reference: refundId,
+    reference,
     now,
   })
 
@@ -156,7 +159,7 @@ export const touchRefund = command({ kind: 'statement', touches: 'records' })(ro
 
 /**
  * `recorded | submitted -> submitted`, durable before a byte leaves. Undefined when somebody else has set out to send it since
- * it was read with so many tries, or it is decided: then do not send.
+ * it was read with so many tries, or it is decided, or its payment is not settled any more: then do not send.
  */
 export const submitRefund = command({ kind: 'statement', touches: 'records', startsWork: true })(rows.submit)
 
@@ -169,29 +172,38 @@ export const settleRefund = command({ kind: 'transaction', touches: 'records' })
   return refund
 })
 
+/** Before the refund's: whoever reverses the claim counts its refunds, and must not count one that fails meanwhile. */
+const LOCK_CLAIM =
+  'SELECT state FROM payment_claims WHERE id = (SELECT claim_id FROM refunds WHERE id = $1) FOR UPDATE'
 /**
- * `recorded | submitted -> failed`: the transfer never comes. The credits that were taken for it go back.
+ * `recorded | submitted -> failed`: the transfer never comes. The credits that were taken for it go back, unless their payment was
+ * reversed, too.
  * @param input.tries where it failed because nothing left: undefined is answered when somebody else set out since
  */
 export const failRefund = command({ kind: 'transaction', touches: 'records' })(function* (
   input: Parameters<typeof rows.fail>[0],
 ): Command<Refund | undefined> {
+  const claim = yield* first<Pick<PaymentClaim, 'state'>>(LOCK_CLAIM, input.id)
   const refund = yield* rows.fail(input)
   if (!refund) return undefined
-  if (refund.credits > 0) yield* returnCredits(refund, input.now)
+  if (refund.credits > 0) yield* returnCredits(refund, claim?.state === 'failed', input.now)
   yield* concludeRefund(input.id, 'refund_failed', input.now)
   return refund
 })
 
-/** They go back to where they were taken from. */
-function* returnCredits({ id, credits }: Refund, now: Millis): Command<void> {
+/**
+ * They go back to where they were taken from. Of a purchase that was reversed they are taken again at once, as the rest of it was: their
+ * money never came.
+ */
+function* returnCredits({ id, claimId, credits }: Refund, isReversed: boolean, now: Millis): Command<void> {
   const source = yield* first<{ account: string }>(
     'SELECT credits_account AS account FROM refunds WHERE id = $1',
     id,
   )
   if (!source) return
-  yield* all('UPDATE accounts SET balance = balance + $1 WHERE id = $2', credits, source.account)
   yield* moveCredits(source.account, id, credits, now)
+  if (isReversed) yield* moveCredits(source.account, claimId, -credits, now)
+  else yield* all('UPDATE accounts SET balance = balance + $1 WHERE id = $2', credits, source.account)
 }
 
 /** `settled -> submitted`: its chain replaced the block. Its receipt is withdrawn. */

@@ -21,8 +21,9 @@ export const NOTHING_YET = {
 /**
  * @param table whose rows have the columns `state, tries, tx, failure, receipt_id, submitted_at, finished_at, looked_at, final_at`
  * @param columns of a row, as SQL
+ * @param isDue what else has to be true of a row that is sent, as SQL
  */
-export function transferRows<T extends object>(table: string, columns: string) {
+export function transferRows<T extends object>(table: string, columns: string, isDue = '1 = 1') {
   const one = (row: T | undefined) => row && { ...row }
   const many = (rows: readonly T[]) => rows.map((row) => ({ ...row }))
 
@@ -53,7 +54,7 @@ export function transferRows<T extends object>(table: string, columns: string) {
 
     *submit({ id, tries, now }: { id: string; tries: number; now: Millis }): Command<T | undefined> {
       const text = `UPDATE ${table} SET state = 'submitted', tries = tries + 1, looked_at = $1, submitted_at = COALESCE(submitted_at, $2)
-        WHERE id = $3 AND tries = $4 AND ${OPEN} RETURNING ${columns}`
+        WHERE id = $3 AND tries = $4 AND ${OPEN} AND ${isDue} RETURNING ${columns}`
       return one(yield* first<T>(text, now, now, id, tries))
     },
 
