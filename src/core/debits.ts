@@ -51,15 +51,26 @@ export interface Debits {
 
 /** Those that come first when a store goes away are the ones that it may have taken; what comes after them finds no connection. */
 const MAX_OWED = 10_000
+/** A database that stood still may take a debit after its caller has given up: it is looked for more than once. */
+const LOOKS = 4
 
 export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now }: DebitParts): Debits {
   const refund = (transactionId: string) => store.refundCredits({ transactionId, now: now() })
-  /** What a store that was away for longer could not give back: this process is alive, so nobody else's recovery does. */
-  const owed = new Set<string>()
+  /** What this process has to give back, as nobody else's recovery does while it lives; with how often it is still looked for. */
+  const owed = new Map<string, number>()
 
-  function giveBackLater(transactionId: string): void {
-    void retryLater(() => refund(transactionId)).catch((err: unknown) => {
-      if (owed.size < MAX_OWED) owed.add(transactionId)
+  /** @throws what the store throws; it stays owed then */
+  async function look(transactionId: string): Promise<void> {
+    const { ok } = await refund(transactionId)
+    const left = ok ? 0 : (owed.get(transactionId) ?? 1) - 1
+    if (left > 0) owed.set(transactionId, left)
+    else owed.delete(transactionId)
+  }
+
+  /** @param looks how often the store may say that there is nothing to give back before it is believed */
+  function giveBackLater(transactionId: string, looks: number): void {
+    if (owed.size < MAX_OWED) owed.set(transactionId, looks)
+    void retryLater(() => look(transactionId)).catch((err: unknown) => {
       log.error({ transaction_id: transactionId, err }, 'credits could not be given back')
     })
   }
@@ -83,7 +94,7 @@ export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now
         await fault.at('after_debit')
       } catch (thrown) {
         // A store that fails does not say whether it took the credits, and nothing is done for them.
-        giveBackLater(transactionId)
+        giveBackLater(transactionId, LOOKS)
         throw thrown
       }
       const { ok, balance, budget } = debited
@@ -110,15 +121,12 @@ export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now
       } catch (first) {
         // The caller has to hear why the call failed and not that the store is away.
         log.error({ transaction_id: transactionId, err: first }, 'credits could not be given back yet')
-        giveBackLater(transactionId)
+        giveBackLater(transactionId, 1)
       }
     },
 
     async recover() {
-      for (const transactionId of owed) {
-        await refund(transactionId)
-        owed.delete(transactionId)
-      }
+      for (const transactionId of owed.keys()) await look(transactionId)
       const { refunded } = await store.recoverDebits({ bootId, now: now() })
       if (refunded > 0) log.warn({ refunded }, 'gave back the credits of calls that a crash left unanswered')
     },

@@ -49,3 +49,45 @@ it('gives back what a store took that was away for longer than it is asked again
   await debits.recover()
   expect(await temp.store.balance(accountId)).toBe(10)
 })
+
+it('gives back what a store takes only after it was first asked', async () => {
+  const accountId = await seedAccount(temp.store, 10)
+  const { store } = temp
+  let takeLate = async () => {}
+  const asked: boolean[] = []
+  const debits = createDebits({
+    store: {
+      ...store,
+      async debitCredits(input) {
+        takeLate = async () => void (await store.debitCredits(input))
+        throw new GatewayError('store_unavailable', 'The statement waits for a row.')
+      },
+      async refundCredits(input) {
+        const refunded = await store.refundCredits(input)
+        asked.push(refunded.ok)
+        return refunded
+      },
+    },
+    sign: signCallReceipt,
+    budgetSpent: () => new GatewayError('budget_spent', 'Spent.'),
+    bootId: 'boot',
+    fault: noFault,
+    log,
+    now: Date.now,
+  })
+  await expect(debits.take({ accountId, credits: 2, reference: 'call' })).rejects.toThrow()
+  await vi.advanceTimersByTimeAsync(60_000)
+  await expect.poll(() => asked).toEqual([false])
+  await takeLate()
+  expect(await store.balance(accountId)).toBe(8)
+  await debits.recover()
+  expect(await store.balance(accountId)).toBe(10)
+
+  // One that never comes is believed to be none in the end.
+  asked.length = 0
+  await expect(debits.take({ accountId, credits: 2, reference: 'call' })).rejects.toThrow()
+  await vi.advanceTimersByTimeAsync(60_000)
+  await expect.poll(() => asked).toEqual([false])
+  for (let i = 0; i < 9; i++) await debits.recover()
+  expect(asked).toEqual([false, false, false, false])
+})
