@@ -87,10 +87,10 @@ export function createAudit(parts: AuditParts): OpenAudit {
 
     async settle() {
       await notePolicies()
-      await repetitions.flush()
+      await repetitions.flush(now())
       await heads.signAll()
     },
 
-    close: () => repetitions.flush(true),
+    close: () => repetitions.flush(Infinity),
   }
 }

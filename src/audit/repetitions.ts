@@ -5,31 +5,41 @@ import type { NewAuditEvent } from '../store/ports.ts'
 const WINDOW_MS = 60_000
 /** Different refusals that one chain takes in a minute; what is beyond is counted. */
 const MOST_IN_WINDOW = 60
+/** Counts that are kept for a store that does not take them: whoever is refused must not fill the memory either. */
+const MOST_UNWRITTEN = 2_000
 
 export interface Repetitions {
   /** Writes the event, or counts it. */
   note(event: NewAuditEvent): Promise<void>
-  /** Writes what was counted in windows that are over; with `all`, in every one. */
-  flush(all?: boolean): Promise<void>
+  /**
+   * Writes what was counted in windows that are over, and what the store would not take before.
+   * @param now later than every window has them all written
+   * @throws what `write` throws; the counts are kept for the next time
+   */
+  flush(now: number): Promise<void>
 }
 
 interface Window {
   readonly openedAt: number
   readonly seen: Map<string, { readonly event: NewAuditEvent; repeated: number; until: number }>
   suppressed: number
+  /** Of the last refusal in it. */
+  until: number
 }
 
 /** @param write adds events at the end of their chains */
 export function createRepetitions(write: (events: readonly NewAuditEvent[]) => Promise<void>): Repetitions {
   const windows = new Map<string, Window>()
-  let latest = 0
+  /** Counts of windows that are over, which the store would not take. */
+  let unwritten: readonly NewAuditEvent[] = []
 
-  function close(chain: string, { seen, suppressed, openedAt }: Window): NewAuditEvent[] {
+  /** What comes from now on counts in another window, so that these counts stay as they are until they are written. */
+  function close(chain: string, { seen, suppressed, openedAt, until }: Window): NewAuditEvent[] {
     windows.delete(chain)
     const counted = [...seen.values()].filter(({ repeated }) => repeated > 0)
-    const events = counted.map(({ event, repeated, until }) => ({
+    const events = counted.map(({ event, repeated, until: at }) => ({
       ...event,
-      at: until,
+      at,
       detail: { ...event.detail, repeated, since: new Date(event.at).toISOString() },
     }))
     if (suppressed === 0) return events
@@ -38,7 +48,7 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
       ...events,
       {
         chain,
-        at: latest,
+        at: until,
         event: 'refusals.suppressed',
         actor: { kind: 'gateway' },
         detail: { count: suppressed, since },
@@ -46,20 +56,32 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
     ]
   }
 
+  /** @param counts are kept where the store does not take them; of `event` the caller is told */
+  async function writeCounts(counts: readonly NewAuditEvent[], event?: NewAuditEvent): Promise<void> {
+    const events = event ? [...counts, event] : counts
+    if (events.length === 0) return
+    try {
+      await write(events)
+    } catch (thrown) {
+      unwritten = [...unwritten, ...counts].slice(0, MOST_UNWRITTEN)
+      throw thrown
+    }
+  }
+
   return {
     async note(event) {
       const { chain, at } = event
-      latest = Math.max(latest, at)
-      const before: NewAuditEvent[] = []
+      let counts: readonly NewAuditEvent[] = []
       let window = windows.get(chain)
       if (window && at - window.openedAt >= WINDOW_MS) {
-        before.push(...close(chain, window))
+        counts = close(chain, window)
         window = undefined
       }
       if (!window) {
-        window = { openedAt: at, seen: new Map(), suppressed: 0 }
+        window = { openedAt: at, seen: new Map(), suppressed: 0, until: at }
         windows.set(chain, window)
       }
+      window.until = at
       const kind = kindOf(event)
       const known = window.seen.get(kind)
       if (known) {
@@ -67,15 +89,15 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
         known.until = at
       } else if (window.seen.size < MOST_IN_WINDOW) {
         window.seen.set(kind, { event, repeated: 0, until: at })
-        before.push(event)
+        await writeCounts(counts, event)
       } else window.suppressed++
-      if (before.length > 0) await write(before)
     },
 
-    async flush(all = false) {
-      const over = [...windows].filter(([, { openedAt }]) => all || latest - openedAt >= WINDOW_MS)
-      const events = over.flatMap(([chain, window]) => close(chain, window))
-      if (events.length > 0) await write(events)
+    async flush(now) {
+      const over = [...windows].filter(([, { openedAt }]) => now - openedAt >= WINDOW_MS)
+      const before = unwritten
+      unwritten = []
+      await writeCounts([...before, ...over.flatMap(([chain, window]) => close(chain, window))])
     },
   }
 }

@@ -12,17 +12,28 @@ const event = (at: number, address = '192.0.2.1', more: Partial<NewAuditEvent> =
 
 function record() {
   const written: NewAuditEvent[] = []
-  const log = createRepetitions(async (events) => void written.push(...events))
-  return { written, ...log }
+  /** What happens before the store takes something. */
+  const store = { before: async () => {} }
+  const log = createRepetitions(async (events) => {
+    await store.before()
+    written.push(...events)
+  })
+  /** Of refusals that came again: their chain and time, and how often. */
+  const counts = () =>
+    written
+      .filter(({ detail }) => detail?.['repeated'])
+      .map(({ chain, at, detail }) => [chain, at, detail?.['repeated']])
+  return { written, store, counts, ...log }
 }
+const away = () => Promise.reject(new Error('The store is away.'))
 
 it('writes the first at once and its repetitions as a number', async () => {
   const { written, note, flush } = record()
   for (let at = 0; at < 500; at++) await note(event(at))
   expect(written).toEqual([event(0)])
-  await flush()
+  await flush(59_999)
   expect(written).toHaveLength(1)
-  await flush(true)
+  await flush(60_000)
   expect(written.at(-1)).toMatchObject({
     at: 499,
     event: 'sign_in.failed',
@@ -35,7 +46,7 @@ it('says no number where nothing came again', async () => {
   await note(event(0))
   await note(event(1, '192.0.2.2'))
   await note(event(2, '192.0.2.1', { event: 'scope.denied' }))
-  await flush(true)
+  await flush(Infinity)
   expect(written).toHaveLength(3)
 })
 
@@ -51,13 +62,84 @@ it('writes a minute later what comes again then', async () => {
   ])
 })
 
+it('writes what came again a minute after it began, though nothing comes any more', async () => {
+  const { written, note, flush } = record()
+  for (let i = 0; i < 62; i++) await note(event(i, `192.0.2.${i}`))
+  await note(event(100))
+  await flush(60_000)
+  expect(
+    written.slice(60).map(({ at, event, detail }) => [at, event, detail?.['repeated'] ?? detail?.['count']]),
+  ).toEqual([
+    [100, 'sign_in.failed', 1],
+    [100, 'refusals.suppressed', 2],
+  ])
+  await flush(120_000)
+  expect(written).toHaveLength(62)
+})
+
+it('keeps counts that the store does not take until it does', async () => {
+  const { store, counts, note, flush } = record()
+  for (const chain of ['acct_1', 'acct_2'])
+    for (let at = 0; at < 3; at++) await note(event(at, 'x', { chain }))
+  const was = store.before
+  store.before = away
+  await expect(flush(60_000)).rejects.toThrow('away')
+  await expect(flush(60_000)).rejects.toThrow('away')
+  store.before = was
+  await flush(60_000)
+  await flush(Infinity)
+  expect(counts()).toEqual([
+    ['acct_1', 2, 2],
+    ['acct_2', 2, 2],
+  ])
+})
+
+it('keeps them where the next refusal finds that their minute is over, too', async () => {
+  const { store, counts, note, flush } = record()
+  for (let at = 0; at < 3; at++) await note(event(at))
+  const was = store.before
+  store.before = away
+  await expect(note(event(60_000))).rejects.toThrow('away')
+  store.before = was
+  await note(event(60_001))
+  await flush(60_002)
+  expect(counts()).toEqual([['acct_1', 2, 2]])
+  await flush(Infinity)
+  expect(counts()).toEqual([
+    ['acct_1', 2, 2],
+    ['acct_1', 60_001, 1],
+  ])
+})
+
+it('counts once what comes while the store is asked, whatever it answers', async () => {
+  for (const takes of [true, false]) {
+    const { store, counts, note, flush } = record()
+    await note(event(0))
+    await note(event(1))
+    const answer = Promise.withResolvers<void>()
+    const was = store.before
+    store.before = () => answer.promise
+    const [flushing, meanwhile] = [flush(60_000), note(event(60_001))]
+    await note(event(60_002))
+    if (takes) answer.resolve()
+    else answer.reject(new Error('The store is away.'))
+    await Promise.allSettled([flushing, meanwhile])
+    store.before = was
+    await flush(Infinity)
+    expect(counts()).toEqual([
+      ['acct_1', 1, 1],
+      ['acct_1', 60_002, 1],
+    ])
+  }
+})
+
 it('lets nobody write more than sixty different ones a minute into a chain, and hides nobody else by that', async () => {
   const { written, note, flush } = record()
   for (let i = 0; i < 1000; i++) await note(event(i, `192.0.2.${i}`))
   expect(written).toHaveLength(60)
   await note(event(1000, 'x', { chain: 'acct_2' }))
   expect(written).toHaveLength(61)
-  await flush(true)
+  await flush(Infinity)
   expect(written.at(-1)).toMatchObject({
     chain: 'acct_1',
     event: 'refusals.suppressed',
