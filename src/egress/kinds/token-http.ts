@@ -32,15 +32,20 @@ export function createTokenHttp(
   const { resolver, sender, reach, checkHost, now } = parts
   return async ({ method, url, headers, body }) => {
     const host = url.hostname
+    // Whoever asks has claimed the exchange for a time, and all that is done here counts.
+    const began = now()
+    const leftMs = () => EXCHANGE_MS - (now() - began)
     const verdict = await checkHost(host)
     if (!verdict.ok)
       throw new ExchangeFailed({ host, reason: verdict.reason === 'paused' ? 'paused' : 'blocked' })
-    const began = now()
-    const found = await resolveAll(resolver, host)
+    const found = await resolveAll(resolver, host, leftMs())
     if (found.length === 0) throw new ExchangeFailed({ host, reason: 'unreachable' })
     const policy = reach({ host, port: url.port === '' ? 443 : Number(url.port) }, credential)
     if (!found.every((address) => policy.classify(address).ok))
       throw new ExchangeFailed({ host, reason: 'blocked' })
+    // Another replica may be about to ask with the same refresh token, which is taken once.
+    const timeoutMs = leftMs()
+    if (timeoutMs <= 0) throw new ExchangeFailed({ host, reason: 'unreachable' })
     const tls = identity && isForTokens(credential, host) ? identity : undefined
     const result = await sender.send({
       method,
@@ -51,7 +56,7 @@ export function createTokenHttp(
       body: body?.use((text) => Buffer.from(text)),
       tls,
       partition: `${credential.id} tokens${tls ? ` v${credential.version}` : ''}`,
-      timeoutMs: Math.max(1, EXCHANGE_MS - (now() - began)),
+      timeoutMs,
       maxResponseBytes: MAX_ANSWER_BYTES,
     })
     if (result.ok) return result.response
@@ -74,9 +79,9 @@ export function createTokenHttp(
 const isForTokens = ({ settings, scope }: Pick<SealedCredential, 'settings' | 'scope'>, host: string) =>
   settings.tls?.token_endpoint ?? scope.hosts.some((entry) => entry.replace(/:\d+$/, '') === host)
 
-async function resolveAll(resolver: Resolver, host: string): Promise<readonly string[]> {
+async function resolveAll(resolver: Resolver, host: string, withinMs: number): Promise<readonly string[]> {
   try {
-    return await resolver.resolve(host, EXCHANGE_MS)
+    return await resolver.resolve(host, Math.max(1, withinMs))
   } catch (thrown) {
     if (thrown instanceof ResolveError) throw new ExchangeFailed({ host, reason: 'unreachable' }, thrown)
     throw thrown
