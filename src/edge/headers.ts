@@ -2,6 +2,7 @@
 // own, cookies are carried in neither direction (the buyer's origin is the gateway's); everything else passes untouched, in
 // order and repetition, because payments and signatures are made over it.
 import { isIP } from 'node:net'
+import { commandsWebServer } from '../egress/headers.ts'
 import type { OutboundResponse } from '../egress/ports.ts'
 import { GatewayError } from '../core/errors.ts'
 import { findToken } from '../lib/tokens.ts'
@@ -114,7 +115,8 @@ export function headersToBuyer(received: OutboundResponse['headers'], url: URL):
   for (const pair of sent) {
     const [name, value] = pair
     if (isHopByHop(name) || named.has(name) || NOT_RELEASED.has(name)) continue
-    if (speaksForGateway(name) || !NAME.test(name) || !VALUE.test(value)) continue
+    if (speaksForGateway(name) || commandsWebServer(name)) continue
+    if (!NAME.test(name) || !VALUE.test(value)) continue
     released.push(REFERENCES.has(name) ? [name, absolute(value, url)] : pair)
   }
   return released

@@ -178,6 +178,16 @@ export function pickResponseHeaders(
   return picked
 }
 
+/**
+ * A web server in front of the gateway obeys them and does not pass them on. With `X-Accel-Redirect` nginx asks the gateway for another address
+ * with the headers of the same request, with `X-Sendfile` others answer with a file of theirs.
+ */
+const TO_WEB_SERVER =
+  /^x-(?:accel-.*|sendfile2?|lighttpd-send-(?:temp)?file|litespeed-location|reproxy-(?:url|file))$/
+
+/** Whether a header, by its lower-case name, is an order to the web server in front of whoever sends it. */
+export const commandsWebServer = (name: string): boolean => TO_WEB_SERVER.test(name)
+
 const MAX_DROPPED = 32
 /** They are of one connection and say nothing about the answer (RFC 9110, 7.6.1). */
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'trailer'])

@@ -84,6 +84,14 @@ describe('a base URL behind the gateway', () => {
     expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
   })
 
+  it('hands no order of an upstream on to a web server before the gateway', async () => {
+    gw.upstream.respond((_request, res) =>
+      res.writeHead(200, { 'x-accel-redirect': '/via/my-api/v1/other', 'x-upstream': 'yes' }).end('ok'),
+    )
+    const { headers } = await via('/v1/things')
+    expect([headers.get('x-upstream'), headers.get('x-accel-redirect')]).toEqual(['yes', null])
+  })
+
   it.each([
     ['</v1/things?page=2>; rel="next"', ['/via/my-api/v1/things?page=2']],
     [
@@ -150,6 +158,8 @@ describe('a base URL behind the gateway', () => {
     const answer = await via('/v1/stream')
     const reader = answer.body!.getReader()
     expect(text(await reader.read())).toBe('data: one\n\n')
+    // For a proxy in front that would hold events back.
+    expect(answer.headers.get('x-accel-buffering')).toBe('no')
     const id = answer.headers.get('x-gateway-attempt')
     expect(await attempt(id)).toMatchObject({ state: 'sending' })
     go.resolve()

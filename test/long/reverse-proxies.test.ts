@@ -1,7 +1,7 @@
 // The samples of deploy/proxies, each run by its own program in front of a real gateway: what a proxy could break is tried through it.
 import { once } from 'node:events'
 import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -34,15 +34,45 @@ afterAll(() => chain?.close())
 
 describe.each(PROXIES)('%s before two replicas', (name) => {
   it('sends nothing again that one of them took and did not answer', async () => {
+    const taken: string[] = []
+    await withReplicas(
+      (req) => {
+        taken.push(`${req.method} ${req.url}`)
+        req.socket.destroy()
+      },
+      async (send) => {
+        for (const method of ['GET', 'PUT']) expect(await send(method, '/via/api')).toBe(502)
+        expect(taken).toEqual(['GET /via/api', 'PUT /via/api'])
+      },
+    )
+  })
+
+  it('asks for nothing that an answer of theirs names', async () => {
+    const taken: string[] = []
+    await withReplicas(
+      (req, res) => {
+        taken.push(`${req.method} ${req.url}`)
+        res.writeHead(200, { 'x-accel-redirect': '/via/other', 'x-sendfile': '/etc/passwd' }).end()
+      },
+      async (send) => {
+        expect(await send('PUT', '/via/api')).toBe(200)
+        expect(taken).toEqual(['PUT /via/api'])
+      },
+    )
+  })
+
+  /** @param send one request; resolves with its status */
+  async function withReplicas(
+    answer: RequestListener,
+    run: (send: (method: string, path: string) => Promise<unknown>) => Promise<void>,
+  ): Promise<void> {
     const ca = await createTestCa()
     const port = await freePort()
-    const taken: string[] = []
     const replicas = await Promise.all(
       [1, 2].map(async () => {
         const server = createServer((req, res) => {
           if (req.url === '/readyz') return void res.end()
-          taken.push(`${req.method} ${req.url}`)
-          req.socket.destroy()
+          answer(req, res)
         }).listen(0, '127.0.0.1')
         await once(server, 'listening')
         return server
@@ -53,32 +83,30 @@ describe.each(PROXIES)('%s before two replicas', (name) => {
       gatewayPorts: replicas.map((server) => (server.address() as AddressInfo).port),
       leaf: await ca.leaf('localhost', '127.0.0.1'),
     })
+    const send = (method: string, path: string) =>
+      new Promise((resolve, reject) => {
+        const options = {
+          host: '127.0.0.1',
+          servername: 'localhost',
+          port,
+          path,
+          headers: { host: `localhost:${port}` },
+          method,
+          agent: false,
+          ca: ca.pem,
+        }
+        const req = request(options, (res) => resolve(res.resume().statusCode)).on('error', reject)
+        req.end(method === 'GET' ? undefined : '{}')
+      })
     try {
       expect(proxy.checked.code, proxy.checked.said).toBe(0)
       await proxy.start()
-      for (const method of ['GET', 'PUT']) {
-        const status = await new Promise((resolve, reject) => {
-          const options = {
-            host: '127.0.0.1',
-            servername: 'localhost',
-            port,
-            path: '/via/api',
-            headers: { host: `localhost:${port}` },
-            method,
-            agent: false,
-            ca: ca.pem,
-          }
-          const req = request(options, (res) => resolve(res.resume().statusCode)).on('error', reject)
-          req.end(method === 'GET' ? undefined : '{}')
-        })
-        expect(status).toBe(502)
-      }
-      expect(taken).toEqual(['GET /via/api', 'PUT /via/api'])
+      await run(send)
     } finally {
       await proxy.stop()
       for (const server of replicas) server.close().closeAllConnections()
     }
-  })
+  }
 })
 
 describe.each(PROXIES)('behind %s', (name) => {
@@ -195,6 +223,16 @@ describe.each(PROXIES)('behind %s', (name) => {
       next!(following)
     }
     expect(seen).not.toContain('undefined')
+  })
+
+  it('an answer of an upstream has the proxy ask for nothing else', async () => {
+    world.upstream.respond((_request, res) =>
+      res.writeHead(200, { 'x-accel-redirect': '/via/api/v1/other', 'x-sendfile': '/etc/passwd' }).end('ok'),
+    )
+    const before = world.upstream.requests.length
+    const answer = await ask('/via/api/v1/asked', { headers: bearer() })
+    expect([answer.status, answer.body]).toEqual([200, 'ok'])
+    expect(world.upstream.requests.slice(before).map(({ target }) => target)).toEqual(['/v1/asked'])
   })
 
   it('a WebSocket passes messages both ways', async () => {

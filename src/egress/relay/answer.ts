@@ -54,6 +54,8 @@ const HEAD_WAIT_MS = 50
 
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 const RECEIPT_HEADER = 'x-gateway-receipt'
+/** Of events: nginx would hold them back until there are none left to send. Where the upstream says it, that stays behind (headers.ts). */
+const UNBUFFERED: HeaderPairs = [['x-accel-buffering', 'no']]
 
 export function createAnswers({ endings, now }: AnswerParts): Answers {
   return {
@@ -111,6 +113,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       const declared = coding === undefined ? received.declaredBytes : undefined
       sink.begin(received.status, [
         ...headers,
+        ...(isEvents ? UNBUFFERED : []),
         [ATTEMPT_HEADER, attempt.id],
         declared === undefined ? ['trailer', RECEIPT_HEADER] : ['content-length', String(declared)],
       ])

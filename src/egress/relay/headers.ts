@@ -3,7 +3,7 @@
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { listed } from '../../lib/websocket.ts'
-import type { HeaderPairs } from '../headers.ts'
+import { commandsWebServer, type HeaderPairs } from '../headers.ts'
 import type { OutboundResponse } from '../ports.ts'
 
 const words = (text: string) => new Set(text.split(' '))
@@ -145,6 +145,7 @@ export function pickAnswerHeaders(
         isWritable(name, value) &&
         !OF_ANSWER_FRAME.has(name) &&
         !OF_ORIGIN.has(name) &&
+        !commandsWebServer(name) &&
         !named.has(name) &&
         !name.startsWith('x-gateway-') &&
         (passesCookies || !COOKIES.has(name)),

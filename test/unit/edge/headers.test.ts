@@ -339,6 +339,18 @@ describe('to the buyer', () => {
         ['x-request-id', 'r'],
       ],
     ],
+    [
+      'what a web server before the gateway obeys',
+      [
+        ['x-accel-redirect', '/edge/other.example.com/pay'],
+        ['x-accel-buffering', 'yes'],
+        ['x-sendfile', '/etc/passwd'],
+        ['x-lighttpd-send-file', '/etc/passwd'],
+        ['x-lighttpd-send-tempfile', '/etc/passwd'],
+        ['x-reproxy-url', 'http://127.0.0.1:9000/'],
+        ['x-reproxy-file', '/etc/passwd'],
+      ],
+    ],
     ['what moves a page on', [['refresh', '0; url=/v1/credits']]],
     ['a proxy that asks for a password', [['proxy-authenticate', 'Basic']]],
     [

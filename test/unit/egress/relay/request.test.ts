@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { namesDropped } from '../../../../src/egress/headers.ts'
 import { addressOf } from '../../../../src/egress/relay/credential.ts'
 import {
   joinPairs,
@@ -116,6 +117,27 @@ describe('headers of a program', () => {
     expect(names([['X-Token', 'mine']], { placements })).toEqual(['accept-encoding'])
     expect(names([['x-amz-date', 'then']], { isSigned: true })).toEqual(['accept-encoding'])
     expect(names([['x-amz-date', 'then']])).toEqual(['accept-encoding', 'x-amz-date'])
+  })
+
+  it.each([
+    'x-accel-redirect',
+    'x-accel-buffering',
+    'x-accel-expires',
+    'x-sendfile',
+    'x-sendfile2',
+    'x-lighttpd-send-file',
+    'x-lighttpd-send-tempfile',
+    'x-litespeed-location',
+    'x-reproxy-url',
+    'x-reproxy-file',
+  ])('of an answer do not tell a web server before the gateway what to do: %s', (name) => {
+    const received = [
+      { name, value: '/via/api/v1/other' },
+      { name: 'x-acceleration', value: '1' },
+    ]
+    const picked = pickAnswerHeaders(received, { passesCookies: true })
+    expect(picked).toEqual([['x-acceleration', '1']])
+    expect(namesDropped(received, joinPairs(picked))).toEqual([name])
   })
 
   it('of an answer pass but for its frame, cookies, what a browser keeps for an origin, and what claims to be the gateway’s', () => {
