@@ -107,6 +107,42 @@ describe('bounds and places of a base URL behind the gateway', () => {
     })
   })
 
+  it('refuses a short answer that is longer than the credential allows, in words that say what to do', async () => {
+    const { ask } = await door(relay({ max_response_bytes: 100_000 }))
+    const answers = (length: number) => {
+      gw.upstream.respond((_request, res) => res.end(Buffer.alloc(length, 'x ')))
+      return ask('/v1/file')
+    }
+    expect((await (await answers(100_000)).arrayBuffer()).byteLength).toBe(100_000)
+    const answer = await answers(500_000)
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+    const refusal = (await answer.json()) as { attempt_id: string }
+    expect(refusal).toMatchObject({
+      code: 'response_too_large',
+      detail: expect.stringContaining('max_response_bytes'),
+      upstream_status: 200,
+      credits: { charged: 1 },
+    })
+    expect(await ended(refusal.attempt_id)).toMatchObject({
+      state: 'settled',
+      outcome: 'response_too_large',
+      credits_charged: 1,
+    })
+  })
+
+  it('lets no more than that through of a short answer of no known length', async () => {
+    const { ask } = await door(relay({ max_response_bytes: 100 }))
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'transfer-encoding': 'chunked' }).end('x '.repeat(100))
+    })
+    const answer = await ask('/v1/file')
+    const id = answer.ok
+      ? answer.headers.get('x-gateway-attempt')
+      : ((await answer.json()) as { attempt_id: string }).attempt_id
+    if (answer.ok) expect((await textUntilBreak(answer)).length).toBeLessThanOrEqual(100)
+    expect(await ended(id)).toMatchObject({ outcome: 'response_too_large' })
+  })
+
   it('passes slow drops one by one', async () => {
     const { ask } = await door()
     gw.upstream.respond(async (_request, res) => {

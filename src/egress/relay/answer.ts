@@ -84,7 +84,9 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       const headers = pickAnswerHeaders(received.headers, rules)
       const begun = isEvents
         ? { whole: undefined, pieces }
-        : await collectShort(pieces, received).catch((thrown: unknown) => failUnbegun(passing, facts, thrown))
+        : await collectShort(pieces, received, rules).catch((thrown: unknown) =>
+            failUnbegun(passing, facts, thrown),
+          )
       // Its head is searched together with it.
       if (begun.whole) {
         facts.released(begun.whole)
@@ -220,11 +222,14 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       gate: 'not_run',
       stream: facts.at(end),
     })
+    const extras = { balance, upstream_status: status, receipt_id: receipt.id }
+    if (thrown instanceof TooLong)
+      throw charged(paid.attempt, 'response_too_large', tooLargeWords(status), extras)
     throw charged(
       paid.attempt,
       state === 'ambiguous' ? 'outcome_ambiguous' : 'response_unacceptable',
       `The upstream began to answer (status ${status}), but ${BREAK_WORDS[end]}. It was charged and will not be resent.`,
-      { balance, upstream_status: status, receipt_id: receipt.id },
+      extras,
     )
   }
 }
@@ -239,6 +244,10 @@ const BREAK_WORDS: Readonly<Record<RelayEnd, string>> = {
   reflected: 'it contained the credential',
   revoked: 'the capability was revoked',
 }
+
+const tooLargeWords = (status: number) =>
+  `The upstream carried the request out (status ${status}), but its answer is longer than the credential allows. It was charged and will not ` +
+  'be resent. Ask for less, or ask the operator to raise settings.relay.max_response_bytes of the credential.'
 
 /** The store keeps what could not be stored yet (attempts.ts), and the words of a refusal have nobody to read them. */
 function expectRefusal(thrown: unknown): void {
@@ -312,8 +321,15 @@ type Begun =
   | { readonly whole: Buffer; readonly pieces?: undefined }
   | { readonly whole: undefined; readonly pieces: AsyncIterable<Buffer> }
 
-/** @returns all of a short answer whose length is known, or which is here already; else its pieces from the first on */
-async function collectShort(pieces: AsyncGenerator<Buffer>, answer: StreamedAnswer): Promise<Begun> {
+/**
+ * @returns all of a short answer whose length is known, or which is here already; else its pieces from the first on
+ * @throws {TooLong} for a short one that is longer than its credential allows
+ */
+async function collectShort(
+  pieces: AsyncGenerator<Buffer>,
+  answer: StreamedAnswer,
+  { maxResponseBytes }: RelayRules,
+): Promise<Begun> {
   const { declaredBytes } = answer
   const isShort = declaredBytes !== undefined && declaredBytes <= SHORT_BYTES
   const pending = pieces.next()
@@ -328,6 +344,7 @@ async function collectShort(pieces: AsyncGenerator<Buffer>, answer: StreamedAnsw
   for (let next = await pending; next.done !== true; next = await pieces.next()) {
     first.push(next.value)
     size += next.value.length
+    if (size > maxResponseBytes) throw new TooLong()
     if (size > SHORT_BYTES) return { whole: undefined, pieces: resume(first, pieces.next(), pieces) }
   }
   return { whole: Buffer.concat(first, size) }
