@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { zipMember } from '../support/zip-member.ts'
 
 const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
 
@@ -211,28 +212,41 @@ describe('a base URL behind the gateway', () => {
     expect(JSON.stringify(body)).not.toContain(SECRET)
   })
 
-  it.each([
-    ['at once', 0],
-    ['after its head', 120],
-  ])('finds the secret in a packed file of no known length that comes %s', async (_when, delay) => {
-    // What does not pack fills the windows before the secret.
-    const file = gzipSync(Buffer.concat([randomBytes(60_000), Buffer.from(`key=${SECRET}`)]))
-    gw.upstream.respond(async (_request, res) => {
-      res.writeHead(200, { 'content-type': 'application/octet-stream' }).flushHeaders()
-      await sleep(delay)
-      for (let at = 0; at < file.length; at += 10_000) {
-        res.write(file.subarray(at, at + 10_000))
-        await sleep(5)
-      }
-      res.end()
-    })
-    const answer = await via('/v1/archive')
-    const { received, isWhole } = answer.ok ? await drain(answer) : { received: '', isWhole: false }
-    expect([received.length, isWhole]).toEqual([0, false])
-    expect(
-      (await ended(answer.headers.get('x-gateway-attempt') ?? (await answer.json()).attempt_id)).outcome,
-    ).toBe('secret_reflected')
-  })
+  it.each<[string, (content: Buffer) => Buffer, { delay?: number; begins?: number }]>([
+    ['gzip that comes at once', gzipSync, {}],
+    ['gzip that comes after its head', gzipSync, { delay: 120 }],
+    ['gzip of which a byte comes before the rest', gzipSync, { begins: 1 }],
+    ['zstd of which three bytes come before the rest', zstdCompressSync, { begins: 3 }],
+    ['zip', zipMember, {}],
+    ['zip of which three bytes come before the rest', zipMember, { begins: 3 }],
+  ])(
+    'finds the secret in a packed file of no known length: %s',
+    async (_what, pack, { delay = 0, begins }) => {
+      // What does not pack fills the windows before the secret, and what does keeps it from standing there as it is.
+      const file = pack(
+        Buffer.concat([randomBytes(60_000), Buffer.alloc(60_000, 'ok '), Buffer.from(`key=${SECRET}`)]),
+      )
+      gw.upstream.respond(async (_request, res) => {
+        res.writeHead(200, { 'content-type': 'application/octet-stream' }).flushHeaders()
+        await sleep(delay)
+        if (begins !== undefined) {
+          res.write(file.subarray(0, begins))
+          await sleep(120)
+        }
+        for (let at = begins ?? 0; at < file.length; at += 10_000) {
+          res.write(file.subarray(at, at + 10_000))
+          await sleep(5)
+        }
+        res.end()
+      })
+      const answer = await via('/v1/archive')
+      const { received, isWhole } = answer.ok ? await drain(answer) : { received: '', isWhole: false }
+      expect([received.length, isWhole]).toEqual([0, false])
+      expect(
+        (await ended(answer.headers.get('x-gateway-attempt') ?? (await answer.json()).attempt_id)).outcome,
+      ).toBe('secret_reflected')
+    },
+  )
 
   it('decodes an answer that is compressed although identity was asked for', async () => {
     gw.upstream.respond((_request, res) =>

@@ -34,7 +34,7 @@ export async function* decode(answer: StreamedAnswer, coding: Coding | undefined
 
 /** As much of what is packed is held until it can be unpacked and searched as a whole. */
 const MOST_PACKED_BYTES = 1024 * 1024
-/** The first bytes of gzip, zlib and Zstandard. */
+/** The first bytes of gzip, zlib, Zstandard and zip. */
 const PACKED = [
   [0x1f, 0x8b],
   [0x78, 0x01],
@@ -42,18 +42,27 @@ const PACKED = [
   [0x78, 0x9c],
   [0x78, 0xda],
   [0x28, 0xb5, 0x2f, 0xfd],
+  [0x50, 0x4b, 0x03, 0x04],
 ].map((bytes) => Buffer.from(bytes))
 
 /** Whether a file is packed that begins so. */
 export const isPacked = (bytes: Buffer): boolean =>
   PACKED.some((first) => bytes.subarray(0, first.length).equals(first))
 
+/** Whether they are too few to tell: they begin as what says it does. */
+const mayBePacked = (bytes: Buffer): boolean =>
+  PACKED.some((first) => bytes.length < first.length && bytes.equals(first.subarray(0, bytes.length)))
+
 /** A packed file that says so with nothing but its first bytes comes as one piece, for as long as it is short; what is longer passes as it comes. */
 export async function* holdPacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { value: first } = (await pieces.next()) as IteratorResult<Buffer, undefined>
-  if (!first) return
+  let first: Buffer = Buffer.alloc(0)
+  while (mayBePacked(first)) {
+    const next = await pieces.next()
+    if (next.done === true) break
+    first = first.length === 0 ? next.value : Buffer.concat([first, next.value])
+  }
   if (!isPacked(first)) {
-    yield first
+    if (first.length > 0) yield first
     return yield* pieces
   }
   const held = [first]

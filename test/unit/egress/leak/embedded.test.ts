@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { createBudget } from '../../../../src/egress/leak/budget.ts'
 import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
+import { zipMember } from '../../../support/zip-member.ts'
 
 const SECRET = 'sk-q7Zk9Wm2Rt5Yp8VxB3nLc6Hd1Jf4Gs0TaUeK'
 const search = createLeakSearch({ secrets: [new Secret(SECRET)], scheme: 'Bearer' })
@@ -36,14 +37,6 @@ const lines = (text: string) => text.replaceAll(/.{76}/g, '$&\r\n')
 function gzipFile(text: string): Buffer {
   const head = Buffer.from([0x1f, 0x8b, 8, 4 | 8 | 16 | 2, 1, 2, 3, 4, 0, 3])
   return concat(head, '\u0002\0ab', 'debug.json\0', 'a comment\0', Buffer.from([1, 2]), deflateRawSync(text))
-}
-/** One member, with its sizes behind it. */
-function zipMember(text: string): Buffer {
-  const head = Buffer.alloc(30)
-  head.write('PK\u0003\u0004', 'latin1')
-  head.writeUInt16LE(8, 8)
-  head.writeUInt16LE(9, 26)
-  return concat(head, 'debug.log', deflateRawSync(text))
 }
 const multipart = (head: string, content: Buffer | string) =>
   concat(
