@@ -24,16 +24,40 @@ export function keepWithin(headers: HeaderPairs, behind: string, own: readonly s
   })
 }
 
-/** Links of a header field (RFC 8288, 3): those that lead nowhere stay out, and what is none stays out with them. */
+/** Links of a header field: those that lead nowhere stay out, and what is none stays out with them. */
 function leadLinks(value: string, lead: (value: string) => string | undefined): string | undefined {
-  const links = [...value.matchAll(LINK)].flatMap(([, target = '', parameters = '']) => {
+  const links = [...readLinks(value)].flatMap(({ target, parameters }) => {
     const led = lead(target)
     return led === undefined ? [] : [`<${led}>${parameters.trimEnd()}`]
   })
   return links.length === 0 ? undefined : links.join(', ')
 }
-/** Its address, and what is said of it up to a comma outside of quotes. */
-const LINK = /<([^<>]*)>((?:[^",<>]|"(?:[^"\\]|\\.)*")*)/g
+
+interface Link {
+  readonly target: string
+  readonly parameters: string
+}
+
+/** What is said of a link, up to a comma outside of quotes. */
+const PARAMETERS = /(?:[^",<>]|"(?:[^"\\]|\\.)*")*/y
+
+/** RFC 8288, 3. Read once, from its beginning to its end: an upstream chooses what it is and how long. */
+function* readLinks(value: string): Generator<Link> {
+  for (let at = 0; ;) {
+    const close = value.indexOf('>', at)
+    if (close < 0) return
+    const before = value.slice(at, close)
+    const open = before.lastIndexOf('<')
+    at = close + 1
+    if (open < 0) continue
+    PARAMETERS.lastIndex = at
+    const [parameters = ''] = PARAMETERS.exec(value) ?? []
+    yield { target: before.slice(open + 1), parameters }
+    at += parameters.length
+    // A quote that nothing closes: what is behind it is in it, and no link.
+    if (value[at] === '"') return
+  }
+}
 
 function relative({ pathname, search, hash }: URL, behind: string): string {
   const [path = '/'] = behind.split('?', 1)

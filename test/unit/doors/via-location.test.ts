@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { keepWithin } from '../../../src/doors/via/location.ts'
+
+const linksOf = (value: string) => keepWithin([['link', value]], '/v1/things', []).map(([, led]) => led)
+
+/** What reads the same of an ordinary value, and takes the square of its length for some others. */
+const LINK = /<([^<>]*)>((?:[^",<>]|"(?:[^"\\]|\\.)*")*)/g
+
+describe('links of an answer behind a base URL', () => {
+  it('are read with what is said of them, whatever stands in quotes', () => {
+    const quoted = fc
+      .array(fc.constantFrom('a', ' ', ',', ';', '<', '>', '\\"', '\\\\'))
+      .map((parts) => `"${parts.join('')}"`)
+    const parameter = fc
+      .tuple(
+        fc.constantFrom(';', '; ', ' ;'),
+        fc.constantFrom('rel', 'title*'),
+        fc.oneof(quoted, fc.constant('next')),
+      )
+      .map(([mark, name, value]) => `${mark}${name}=${value}`)
+    const link = fc
+      .tuple(fc.stringMatching(/^[a-z;,=?]{0,9}$/), fc.array(parameter, { maxLength: 4 }))
+      .map(([path, parameters]) => `<https://a.example/${path}>${parameters.join('')}`)
+    const other = fc.constantFrom('', ' ', ',', 'no link', '>')
+    const value = fc
+      .array(fc.tuple(link, fc.constantFrom(',', ', ', ' , '), other))
+      .map((parts) => parts.flat().join(''))
+    fc.assert(
+      fc.property(value, (given) => {
+        const links = [...given.matchAll(LINK)].map(([, to, said]) => `<${to}>${said!.trimEnd()}`)
+        expect(linksOf(given)).toEqual(links.length === 0 ? [] : [links.join(', ')])
+      }),
+    )
+  })
+
+  it.each([
+    ['</a>; title="b, </c>; rel=next', '<../a>; title='],
+    ['</a>, </b>; title="\\", </c>', '<../a>, <../b>; title='],
+    ['</a', undefined],
+    ['a>, </b', undefined],
+    ['<a</b>>, </c>', '<../b>, <../c>'],
+  ])('of %s are those before a quote or a bracket that nothing closes', (value, led) => {
+    expect(linksOf(value)).toEqual(led === undefined ? [] : [led])
+  })
+
+  // Each of these looks to its end for something that never comes.
+  it.each([
+    ['<>\\"', '<../v1/things>\\'],
+    ['<', undefined],
+    ['>', undefined],
+    ['<a', undefined],
+  ])('are read once, however often %s is repeated', (part, led) => {
+    const links = linksOf(part.repeat(100_000)).map((all) => all.slice(0, 99))
+    expect(links).toEqual(led === undefined ? [] : [led])
+  })
+})
