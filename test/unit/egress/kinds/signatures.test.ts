@@ -8,10 +8,8 @@ import { Secret } from '../../../../src/lib/secret.ts'
 import { makeCredential } from '../../../support/seed.ts'
 
 const SECRET = 'k7Qx4LmR9vTz2KpW8nYcEu5Jb7Qd'
-const credential = {
-  ...makeCredential('acct_1'),
-  sealed: { ciphertext: '', wrap: { kid: '', enc: '', wrapped: '' } },
-}
+const wrap = { kid: '', enc: '', wrapped: '' }
+const credential = { ...makeCredential('acct_1'), sealed: { iv: '', tag: '', ciphertext: '', wrap } }
 const createLeakGate = createLeakGates({ search: async () => ({ ok: false, reason: 'failed' }) })
 const sought = [new Secret(SECRET)]
 const opened: OpenedCredential = {
