@@ -22,6 +22,12 @@ const SLIPS = [
   ['autoscaler.yaml', 'averageUtilization', 'averageUtilisation'],
   ['disruption-budget.yaml', 'maxUnavailable', 'maxUnavailible'],
   ['network-policy.yaml', 'except:', 'excepts:'],
+  // Not within the cidr: equal to it, of another family, elsewhere, and IPv4-mapped, which is in no network of IPv6.
+  ['network-policy.yaml', '10.0.0.0/8', '0.0.0.0/0'],
+  ['network-policy.yaml', '10.0.0.0/8', 'fc00::/7'],
+  ['network-policy.yaml', 'cidr: 0.0.0.0/0', 'cidr: 10.0.0.0/7'],
+  ['network-policy.yaml', '64:ff9b::/96', '::ffff:0:0/96'],
+  ['network-policy.yaml', '64:ff9b::/96', '64:ff9b::/129'],
   ['service.yaml', 'targetPort', 'targetport'],
 ] as const
 
