@@ -14,6 +14,7 @@ import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { printJson, printLine, printRecord } from './output.ts'
+import { wholeStdout } from './stdout.ts'
 import { faultOf, runTransfer } from './transfer.ts'
 
 const POLL_MS = 250
@@ -64,7 +65,7 @@ async function backUpHere({ out, json }: { out?: string; json?: boolean }): Prom
       signal,
     }
     return file === '-'
-      ? streamBackup(options, process.stdout)
+      ? streamBackup(options, wholeStdout())
       : writeBackup({ ...options, beforeNaming: () => fault.at('after_backup_written') }, file)
   })
   const record = {

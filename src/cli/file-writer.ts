@@ -2,6 +2,7 @@
 // there already is replaced.
 import { link, open, rename, unlink } from 'node:fs/promises'
 import { CommandFailure, Exit } from './exit.ts'
+import { writeWhole } from './stdout.ts'
 
 export interface FileWriter {
   write(text: string): Promise<void>
@@ -14,11 +15,11 @@ export interface FileWriter {
 }
 
 /**
- * Writes to stdout where no file is named.
+ * Writes to stdout where no file is named, and then fails where that does not take all of it.
  * @throws {CommandFailure} where the file is there already, or cannot be written
  */
 export async function openWriter(file: string | undefined): Promise<FileWriter> {
-  if (file === undefined) return { write: writeOut, finish: nothing, discard: nothing, keep: nothing }
+  if (file === undefined) return { write: writeWhole, finish: nothing, discard: nothing, keep: nothing }
   const part = `${file}.${process.pid}.part`
   const handle = await open(part, 'wx', 0o600).catch(() => Promise.reject(unwritable(file)))
   const discard = async () => {
@@ -58,12 +59,6 @@ export async function openWriter(file: string | undefined): Promise<FileWriter> 
 }
 
 const nothing = async () => undefined
-
-/** No faster than it is taken, so that the memory of a page is enough. */
-async function writeOut(text: string): Promise<void> {
-  if (process.stdout.write(text)) return
-  await new Promise((resolve) => process.stdout.once('drain', resolve))
-}
 
 const exists = (file: string) =>
   new CommandFailure(Exit.usage, `${file} exists already: an export replaces no other. Name another file.`)

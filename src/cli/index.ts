@@ -1,6 +1,8 @@
 // The command line: runs the program and turns whatever it ends with into words and an exit code.
 import { Exit } from './exit.ts'
 import { run } from './program.ts'
+import { ownArguments } from './secrets.ts'
+import { watchStdout } from './stdout.ts'
 
 const args = process.argv.slice(2)
 
@@ -11,11 +13,7 @@ if (process.connected) {
   process.channel?.unref()
 }
 
-// `agent-gateway … | head`: whoever read has seen enough. What serves has more to do than to print.
-if (args[0] !== 'serve' && args[0] !== 'stdio')
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit()
-  })
+// What serves has more to do than to print.
+if (args[0] !== 'serve' && args[0] !== 'stdio') watchStdout({ json: ownArguments(args).includes('--json') })
 
 await run(args)

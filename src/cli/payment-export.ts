@@ -11,6 +11,7 @@ import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { addPaymentFilter, filterOf, type PaymentFilterOptions } from './payment-filter.ts'
 import { patiently } from './patience.ts'
 import { startProgress } from './progress.ts'
+import { StdoutFailure } from './stdout.ts'
 
 const FORMATS = ['csv', 'jsonl'] as const
 type Format = (typeof FORMATS)[number]
@@ -56,7 +57,9 @@ async function exportPayments(options: ExportOptions): Promise<void> {
     await writePages(client, options, writer, state)
     await writer.finish()
   } catch (thrown) {
-    throw state.rows === 0 ? await discarded(writer, thrown) : await kept(writer, thrown, state)
+    // How many pages were read of a pipe, and where a page is cut, nobody knows: there is no place to go on from.
+    if (state.rows === 0 || thrown instanceof StdoutFailure) throw await discarded(writer, thrown)
+    throw await kept(writer, thrown, state)
   }
   if (options.out !== undefined && !options.json)
     process.stderr.write(`agent-gateway: ${state.rows} payments written to ${options.out}\n`)

@@ -7,6 +7,7 @@ import { connect } from './client.ts'
 import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
 import type { TableOptions } from './table.ts'
 import { printJson, printLine, printRecord, printTable } from './output.ts'
+import { writeWhole } from './stdout.ts'
 
 const COLUMNS = [
   'at',
@@ -90,7 +91,7 @@ async function printStatement(options: StatementOptions): Promise<void> {
     text += page.csv?.replace(/^.*\r\n/, '') ?? ''
     cursor = page.next
   }
-  if (csv) return void process.stdout.write(text)
+  if (csv) return writeWhole(text)
   if (json) return printJson({ ...first, lines, next: null })
   printLine(`opening ${first.opening_atomic}`)
   if (lines.length > 0) printTable(lines, COLUMNS, '', options)

@@ -24,6 +24,14 @@ export const runCli = (
     ...(input === undefined ? {} : { input }),
   })
 
+/** A script in which `agent-gateway` is the command line: what a shell does around it. */
+export const runShell = (script: string, env: Readonly<Record<string, string>>): Promise<Finished> =>
+  finish(
+    'bash',
+    ['-c', `agent-gateway() { '${process.execPath}' ${NODE_FLAGS.join(' ')} '${COMMAND}' "$@"; }\n${script}`],
+    { env: bareEnv(env) },
+  )
+
 export const startCli = (args: readonly string[], env: Readonly<Record<string, string>>): Started =>
   start(process.execPath, [...NODE_FLAGS, COMMAND, ...args], { env: bareEnv(env), stdin: 'pipe' })
 
