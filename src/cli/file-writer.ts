@@ -10,7 +10,7 @@ export interface FileWriter {
   finish(): Promise<void>
   /** Leaves nothing behind. */
   discard(): Promise<void>
-  /** Leaves what was written as `<file>.part`. @returns its name; undefined of stdout */
+  /** Leaves what was written as `<file>.part`, without a piece of a write that failed. @returns its name; undefined of stdout */
   keep(): Promise<string | undefined>
 }
 
@@ -34,9 +34,11 @@ export async function openWriter(file: string | undefined): Promise<FileWriter> 
     },
     () => {},
   )
+  let wholeBytes = 0
   return {
     write: async (text) => {
       await handle.writeFile(text).catch(() => Promise.reject(unwritable(file)))
+      wholeBytes += Buffer.byteLength(text)
     },
     async finish() {
       await handle.sync()
@@ -49,6 +51,8 @@ export async function openWriter(file: string | undefined): Promise<FileWriter> 
     },
     discard,
     async keep() {
+      // A disk that fills up takes the beginning of what it is given.
+      await handle.truncate(wholeBytes)
       await handle.close().catch(() => {})
       const kept = `${file}.part`
       // One that broke off before is older than this one.
