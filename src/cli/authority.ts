@@ -8,6 +8,7 @@ import { type Client, connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { printJson, printLine, printRecord } from './output.ts'
+import { patiently } from './patience.ts'
 import { startProgress } from './progress.ts'
 
 const POLL_MS = 1_000
@@ -58,7 +59,7 @@ async function follow(
     while (rotation.state === 'running') {
       progress.at(rotation.rewrapped, rotation.total)
       await sleep(POLL_MS)
-      const newest = (await client.call(authorityRotation, {})).rotation
+      const newest = (await patiently(() => client.call(authorityRotation, {}))).rotation
       if (newest?.rotation_id !== begun.rotation_id) break
       rotation = newest
     }

@@ -14,6 +14,7 @@ import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { printJson, printLine, printRecord } from './output.ts'
+import { patiently } from './patience.ts'
 import { wholeStdout } from './stdout.ts'
 import { faultOf, runTransfer } from './transfer.ts'
 
@@ -94,7 +95,7 @@ async function backUpThere(options: ConnectionOptions): Promise<void> {
   let state = await client.call(backupMake, {})
   while (state.state === 'running') {
     await sleep(POLL_MS)
-    state = await client.call(backupGet, {})
+    state = await patiently(() => client.call(backupGet, {}))
   }
   if (state.state !== 'done')
     throw new CommandFailure(
