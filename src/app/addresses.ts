@@ -6,6 +6,11 @@ export function hasUserinfo(text: string): boolean {
   return url !== null && (url.username !== '' || url.password !== '')
 }
 
+export function hasQueryOrFragment(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.search !== '' || url.hash !== '')
+}
+
 /** @param host a name or address, IPv6 also in the brackets of a URL */
 export const isLoopbackHost = (host: string) =>
   host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -1,6 +1,6 @@
 // Environment -> frozen Config. Pure, reports every problem at once, and the only reader of environment variables.
 import { join, resolve } from 'node:path'
-import { isLoopbackHost, isSocketAddress } from './addresses.ts'
+import { hasQueryOrFragment, hasUserinfo, isLoopbackHost, isSocketAddress } from './addresses.ts'
 import { parseAuthority } from '../egress/authority/spec.ts'
 import { parseTarget } from '../egress/target.ts'
 import type { Config } from '../core/config.ts'
@@ -111,6 +111,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   e.GATEWAY_FACILITATORS.forEach((url, i) => {
     if (isHttpUrl(url) && url.startsWith('http:') && !isLoopbackHost(new URL(url).hostname))
       problems.push(`GATEWAY_FACILITATORS: entry ${i + 1} must be https; plain http is for loopback only`)
+    if (hasUserinfo(url) || hasQueryOrFragment(url))
+      problems.push(
+        `GATEWAY_FACILITATORS: entry ${i + 1} must not hold a user name, password, query or fragment: no facilitator is sent them. ` +
+          'Take them out; a key may be part of the path',
+      )
   })
 
   if (e.GATEWAY_MODE === 'production') {

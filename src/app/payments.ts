@@ -5,7 +5,7 @@ import { createSettledListings, type SettledListings } from '../discovery/settle
 import type { Facilitator } from '../payments/ports.ts'
 import type { Purchases } from '../payments/purchases.ts'
 import { createChain } from '../payments/adapters/chain.ts'
-import { createHttpUpstream } from '../payments/adapters/http-upstream.ts'
+import { createHttpUpstream, nameFacilitators } from '../payments/adapters/http-upstream.ts'
 import { createLocalUpstream } from '../payments/adapters/local-upstream.ts'
 import { GENEROUS_GAS } from '../payments/adapters/transfer-simulation.ts'
 import { createEvidenceReader, type EvidenceReader } from '../payments/chain-evidence.ts'
@@ -110,8 +110,9 @@ export async function openPayments(
 
   /** Facilitators elsewhere where the operator names some, else the one in this process where it has a key to settle with. */
   function openUpstreams(): Upstream[] {
-    const remote = config.facilitators.map((url) =>
-      createHttpUpstream({ ...platform, url, networks, ca: platform.extraCa }),
+    const ids = nameFacilitators(config.facilitators)
+    const remote = config.facilitators.map((url, i) =>
+      createHttpUpstream({ ...platform, url, id: ids[i], networks, ca: platform.extraCa }),
     )
     if (remote.length > 0 || !settlerKeys) return remote
     const settling = networks.all.map((network) => ({ network, ...rpcOf(network) }))

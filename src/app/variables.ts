@@ -111,7 +111,8 @@ export const Environment = z.object({
       shownDefault: 'an account of the sandbox',
     }),
   GATEWAY_FACILITATORS: list.meta({
-    description: 'Comma-separated facilitator URLs, instead of the one in this process',
+    description:
+      'Comma-separated facilitator URLs, instead of the one in this process. Anybody sees the host of each, nobody the path, which may hold a key',
     shownDefault: 'in-process',
   }),
   GATEWAY_PAYMENT_ASSETS: list.meta({

@@ -172,8 +172,9 @@ export interface SettlerState {
 }
 
 export interface Upstream {
-  /** Stable, shown to callers: `local`, or the host of a facilitator. */
+  /** Shown to callers: `local`, or the host of a facilitator. */
   readonly id: string
+  /** Shown to callers, so without a path, which may hold a key; null of the one in this process. */
   readonly url: string | null
   /** Atomic units of the asset that one settlement costs the seller; 0 when free or not known. */
   readonly feeAtomic: bigint

@@ -109,3 +109,41 @@ describe.each([
     expect(upstream.to('/settle')).toHaveLength(1)
   })
 })
+
+describe('at addresses with a key in the path', () => {
+  let upstream: FacilitatorServer
+  let gateway: TestGateway
+  beforeAll(async () => {
+    upstream = await startFacilitator({ kinds: [exactKind(NETWORK)] })
+    gateway = await startTestGateway({
+      env: {
+        GATEWAY_RPC_84532: chain.rpcUrl,
+        GATEWAY_RPC_8453: 'http://127.0.0.1:1',
+        GATEWAY_PAY_TO: chain.payTo,
+        GATEWAY_FACILITATORS: `${upstream.url}/key-of-one/x402,${upstream.url}/key-of-two`,
+      },
+    })
+  })
+  afterAll(async () => {
+    await gateway?.close()
+    await upstream?.close()
+  })
+
+  it('both are asked, and nobody is shown the key of either', async () => {
+    const read = async (path: string) => (await gateway.rest('GET', path, undefined, '')).text
+    const route = await read(`/v1/facilitator/route?network=${NETWORK}`)
+    expect(upstream.calls.map(({ path }) => path).toSorted()).toEqual([
+      '/key-of-one/x402/supported',
+      '/key-of-two/supported',
+    ])
+    const names = [upstream.host, `${upstream.host}#2`]
+    const { recommended, alternatives } = JSON.parse(route)
+    const all = [recommended, ...alternatives]
+    expect(all.map((one) => one.upstream).toSorted()).toEqual(names)
+    expect(all.map((one) => one.url)).toEqual([upstream.url, upstream.url])
+    const identity = await read('/facilitator')
+    expect(JSON.parse(identity).upstreams.map(({ id }: { id: string }) => id)).toEqual(names)
+    const shown = [route, identity, await read('/healthz'), await read('/readyz'), await read('/status')]
+    expect(shown.join('\n')).not.toContain('key-of')
+  })
+})

@@ -5,7 +5,7 @@ import type { Hex } from 'ox/Hex'
 import { ConfigError } from '../../core/errors.ts'
 import type { Config } from '../../core/config.ts'
 import { createChainRpc } from '../../payments/adapters/chain-rpc.ts'
-import { createHttpUpstream } from '../../payments/adapters/http-upstream.ts'
+import { createHttpUpstream, nameFacilitators } from '../../payments/adapters/http-upstream.ts'
 import { proveToken } from '../../payments/adapters/token-proof.ts'
 import { readQuantity } from '../../payments/adapters/usdc-abi.ts'
 import { createNetworks } from '../../core/networks.ts'
@@ -38,10 +38,11 @@ export const checkPayments: Check = async ({ config }) => {
   else if (config.mode === 'sandbox') findings.push(ok('paid to', 'an account of the sandbox'))
   findings.push(...checkEmbedded(config))
   const networks = await configuredNetworks(config)
+  const ids = nameFacilitators(config.facilitators)
   const settling = config.facilitators.length === 0 ? settlers : []
   for (const found of await Promise.all([
     ...networks.all.map((network) => checkChain(network, config, settling)),
-    ...config.facilitators.map((url) => checkFacilitator(url, config)),
+    ...config.facilitators.map((url, i) => checkFacilitator({ url, id: ids[i] }, config)),
   ]))
     findings.push(...found)
   return findings
@@ -134,10 +135,13 @@ function judgeGas(
     : ok(check, where)
 }
 
-async function checkFacilitator(url: string, config: Config): Promise<readonly Finding[]> {
+async function checkFacilitator(
+  { url, id }: { readonly url: string; readonly id: string | undefined },
+  config: Config,
+): Promise<readonly Finding[]> {
   const check = 'facilitator'
   const networks = await configuredNetworks(config)
-  const upstream = createHttpUpstream({ url, networks, now: Date.now })
+  const upstream = createHttpUpstream({ url, id, networks, now: Date.now })
   try {
     const { kinds } = await upstream.supported(DEADLINE_MS)
     const taken = networks.all.filter((network) =>

@@ -7,7 +7,10 @@ import { createExchanger } from './facilitator-exchange.ts'
 import { quirksOf, readSettlement, readSupported, readVerdict, toRequestBody } from './facilitator-wire.ts'
 
 export interface HttpUpstreamOptions {
+  /** Base URL. Its path may hold a key. */
   readonly url: string
+  /** As callers and receipts name it; its host where it is left out. */
+  readonly id?: string | undefined
   readonly networks: Networks
   /** PEM of authorities trusted besides the default ones. */
   readonly ca?: readonly string[] | undefined
@@ -17,11 +20,21 @@ export interface HttpUpstreamOptions {
 const VERIFY_MS = 5_000
 const SETTLE_MS = 30_000
 
-/** @param options.url base URL of the facilitator; its host and path are the id that callers see */
-export function createHttpUpstream({ url: base, networks, ca }: HttpUpstreamOptions): Upstream {
-  const { host, pathname } = new URL(base)
+/** @returns a name for each, of its host alone; those of one host after the first have a number */
+export function nameFacilitators(urls: readonly string[]): string[] {
+  const count = new Map<string, number>()
+  return urls.map((url) => {
+    const { host } = new URL(url)
+    const number = (count.get(host) ?? 0) + 1
+    count.set(host, number)
+    return number === 1 ? host : `${host}#${number}`
+  })
+}
+
+export function createHttpUpstream({ url: base, id: name, networks, ca }: HttpUpstreamOptions): Upstream {
+  const { host, origin, pathname } = new URL(base)
   const path = pathname.replace(/\/+$/, '')
-  const id = host + path
+  const id = name ?? host
   const quirks = quirksOf(host)
   const exchange = createExchanger(ca)
   const endpoint = (name: string) => new URL(`${path}/${name}`, base)
@@ -55,7 +68,7 @@ export function createHttpUpstream({ url: base, networks, ca }: HttpUpstreamOpti
 
   return {
     id,
-    url: base,
+    url: origin,
     // The price of a facilitator is agreed outside of the protocol.
     feeAtomic: 0n,
     async supported(deadlineMs) {

@@ -114,6 +114,15 @@ describe('loadConfig', () => {
     ['GATEWAY_UNSAFE_PUBLIC_SANDBOX', { GATEWAY_UNSAFE_PUBLIC_SANDBOX: 'yes' }],
     ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,facilitator' }],
     ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,http://b.example' }],
+    ...[
+      'https://user@a.example',
+      'https://:p@a.example',
+      'https://a.example/x?key=k',
+      'https://a.example/#k',
+    ].map((url): [string, Env] => [
+      'GATEWAY_FACILITATORS',
+      { GATEWAY_FACILITATORS: `https://b.example,${url}` },
+    ]),
     ['HOST', { HOST: '0.0.0.0' }],
     ['GATEWAY_BASE_URL', { GATEWAY_MODE: 'production' }],
     ['GATEWAY_BASE_URL', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://gw.example' }],

@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ServerResponse } from 'node:http'
 import { toRequestBody } from '../../../src/payments/adapters/facilitator-wire.ts'
-import { createHttpUpstream } from '../../../src/payments/adapters/http-upstream.ts'
+import { createHttpUpstream, nameFacilitators } from '../../../src/payments/adapters/http-upstream.ts'
 import type { Payment, Upstream, UpstreamSettlement } from '../../../src/payments/ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { cites } from '../../requirements.ts'
@@ -295,11 +295,16 @@ describe('what is said', () => {
     },
   )
 
-  it('goes to the path of the given address, and the address is the name', async () => {
+  it('goes to the path of the given address, which may hold a key and is shown to nobody', async () => {
     const below = createHttpUpstream({ url: `${facilitator.url}/x402/v2/`, networks, now: Date.now })
-    expect(below.id).toBe(`${facilitator.host}/x402/v2`)
+    expect([below.id, below.url]).toEqual([facilitator.host, facilitator.url])
     await below.supported(1_000)
     expect(facilitator.calls.map(({ path }) => path)).toEqual(['/x402/v2/supported'])
+  })
+
+  it('has a number in its name where another one is at the same host', () => {
+    const urls = ['https://a.example/x', 'https://b.example', 'https://a.example/y', 'https://a.example:444']
+    expect(nameFacilitators(urls)).toEqual(['a.example', 'b.example', 'a.example#2', 'a.example:444'])
   })
 })
 
