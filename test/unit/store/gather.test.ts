@@ -174,6 +174,19 @@ describe('calls that are gathered', () => {
     expect(await third).toBe('at last')
   })
 
+  it('are told where the server gives up waiting for the lock of their owner', async () => {
+    const { ask, groups } = setUp()
+    const told = Promise.allSettled([101, 102].map(ask))
+    await turns()
+    groups[0]!.fail(LOCKED)
+    await turns()
+    expect(groups[1]).toMatchObject({ inputs: [101, 102], patience: 'long' })
+    groups[1]!.fail(LOCKED)
+    await turns()
+    expect(groups).toHaveLength(2)
+    expect((await told).map((end) => end.status === 'rejected' && end.reason)).toEqual([LOCKED, LOCKED])
+  })
+
   it('of a few owners are let wait at once, the others after them', async () => {
     const { ask, groups } = setUp()
     const answers = times(20, (i) => ask(100 * Math.floor(i / 2) + i))

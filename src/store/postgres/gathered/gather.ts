@@ -76,9 +76,10 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
     }
   }
 
-  function fail(group: readonly Waiting<I, R>[], thrown: unknown): void {
+  function fail(line: Line<I, R>, group: readonly Waiting<I, R>[], thrown: unknown): void {
     if (group.length === 1) group[0]!.reject(thrown)
-    else if (isHeldUp(thrown)) {
+    // In a line of its own a group has waited as long as the server lets it: once more would be for ever.
+    else if (line === common && isHeldUp(thrown)) {
       for (const member of group) add(openOwn(member), member)
       part()
     } else if (isOfOne(thrown)) group.forEach(leaveAlone)
@@ -93,7 +94,7 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
     try {
       await leave(group, isCommon ? 'short' : 'long')
     } catch (thrown) {
-      fail(group, thrown)
+      fail(line, group, thrown)
     } finally {
       clearTimeout(timer)
       if (line.underWay === group) line.underWay = undefined
