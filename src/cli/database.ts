@@ -71,20 +71,21 @@ Examples:
     .addHelpText(
       'after',
       `
-ROWS is the server's own estimate; -1 until it has looked.
+ROWS is the server's own estimate; -1 until it has looked. A partition whose detaching was cut off is named below the table.
 Example:
   agent-gateway database partitions`,
     )
     .action(async (options: { json?: boolean }) => {
       const divisions = await onDatabase(findDivisions)
       const rows = divisions.flatMap(({ table, partitions }) =>
-        partitions.map(({ name, from, to, rows, bytes }) => ({
+        partitions.map(({ name, from, to, rows, bytes, isHalfDetached }) => ({
           table,
           partition: name,
           from: from === undefined ? null : toTimestamp(from),
           to: toTimestamp(to),
           rows,
           bytes,
+          half_detached: isHalfDetached,
         })),
       )
       if (options.json) return printJson({ partitions: rows })
@@ -93,6 +94,10 @@ Example:
           ? 'No table is partitioned. `agent-gateway database partition receipts` begins.'
           : formatTable(rows, ['table', 'partition', 'from', 'to', 'rows', 'bytes']),
       )
+      for (const { partition } of rows.filter((row) => row.half_detached))
+        printLine(
+          `${partition} is half detached: its rows are not found any more. \`agent-gateway database detach ${partition}\` finishes it.`,
+        )
     })
 
   database
@@ -104,6 +109,7 @@ Example:
       `
 Its receipts are no longer found by their ids (what their holders have verifies as before), and nothing is deleted: keep the table
 elsewhere with pg_dump, then drop it. Only receipts that are older than 30 days can go. The ledger stays, because balances are its sum.
+What ends it before it is done leaves the partition half detached: run it again.
 
 Example:
   agent-gateway database detach receipts_2026_01`,

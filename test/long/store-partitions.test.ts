@@ -384,6 +384,62 @@ describe('a partition that is taken out', () => {
   })
 })
 
+describe('a partition whose detaching was cut off', () => {
+  it('is shown as half detached, and is taken out by asking again', async () => {
+    const place = await createPlace('postgres', 'partitions')
+    try {
+      const store = await place.open(BOOTS[0])
+      const setting = await addSetting(store, 10)
+      const asked = reservation(setting, BOOTS[0])
+      await store.reserveAttempt(asked)
+      await store.markSending({ id: asked.attempt.id, bootId: BOOTS[0], now: NOW })
+      const end = ending(asked.attempt, BOOTS[0])
+      await store.finishAttempt(end)
+      const [reader, cut, session] = [await connected(place), await connected(place), await connected(place)]
+      await divide(session, 'receipts')
+      const first = 'receipts_before_2026_07_01'
+      const detach = (on: pg.Client, name = first) => detachPartition(on, name, JULY + 12 * MONTH_MS)
+      const halves = async () =>
+        (await findDivisions(session))[0]!.partitions
+          .filter(({ isHalfDetached }) => isHalfDetached)
+          .map(({ name }) => name)
+      const { rows } = await cut.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+
+      // Whoever reads keeps it from being finished.
+      await reader.query('BEGIN')
+      await reader.query('SELECT 1 FROM receipts LIMIT 1')
+      const cutOff = detach(cut).catch((thrown: unknown) => thrown)
+      await expect.poll(halves).toEqual([first])
+      await session.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid])
+      expect(await cutOff).toMatchObject({ code: '57P01' })
+      await reader.query('COMMIT')
+
+      expect(await halves()).toEqual([first])
+      expect(await store.getReceipt(end.receipt.id)).toBeUndefined()
+      const listed = await runCli(['database', 'partitions'], {
+        GATEWAY_DATA_DIR: place.config.dataDir,
+        GATEWAY_DATABASE_URL: place.config.databaseUrl!,
+      })
+      expect(listed.stdout).toContain(`agent-gateway database detach ${first}`)
+      await expect(detach(session, 'receipts_2026_07')).rejects.toMatchObject({
+        code: 'state_conflict',
+        message: expect.stringContaining(first),
+      })
+
+      await detach(session)
+      expect(await halves()).toEqual([])
+      expect(await place.query(`SELECT id FROM ${first}`)).toEqual([{ id: end.receipt.id }])
+      expect(
+        await place.query(`SELECT relispartition AS "isPart" FROM pg_class WHERE relname = '${first}'`),
+      ).toEqual([{ isPart: false }])
+      await detach(session, 'receipts_2026_07')
+      await Promise.all([reader.end(), session.end()])
+    } finally {
+      await place.remove()
+    }
+  })
+})
+
 describe('agent-gateway database', () => {
   it('divides, lists and says what cannot be done', async () => {
     const place = await createPlace('postgres', 'partitions')

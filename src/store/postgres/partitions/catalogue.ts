@@ -15,6 +15,8 @@ export interface Partition {
   /** The server's own estimate; -1 where it has not looked yet. */
   readonly rows: number
   readonly bytes: number
+  /** Taking it out was begun and cut off: its rows are not found in the table any more, and it is no table of its own yet. */
+  readonly isHalfDetached: boolean
 }
 
 /** Pieces of a table in order of time. */
@@ -27,11 +29,11 @@ export interface Division {
 const PARTITIONED = `SELECT c.relname AS name FROM pg_class c
   WHERE c.relkind = 'p' AND c.relname = ANY ($1) AND pg_table_is_visible(c.oid)`
 const PARTITIONS = `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound, c.reltuples::float8 AS rows,
-    pg_total_relation_size(c.oid)::float8 AS bytes
+    pg_total_relation_size(c.oid)::float8 AS bytes, i.inhdetachpending AS "isHalfDetached"
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-  WHERE i.inhparent = to_regclass($1) AND NOT i.inhdetachpending`
+  WHERE i.inhparent = to_regclass($1)`
 /** The column that says so came with PostgreSQL 14. */
-const PARTITIONS_13 = PARTITIONS.replace(' AND NOT i.inhdetachpending', '')
+const PARTITIONS_13 = PARTITIONS.replace('i.inhdetachpending', 'FALSE')
 
 const FROM = /FROM \('([^']+)'\)/
 const TO = /TO \('([^']+)'\)/
@@ -54,16 +56,18 @@ export async function findDivisions(session: Session): Promise<readonly Division
   const divisions: Division[] = []
   for (const { table } of Object.values(LAYOUTS)) {
     if (!names.has(table)) continue
-    const rows = await rowsOf<{ name: string; bound: string; rows: number; bytes: number }>(
-      session,
-      text,
-      table,
-    )
-    const partitions = rows.flatMap(({ name, bound, rows, bytes }) => {
+    const rows = await rowsOf<{
+      name: string
+      bound: string
+      rows: number
+      bytes: number
+      isHalfDetached: boolean
+    }>(session, text, table)
+    const partitions = rows.flatMap(({ name, bound, ...row }) => {
       const to = timeOfId(TO.exec(bound)?.[1] ?? '')
       const from = timeOfId(FROM.exec(bound)?.[1] ?? '')
       // One without an end was made by somebody else, and no row of ours needs another beside it.
-      return to === undefined ? [] : [{ name, period: periodOf(name), from, to, rows, bytes }]
+      return to === undefined ? [] : [{ name, period: periodOf(name), from, to, ...row }]
     })
     divisions.push({ table, partitions: partitions.toSorted((a, b) => a.to - b.to) })
   }

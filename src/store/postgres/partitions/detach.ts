@@ -9,7 +9,7 @@ import { givingWay, type Session } from './session.ts'
 const YOUNGEST_MS = 30 * 24 * 3600 * 1000
 
 /**
- * Calls go on; whoever asks for a row of the piece afterwards hears that there is none.
+ * Calls go on; whoever asks for a row of the piece afterwards hears that there is none. What was cut off is finished by asking again.
  * @param session a session of its own, past any pooler
  * @throws {GatewayError} not_found or state_conflict, with what to do
  */
@@ -27,6 +27,16 @@ export async function detachPartition(session: Session, name: string, now: Milli
     throw new GatewayError(
       'state_conflict',
       'Balances are sums of the whole ledger, so all of it stays. Old partitions can be moved to another tablespace.',
+    )
+  if (partition.isHalfDetached) {
+    await session.query(`ALTER TABLE ${table} DETACH PARTITION ${name} FINALIZE`)
+    return
+  }
+  const half = division.partitions.find(({ isHalfDetached }) => isHalfDetached)
+  if (half)
+    throw new GatewayError(
+      'state_conflict',
+      `${half.name} is half detached, and the server detaches one partition at a time: finish it first with \`agent-gateway database detach ${half.name}\`.`,
     )
   if (partition.to > now - YOUNGEST_MS)
     throw new GatewayError(
