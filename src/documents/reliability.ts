@@ -109,7 +109,7 @@ ${[...new Set(kinds.map(({ measured }) => measured))].map((measured) => `Measure
 ## What it does not show
 
 Not tried: memory and CPU that run out, disks that are slow or return errors, a machine that vanishes
-without closing its connections, two primaries at once, a console, market or sign-in under these faults (their crashes are in \`test/long\`), and runs of hours. Packets are delayed
+without closing its connections (of a session that does so, \`test/contract/store-lease.test.ts\` tries the lease alone), two primaries at once, a console, market or sign-in under these faults (their crashes are in \`test/long\`), and runs of hours. Packets are delayed
 by a proxy, not by the kernel. Faults come one at a time. A few hundred calls find what happens often; what needs a moment of a millisecond is what the crash tests of
 \`test/long\` are for, which end the process at every step.
 

@@ -63,8 +63,10 @@ export async function openPostgresStore(parts: {
   address: DatabaseAddress
   bootId: string
   log: Logger
+  /** How often a session that holds the lease is asked whether it is there yet. */
+  leaseCheckMs?: number
 }): Promise<Store> {
-  const { address, bootId, log } = parts
+  const { address, bootId, log, leaseCheckMs } = parts
   const pool = createPool(address, log)
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
@@ -87,7 +89,7 @@ export async function openPostgresStore(parts: {
       log.warn(
         `PostgreSQL: rows are locked in the place of advisory locks, because ${fallback}. A process that dies is noticed after ${LEASE_MS / 1000} s`,
       )
-    const held = await agreed.holdLease({ url, bootId, log })
+    const held = await agreed.holdLease({ url, bootId, log, checkMs: leaseCheckMs })
     if (address.directUrl !== undefined) await requireSameDatabase(held, agreed)
     for (const weak of await runDirect(pool, findWeakSettings)) log.warn(`PostgreSQL: ${weak}`)
     await keepTables(Date.now(), agreed)

@@ -22,7 +22,13 @@ export interface Coordination {
    * Takes a lease for this process start, and takes it again whenever it is lost.
    * @throws the driver's error when it cannot be taken the first time
    */
-  readonly holdLease: (parts: { url: string; bootId: string; log: Logger }) => Promise<Lease>
+  readonly holdLease: (parts: {
+    url: string
+    bootId: string
+    log: Logger
+    /** How often a session that holds it is asked whether it is there yet. */
+    checkMs?: number | undefined
+  }) => Promise<Lease>
   /**
    * Which processes are dead. None of them comes back until the transaction ends, and no other transaction is told of one meanwhile.
    * @param working process starts with unfinished rows, as they were before this was asked

@@ -5,6 +5,7 @@ import pg from 'pg'
 import type { Logger } from '../../../lib/log.ts'
 import { connectionConfig } from '../pool.ts'
 import type { Lease } from './coordination.ts'
+import { type Moment, moment, since } from './moment.ts'
 
 /** For how long a renewal is good, by the clock of the database: who is dead is noticed after it. */
 export const LEASE_MS = 15_000
@@ -18,14 +19,6 @@ export const TIMED_LEASE_TABLE = 'process_leases'
 // Who was taken for dead lists itself again; what it had under way is not its own any more, and every step of that asks.
 const RENEW = `INSERT INTO ${TIMED_LEASE_TABLE} (boot_id, expires_at) VALUES ($1, clock_timestamp() + interval '${LEASE_MS} milliseconds')
   ON CONFLICT (boot_id) DO UPDATE SET expires_at = clock_timestamp() + interval '${LEASE_MS} milliseconds'`
-
-interface Moment {
-  readonly monotonic: number
-  readonly wall: number
-}
-const moment = (): Moment => ({ monotonic: performance.now(), wall: Date.now() })
-/** The monotonic clock stands still while a machine is suspended, and the other may be set back: whichever went further. */
-const since = ({ monotonic, wall }: Moment) => Math.max(performance.now() - monotonic, Date.now() - wall)
 
 /** Takes a lease on a connection of its own and renews it until it is closed. @throws the driver's error when the first time fails */
 export async function holdTimedLease({
