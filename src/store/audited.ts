@@ -8,6 +8,7 @@ import { SIGN_IN_EVENTS } from './audited-sign-in.ts'
 import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
 import type { CommandName } from './commands/index.ts'
+import type { Account, ServiceKey } from './ports/accounts.ts'
 import type { Credential } from './ports/credentials.ts'
 import { INSTALLATION_CHAIN } from './ports/audit.ts'
 const list = (entries: readonly string[]) => [...entries]
@@ -26,15 +27,18 @@ const approvalDetail = (rule: ApprovalRule | null | undefined) =>
 
 const approvalOf = ({ settings: { approval } }: Pick<Credential, 'settings'>) => approvalDetail(approval)
 
+const accountCreated = ({ account, key }: { readonly account: Account; readonly key: ServiceKey }) => ({
+  chain: account.id,
+  at: account.createdAt,
+  event: 'account.created',
+  ...about('account', account.id),
+  detail: { key_id: key.id, admin: key.admin },
+})
+
 /** The event of each change. Ids and scopes, never a label or another text of a stranger; undefined where nothing changed. */
 const EVENTS = {
-  createAccount: (_, { account, key }) => ({
-    chain: account.id,
-    at: account.createdAt,
-    event: 'account.created',
-    ...about('account', account.id),
-    detail: { key_id: key.id, admin: key.admin },
-  }),
+  createAccount: (_, created) => accountCreated(created),
+  createFirstAccount: (isCreated, created) => (isCreated ? accountCreated(created) : undefined),
   addKey: (isAdded, { key }) =>
     isAdded
       ? {

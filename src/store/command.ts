@@ -41,6 +41,11 @@ export type Traits =
        */
       readonly overtakes?: 'credentials' | 'mandates'
       /**
+       * The table that nobody else may write to until it is done: it looks whether a row is there, and PostgreSQL has no lock for a row that
+       * is not.
+       */
+      readonly excludesWritersOf?: 'service_keys'
+      /**
        * It writes sealed secrets: an engine that owns its file overwrites there what is moved or freed meanwhile. `removed`: one
        * that was there is gone, from the log of writes too, before the answer.
        */

@@ -92,6 +92,35 @@ describe.each(ENGINES)('accounts in %s', (engine) => {
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
   })
 
+  it('creates the first account once, however many processes start at once, and never beside a key', async () => {
+    const empty = await createPlace(engine, 'first_account')
+    try {
+      // A data directory has one process; a database of PostgreSQL has many.
+      const opened = await Promise.all(times(engine === 'postgres' ? 4 : 1, () => empty.open()))
+      const create = (one: Store) => {
+        const id = newId('acct', NOW)
+        const account = { id, name: 'operator', createdAt: NOW }
+        const grant = { transactionId: newId('txn', NOW), amount: 1, reference: 'free credits' }
+        return one.createFirstAccount({ account, key: keyOf(id), keyHash: randomBytes(32), grant })
+      }
+      const made = await Promise.all(times(12, (i) => create(opened[i % opened.length]!)))
+      expect(made.filter(Boolean)).toHaveLength(1)
+      const [key, ...others] = (await opened[0]!.listKeys(undefined, { limit: 100 })).items
+      expect(others).toEqual([])
+      await opened[0]!.revokeKey({ id: key!.id, accountId: undefined, now: NOW })
+      expect(await create(opened[0]!)).toBe(false)
+      expect(await sumOfLedger(empty)).toBe(0)
+      const events = await empty.query(`SELECT body FROM audit_events ORDER BY seq`)
+      expect(
+        events
+          .map(({ body }) => JSON.parse(String(body)).event)
+          .filter((event) => event === 'account.created'),
+      ).toHaveLength(1)
+    } finally {
+      await empty.remove()
+    }
+  })
+
   it('creates an account without free credits and without an empty ledger entry', async () => {
     const id = await addAccount(store, 0)
     expect(await store.balance(id)).toBe(0)

@@ -31,18 +31,33 @@ export const findPersonBehind = command({ kind: 'lookup' })(function* (
   return (yield* first<{ personId: string | null }>(FIND_BEHIND, id))?.personId ?? undefined
 })
 
+interface NewAccount {
+  readonly account: Account
+  readonly key: ServiceKey
+  readonly keyHash: Buffer
+  readonly grant: { readonly transactionId: string; readonly amount: number; readonly reference: string }
+  readonly by?: string | undefined
+}
+
 /** Creates the account with its first key and its one-time free credits. Fails on a duplicate key hash. */
-export const createAccount = command({ kind: 'transaction', touches: 'access' })(function* (input: {
-  account: Account
-  key: ServiceKey
-  keyHash: Buffer
-  grant: { transactionId: string; amount: number; reference: string }
-  by?: string | undefined
-}): Command<void> {
+export const createAccount = command({ kind: 'transaction', touches: 'access' })(function* (
+  input: NewAccount,
+): Command<void> {
   const { account, key, keyHash, grant: free, by } = input
   yield* all(insertInto('accounts', ['id', 'name', 'createdAt']), account.id, account.name, account.createdAt)
   yield* insertKey(key, keyHash, by)
   if (free.amount > 0) yield* grant({ ...free, accountId: account.id, now: account.createdAt })
+})
+
+/** The same where there is no key yet, not even a revoked one. False when there is: one of many replicas that start at once creates it. */
+export const createFirstAccount = command({
+  kind: 'transaction',
+  touches: 'access',
+  excludesWritersOf: 'service_keys',
+})(function* (input: NewAccount): Command<boolean> {
+  if (yield* first('SELECT id FROM service_keys LIMIT 1')) return false
+  yield* createAccount(input)
+  return true
 })
 
 /** A further key of an existing account brings no credits. False when there is no such account. */

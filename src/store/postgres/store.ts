@@ -58,6 +58,12 @@ function accountOf(input: unknown): string | undefined {
   return typeof account === 'string' ? account : undefined
 }
 
+/** The table that a command locks before it begins. */
+function tableOf(traits: Traits): string | undefined {
+  if (!('touches' in traits)) return undefined
+  return traits.overtakes ?? traits.excludesWritersOf
+}
+
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
 export async function openPostgresStore(parts: {
   address: DatabaseAddress
@@ -154,12 +160,12 @@ export async function openPostgresStore(parts: {
       if (answer !== undefined) return answer
     }
     const start = audited(name, (shared[name] ?? commands[name]) as Start)
-    const overtakes = 'overtakes' in traits ? traits.overtakes : undefined
-    if (overtakes === undefined && isSingle(name) && !isAudited(name))
+    const table = tableOf(traits)
+    if (table === undefined && isSingle(name) && !isAudited(name))
       return runDirect(pool, () => start(...args))
     return runTransaction(pool, function* () {
       // The queue for a table is fair, unlike the one for a row that others share.
-      if (overtakes) yield { text: `LOCK TABLE ${overtakes} IN EXCLUSIVE MODE`, values: [] }
+      if (table) yield { text: `LOCK TABLE ${table} IN EXCLUSIVE MODE`, values: [] }
       return yield* start(...args)
     })
   }
