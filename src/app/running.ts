@@ -1,4 +1,5 @@
 // Note of a running gateway in its data directory: how a command on the same machine finds it, PORT=0 included.
+import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -18,9 +19,10 @@ export const runningFile = (dataDir: string) => join(dataDir, 'gateway.json')
 /** Writes the note by which other commands of this machine find the gateway. */
 export async function noteRunning(dataDir: string, running: Running): Promise<void> {
   const file = runningFile(dataDir)
-  // Renamed into place, so that a command never reads half a note.
-  await writeFile(`${file}.${running.pid}`, `${JSON.stringify(running)}\n`, { mode: 0o600 })
-  await rename(`${file}.${running.pid}`, file)
+  // Renamed into place, so that a command never reads half a note. In containers that share the directory every process may be number 1.
+  const aside = `${file}.${randomUUID()}.tmp`
+  await writeFile(aside, `${JSON.stringify(running)}\n`, { mode: 0o600 })
+  await rename(aside, file)
 }
 
 /** The note is removed by its own writer alone: a gateway that took over meanwhile keeps its note. */

@@ -27,6 +27,12 @@ describe('the note of a running gateway', () => {
     expect(await findRunning(folder)).toBeUndefined()
   })
 
+  it('is written by processes of one number at once, as in containers that share the directory', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => noteRunning(folder, { pid: process.pid, url })))
+    expect(await findRunning(folder)).toEqual({ pid: process.pid, url })
+    expect(readdirSync(folder)).toEqual(['gateway.json'])
+  })
+
   it('is left alone by a process that did not write it', async () => {
     await noteRunning(folder, { pid: process.pid, url })
     await forgetRunning(folder, process.pid + 1)
