@@ -17,8 +17,12 @@ import type { Platform } from './platform.ts'
 type Parts = Pick<Platform, 'config' | 'store' | 'now'>
 
 const NAME = /^backup-[0-9T-]+Z\.gz$/
-/** Of this release, of the ones before, and what was cut off. */
-const OURS = /^\.?backup-[0-9T-]+Z\.(?:gz|tar)/
+/** Of this release, and of the ones before. */
+const BACKUP = /^backup-[0-9T-]+Z\.(?:gz|tar)$/
+/** What is being written, or was cut off, by this release or one before. */
+const PART = /^(?:\.backup-[0-9T-]+Z\.gz\..+\.part|backup-[0-9T-]+Z\.tar\.(?:part|db))$/
+/** A part is written to all the time: one that was not for so long is of a process that ended. */
+const STALE_PART_MS = 60 * 60_000
 
 /** `backup-2026-11-29T12-00-00Z.gz` */
 export const backupName = (now: number): string =>
@@ -45,11 +49,10 @@ export function createBackup({ config, store, now }: Parts): Backup {
 
     async make(report, signal): Promise<BackupMade> {
       const at = now()
-      const name = backupName(at)
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      // One that was cut off, and older ones: the newest is kept, since each is as large as the data.
-      for (const old of await readdir(folder))
-        if (OURS.test(old)) await rm(join(folder, old), { force: true })
+      const before = (await readdir(folder)).filter((name) => BACKUP.test(name))
+      const name = freeName(at, before)
+      await removeStaleParts(folder)
       try {
         let total: number | null = null
         const { bytes, sha256, rows } = await backUpAside(
@@ -60,6 +63,8 @@ export function createBackup({ config, store, now }: Parts): Backup {
           },
           signal,
         )
+        // Each is as large as the data, so the newest alone is kept. One that a replica made meanwhile is not among these.
+        for (const older of before) await rm(join(folder, older), { force: true })
         if (total !== null) report(total, total)
         await note('backup.made', name, { bytes, sha256, rows }, currentActor())
         return { file: name, bytes, sha256, rows }
@@ -77,6 +82,21 @@ export function createBackup({ config, store, now }: Parts): Backup {
       await note('backup.downloaded', file, { bytes: size }, { kind: 'person', id: by, door: 'console' })
       return { size, content: createReadStream(path) }
     },
+  }
+}
+
+/** The second of the name is one that no backup has yet. */
+function freeName(at: number, taken: readonly string[]): string {
+  const name = backupName(at)
+  return taken.includes(name) ? freeName(at + 1000, taken) : name
+}
+
+/** Those of processes that live stay: replicas may share the folder. */
+async function removeStaleParts(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter((found) => PART.test(found))) {
+    const part = join(folder, name)
+    const written = await stat(part).catch(() => undefined)
+    if (written && Date.now() - written.mtimeMs > STALE_PART_MS) await rm(part, { force: true })
   }
 }
 

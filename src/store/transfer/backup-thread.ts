@@ -1,15 +1,18 @@
 // A backup beside the gateway that runs: in a thread and with a connection of its own, since every row passes through it.
 import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import type { StoreConfig } from '../index.ts'
 import type { BackupOrigin } from './backup-file.ts'
 import { TransferFault } from './ports.ts'
-import type { OnProgress, WrittenBackup } from './write-backup.ts'
+import { type OnProgress, partOf, type WrittenBackup } from './write-backup.ts'
 
 export interface BackupInput {
   readonly config: StoreConfig
   readonly origin: BackupOrigin
   readonly to: string
+  /** Its name until it is whole. */
+  readonly part: string
 }
 export type BackupAnswer =
   | { readonly rows: number; readonly about: { readonly rows: number; readonly bytes: number } }
@@ -18,20 +21,24 @@ export type BackupAnswer =
   | { readonly failed: string }
 
 /**
- * Writes the file.
- * @param signal stops it; a part of the file may be left, whose name begins with a dot
+ * Writes the file. What is stopped or fails leaves nothing.
  * @throws {TransferFault}
  */
 export async function backUpAside(
-  input: BackupInput,
+  input: Omit<BackupInput, 'part'>,
   onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<WrittenBackup> {
   signal.throwIfAborted()
   const { dataDir, databaseUrl, databaseDirectUrl } = input.config
+  const part = partOf(input.to)
   const worker = new Worker(workerUrl(), {
     name: 'backup',
-    workerData: { ...input, config: { dataDir, databaseUrl, databaseDirectUrl } } satisfies BackupInput,
+    workerData: {
+      ...input,
+      part,
+      config: { dataDir, databaseUrl, databaseDirectUrl },
+    } satisfies BackupInput,
     execArgv: ['--disable-warning=ExperimentalWarning'],
   })
   const stop = () => void worker.terminate()
@@ -50,6 +57,8 @@ export async function backUpAside(
   } finally {
     signal.removeEventListener('abort', stop)
     await worker.terminate()
+    // A thread that is stopped does not clean up after itself.
+    await rm(part, { force: true })
   }
 }
 

@@ -6,7 +6,7 @@ import { writeBackup } from './write-backup.ts'
 
 const TELL_EVERY_MS = 100
 
-const { config, origin, to } = workerData as BackupInput
+const { config, origin, to, part } = workerData as BackupInput
 let toldAt = 0
 const tell = (answer: BackupAnswer) => parentPort?.postMessage(answer, [])
 
@@ -23,6 +23,7 @@ try {
       },
     },
     to,
+    part,
   )
   tell({ written })
 } catch (thrown) {

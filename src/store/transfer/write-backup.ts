@@ -1,5 +1,5 @@
 // Writes a backup to a file that nobody else reads, under another name until all of it is on disk: what was cut off never looks whole.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -56,6 +56,9 @@ export async function streamBackup(
   }
 }
 
+/** The name of a file until all of it is on disk. In containers that share a folder every process may be number 1, so that chance tells them apart. */
+export const partOf = (file: string): string => join(dirname(file), `.${basename(file)}.${randomUUID()}.part`)
+
 /**
  * Writes the backup into a new file (0600).
  * @param options.beforeNaming all of it is on disk by then
@@ -64,9 +67,9 @@ export async function streamBackup(
 export async function writeBackup(
   options: WriteOptions & { readonly beforeNaming?: () => Promise<void> },
   file: string,
+  part = partOf(file),
 ): Promise<WrittenBackup> {
   const folder = dirname(file)
-  const part = join(folder, `.${basename(file)}.${process.pid}.part`)
   if (await stat(file).catch(() => undefined))
     throw new TransferFault(`${file} exists already: name a new file.`)
   const handle = await open(part, 'wx', 0o600).catch((thrown: unknown) => {
