@@ -28,7 +28,7 @@ export function addRestoreCommand(program: Command): void {
       'after',
       `
 Set the variables of the gateway first (GATEWAY_DATA_DIR, GATEWAY_MODE, and GATEWAY_DATABASE_URL for PostgreSQL) and put the key files into the data directory: they are
-looked at before anything is written. The file may come from either engine, and from an earlier release.
+looked at before anything is written. Other files may be there, but no data of a gateway. The file may come from either engine, and from an earlier release.
 Everything is read back and compared; balances are added up; receipts are verified. Then all of it counts, or nothing: after a crash run it again.
 What works once (permits, sessions, invitations, recovery codes, tokens of assistants) does not work after a restore, because it may have been used since the backup.
 Keys and capabilities that were revoked since work again: revoke them before others reach the gateway, or name --revoke-tokens. What happened since is

@@ -5,14 +5,16 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { loadConfig } from '../../src/app/config.ts'
+import type { DocumentName } from '../../src/store/documents/names.ts'
 import { openDocumentStore } from '../../src/store/index.ts'
 import type { DocumentKind, DocumentStore } from '../../src/store/ports.ts'
 import { createPlace, ENGINES, log, type Place, times } from '../support/store.ts'
 
 const Feeds = z.strictObject({ feeds: z.array(z.url()) })
 type Feeds = z.infer<typeof Feeds>
+/** Of a name that no document of the gateway has. */
 const kind = (name: string): DocumentKind<Feeds> => ({
-  name,
+  name: name as DocumentName,
   parse: (value) => Feeds.parse(value),
   initial: { feeds: [] },
 })

@@ -186,6 +186,23 @@ describe('a file', () => {
     expect(await readdir(place.config.dataDir)).toEqual(['lock.db'])
   })
 
+  it('of an earlier release may name a file of somebody else, and is not written over one', async () => {
+    const text = gunzipSync(await readFile(file)).toString('latin1')
+    const old = await damage(() =>
+      gzipSync(Buffer.from(text.replace('\tmarket\n', '\tcloud-account\n'), 'latin1')),
+    )
+    const place = await newPlace('sqlite')
+    const theirs = join(place.config.dataDir, 'cloud-account.json')
+    await writeFile(theirs, 'theirs')
+    const sink = await openSink(place.config, TABLE_VERSION, NOW)
+    try {
+      await expect(carryFile(old, sink, ignore)).rejects.toThrow(/no document of a gateway.*Move yours/s)
+    } finally {
+      await sink.close()
+    }
+    expect(await readFile(theirs, 'utf8')).toBe('theirs')
+  })
+
   it('is never written over another one, and not half', async () => {
     const config = { dataDir: full, databaseUrl: undefined }
     await expect(writeBackup({ config, origin: ORIGIN }, file)).rejects.toThrow(/exists already/)
@@ -199,6 +216,54 @@ describe('a file', () => {
     await expect(writeBackup({ config, origin: ORIGIN }, join(folder, 'no', 'x.gz'))).rejects.toThrow(
       /does not exist/,
     )
+  })
+})
+
+describe('a data directory with files of somebody else', () => {
+  it('gives its documents alone', async () => {
+    const place = await newPlace('sqlite')
+    const { dataDir } = place.config
+    await (await place.open()).close()
+    for (const name of ['market', 'cloud-account', 'gateway', 'providers'])
+      await writeFile(join(dataDir, `${name}.json`), '{"private_key": "of an operator"}')
+    const source = await openSource(place.config)
+    try {
+      const lines = await Array.fromAsync(source.rowsOf('documents'))
+      expect(lines.map((line) => line.toString('utf8').split('\t').at(-1))).toEqual(['market\n'])
+    } finally {
+      await source.close()
+    }
+  })
+
+  it('takes a backup, and they stay as they are', async () => {
+    const place = await newPlace('sqlite')
+    const { dataDir } = place.config
+    const theirs = join(dataDir, 'cloud-account.json')
+    await writeFile(theirs, 'theirs')
+    for (const keep of [false, true]) {
+      const sink = await openSink(place.config, TABLE_VERSION, NOW)
+      await carryFile(file, sink, ignore)
+      if (keep) await sink.commit()
+      await sink.close()
+      expect(await readFile(theirs, 'utf8')).toBe('theirs')
+      expect((await readdir(dataDir)).includes('market.json')).toBe(keep)
+    }
+    // Of what is there now the words name what a gateway wrote.
+    await expect(openSink(place.config, TABLE_VERSION, NOW)).rejects.toThrow(
+      /is not empty: gateway\.db, market\.json\./,
+    )
+  })
+})
+
+describe('a restore', () => {
+  it('makes anew what one that was cut off left, and leaves nothing of that where it ends in words', async () => {
+    const place = await newPlace('sqlite')
+    const { dataDir } = place.config
+    for (const name of ['gateway.db.restoring', 'installation.json']) await writeFile(join(dataDir, name), '')
+    const sink = await openSink(place.config, TABLE_VERSION, NOW)
+    await carryFile(file, sink, ignore)
+    await sink.close()
+    expect(await readdir(dataDir)).toEqual(['lock.db'])
   })
 })
 

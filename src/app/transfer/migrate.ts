@@ -6,6 +6,7 @@ import type { Config } from '../../core/config.ts'
 import { type Fault, noFault } from '../../lib/fault-points.ts'
 import { isObject } from '../../lib/json.ts'
 import { toTimestamp } from '../../lib/timestamp.ts'
+import type { DocumentName } from '../../store/documents/names.ts'
 import type { DatabaseAddress } from '../../store/postgres/pool.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
 import { type Moved, movedFile, readMoved } from '../../store/sqlite/moved.ts'
@@ -29,7 +30,7 @@ export interface MigrationReport {
 }
 
 /** By this document a database says from which move its data came. */
-const ORIGIN = 'moved-from'
+const ORIGIN: DocumentName = 'moved-from'
 
 /**
  * Carries everything, compares it, and marks the directory. A run that is cut off is begun anew by the next one.

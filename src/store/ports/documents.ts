@@ -1,3 +1,5 @@
+import type { DocumentName } from '../documents/names.ts'
+
 /** Operator-edited documents: lowdb JSON files in the data directory, or a table when PostgreSQL is set. */
 export interface DocumentStore {
   /** The validated document; the last good copy if a hand edit broke it (and `problem` says so). */
@@ -18,7 +20,7 @@ export interface DocumentStore {
 }
 
 export interface DocumentKind<T> {
-  readonly name: string
+  readonly name: DocumentName
   readonly parse: (value: unknown) => T
   readonly initial: T
 }

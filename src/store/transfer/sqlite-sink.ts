@@ -10,7 +10,13 @@ import { migrate } from '../migrations.ts'
 import { toSqlite } from '../sqlite/database.ts'
 import { lockDirectory } from '../sqlite/lock.ts'
 import { FULL as SQLITE_FULL, IO as SQLITE_IO, primaryCode, UNFINISHED_FILE } from '../sqlite/open-failure.ts'
-import { DOCUMENT_COLUMNS, documentLine, isDocumentName, listDocumentFiles } from './file-documents.ts'
+import {
+  DOCUMENT_COLUMNS,
+  documentLine,
+  isFileName,
+  isKnownDocument,
+  listDocumentFiles,
+} from './file-documents.ts'
 import { type RowSink, TransferFault } from './ports.ts'
 import { decodeRow, linesOf } from './row-text.ts'
 import { bytesOf, readSqliteRows, type SqliteRows } from './sqlite-rows.ts'
@@ -26,7 +32,7 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
   let rows: SqliteRows
   try {
     await refuseData(dataDir)
-    await rm(file, { force: true })
+    await removeUnfinished(dataDir)
     await (await open(file, 'wx', 0o600)).close()
     db = new DatabaseSync(file, { enableForeignKeyConstraints: false })
     // Nothing of it counts until it is renamed, and what was cut off is begun anew: no journal on disk, and one wait for the disk at the end.
@@ -39,6 +45,7 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
     throw thrown
   }
   const documents = new Map<string, string>()
+  const written: string[] = []
   let isCommitted = false
   let isOpen = true
 
@@ -78,8 +85,13 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
         for await (const piece of pieces)
           for (const line of linesOf(piece)) {
             const [json, name] = decodeRow(line.toString('utf8'), ['text', 'text'])
-            if (typeof name !== 'string' || typeof json !== 'string' || !isDocumentName(name))
+            if (typeof name !== 'string' || typeof json !== 'string' || !isFileName(name))
               throw new TransferFault('The backup names a document that cannot be a file. Is it one of ours?')
+            if (!isKnownDocument(name) && existsSync(join(dataDir, `${name}.json`)))
+              throw new TransferFault(
+                `The backup holds ${name}.json, which is no document of a gateway, and ${dataDir} has a file of that name. Move yours elsewhere, and run this ` +
+                  'again; nothing was kept.',
+              )
             documents.set(name, json)
           }
         return
@@ -119,7 +131,10 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
       db.close()
       isOpen = false
       await sync(file)
-      for (const [name, json] of documents) await writeWhole(dataDir, `${name}.json`, json)
+      for (const [name, json] of documents) {
+        written.push(name)
+        await writeWhole(dataDir, `${name}.json`, json)
+      }
       await rename(file, join(dataDir, 'gateway.db'))
       await sync(dataDir)
       isCommitted = true
@@ -128,7 +143,7 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
       if (isOpen) db.close()
       isOpen = false
       if (!isCommitted) {
-        for (const name of documents.keys()) await rm(join(dataDir, `${name}.json`), { force: true })
+        for (const name of written) await rm(join(dataDir, `${name}.json`), { force: true })
         await rm(file, { force: true })
       }
       lock.release()
@@ -136,17 +151,25 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
   }
 }
 
-/** Key files, locks and earlier backups may be there; nothing that a gateway has written may. */
+/** What a restore that was cut off left is made anew. */
+async function removeUnfinished(dataDir: string): Promise<void> {
+  const file = join(dataDir, UNFINISHED_FILE)
+  if (!existsSync(file)) return
+  for (const name of await listDocumentFiles(dataDir)) await rm(join(dataDir, `${name}.json`))
+  // The last to go: it says that the rest is not whole.
+  await rm(file)
+}
+
+/** Key files, locks, earlier backups and files of others may be there; nothing that a gateway has written may. */
 async function refuseData(dataDir: string): Promise<void> {
   const names = await readdir(dataDir)
   const databases = names.filter((name) => /^gateway\.db(?:-wal|-shm|-journal)?$/.test(name))
-  // Documents of a restore that was cut off are written anew.
   const documents = existsSync(join(dataDir, UNFINISHED_FILE)) ? [] : await listDocumentFiles(dataDir)
   const found = [...databases, ...documents.map((name) => `${name}.json`)]
   if (found.length > 0)
     throw new TransferFault(
       `${dataDir} is not empty: ${found.slice(0, 3).join(', ')}${found.length > 3 ? ' …' : ''}. A restore goes into a directory that holds the key ` +
-        'files and nothing else. Set GATEWAY_DATA_DIR to a new one and copy the key files there; nothing was changed.',
+        'files and no data of a gateway. Set GATEWAY_DATA_DIR to a new one and copy the key files there; nothing was changed.',
     )
 }
 
