@@ -256,6 +256,16 @@ describe('a data directory with files of somebody else', () => {
 })
 
 describe('a restore', () => {
+  it('is refused where the data of the directory was moved away, before anything is written', async () => {
+    const place = await newPlace('sqlite')
+    const { dataDir } = place.config
+    await writeFile(join(dataDir, 'moved.json'), '{}')
+    await expect(openSink(place.config, TABLE_VERSION, NOW)).rejects.toThrow(
+      /moved\.json says .* was moved to PostgreSQL.*GATEWAY_DATA_DIR.*remove moved\.json/s,
+    )
+    expect((await readdir(dataDir)).toSorted()).toEqual(['lock.db', 'moved.json'])
+  })
+
   it('makes anew what one that was cut off left, and leaves nothing of that where it ends in words', async () => {
     const place = await newPlace('sqlite')
     const { dataDir } = place.config

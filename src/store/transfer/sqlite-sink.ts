@@ -9,6 +9,7 @@ import { sqliteDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import { toSqlite } from '../sqlite/database.ts'
 import { lockDirectory } from '../sqlite/lock.ts'
+import { movedFile } from '../sqlite/moved.ts'
 import { FULL as SQLITE_FULL, IO as SQLITE_IO, primaryCode, UNFINISHED_FILE } from '../sqlite/open-failure.ts'
 import {
   DOCUMENT_COLUMNS,
@@ -32,6 +33,7 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
   let rows: SqliteRows
   try {
     await refuseData(dataDir)
+    refuseMoved(dataDir)
     await removeUnfinished(dataDir)
     await (await open(file, 'wx', 0o600)).close()
     db = new DatabaseSync(file, { enableForeignKeyConstraints: false })
@@ -149,6 +151,16 @@ export async function openSqliteSink(dataDir: string, schemaVersion: number, now
       lock.release()
     },
   }
+}
+
+/** A gateway would not start on what is restored here, and would name other data than this. */
+function refuseMoved(dataDir: string): void {
+  const file = movedFile(dataDir)
+  if (existsSync(file))
+    throw new TransferFault(
+      `${file} says that the data of this directory was moved to PostgreSQL, or may have been: no gateway starts beside it. Set GATEWAY_DATA_DIR to a new directory ` +
+        'and copy the key files there; or, if this backup is to take the place of that data, remove moved.json and run this again. Nothing was changed.',
+    )
 }
 
 /** What a restore that was cut off left is made anew. */
