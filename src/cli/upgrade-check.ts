@@ -25,6 +25,7 @@ lines say what; 78: the configuration.`,
       const found = await find()
       const plan = planUpgrade(found.engine, found.reached, API_VERSION, found.lockFault)
       const byHand = [
+        ...(found.undecided === undefined ? [] : [found.undecided]),
         ...(found.obstacle === undefined || (plan.migrations.length === 0 && found.reached > 0)
           ? []
           : [found.obstacle]),

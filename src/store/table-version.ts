@@ -3,7 +3,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { ConfigError } from '../core/errors.ts'
 import type { StoreConfig } from './index.ts'
+import { IS_UNFINISHED, UNFINISHED } from './postgres/unfinished.ts'
+import { refuseMoved } from './sqlite/moved.ts'
+import { refuseUnfinished } from './sqlite/open-failure.ts'
 
 export interface FoundTables {
   readonly engine: 'sqlite' | 'postgres'
@@ -11,6 +15,8 @@ export interface FoundTables {
   readonly place: string
   /** 0: there are none. */
   readonly reached: number
+  /** Why no gateway starts here, whatever its release, and what to do. */
+  readonly undecided: string | undefined
   /** What stands in the way of a migration, in a sentence. */
   readonly obstacle: string | undefined
   /** Why releases that know no other locks than advisory ones do not see who is alive, as the end of a sentence; undefined: they do, or serve it no more. */
@@ -29,14 +35,27 @@ export const readTableVersion = (config: StoreConfig): Promise<FoundTables> =>
 
 async function readSqlite(dataDir: string): Promise<FoundTables> {
   const place = join(dataDir, 'gateway.db')
-  if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, ...UNOBSTRUCTED }
+  const undecided = findUndecided(dataDir)
+  if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, undecided, ...UNOBSTRUCTED }
   const { DatabaseSync } = await import('node:sqlite')
   const db = new DatabaseSync(addressOf(place), { readOnly: true, timeout: TIMEOUT_MS })
   try {
     const row = db.prepare('SELECT max(version) AS version FROM migrations').get()
-    return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), ...UNOBSTRUCTED }
+    return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), undecided, ...UNOBSTRUCTED }
   } finally {
     db.close()
+  }
+}
+
+/** A restore that did not end, or data that is elsewhere. */
+export function findUndecided(dataDir: string): string | undefined {
+  try {
+    refuseUnfinished(dataDir)
+    refuseMoved(dataDir)
+    return undefined
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown
+    return thrown.problems.join('; ')
   }
 }
 
@@ -67,15 +86,17 @@ async function readPostgres(url: string): Promise<FoundTables> {
       number: string
       name: string
       migrated: boolean
+      unfinished: boolean
       owner: string | null
       role: string
     }>(
       `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name,
-              to_regclass('migrations') IS NOT NULL AS migrated, current_user AS role,
+              to_regclass('migrations') IS NOT NULL AS migrated, ${IS_UNFINISHED} AS unfinished, current_user AS role,
               (SELECT pg_get_userbyid(relowner) FROM pg_class
                 WHERE oid = to_regclass('migrations') AND NOT pg_has_role(relowner, 'USAGE')) AS owner`,
     )
-    const [{ number = '0', name = '', migrated = false, owner = null, role = '' } = {}] = rows
+    const [{ number = '0', name = '', migrated = false, unfinished = false, owner = null, role = '' } = {}] =
+      rows
     const version = migrated
       ? (await client.query<{ version: number | null }>('SELECT max(version) AS version FROM migrations'))
           .rows[0]
@@ -92,6 +113,7 @@ async function readPostgres(url: string): Promise<FoundTables> {
       engine: 'postgres',
       place: `PostgreSQL ${name}`,
       reached: Number(version?.version ?? 0),
+      undecided: unfinished ? UNFINISHED : undefined,
       obstacle,
       lockFault: locks?.usesRows === false ? locks.fault : undefined,
     }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { migrationNames, TABLE_VERSION } from '../../src/store/migrations.ts'
 import { planUpgrade, SIDE_BY_SIDE_FROM } from '../../src/store/releases.ts'
 import { readTableVersion } from '../../src/store/table-version.ts'
-import { createPlace, ENGINES } from '../support/store.ts'
+import { openSink } from '../../src/store/transfer/carry.ts'
+import { createPlace, ENGINES, NOW } from '../support/store.ts'
 
 describe.each(ENGINES)('tables in %s', (engine) => {
   it('are found with their version, and where there are none', async () => {
@@ -32,6 +33,25 @@ describe.each(ENGINES)('tables in %s', (engine) => {
       const files = await readdir(place.config.dataDir)
       expect(await readTableVersion(place.config)).toMatchObject({ reached: TABLE_VERSION })
       expect(await readdir(place.config.dataDir)).toEqual(files)
+    } finally {
+      await place.remove()
+    }
+  })
+
+  it('are not begun where a restore did not end, and how to decide that is said', async () => {
+    const place = await createPlace(engine, 'table_version_unfinished')
+    try {
+      // A restore that is under way is one that has not ended.
+      const sink = await openSink(place.config, TABLE_VERSION, NOW)
+      try {
+        expect(await readTableVersion(place.config)).toMatchObject({
+          reached: 0,
+          undecided: expect.stringMatching(/was begun and did not end.*remove/s) as string,
+        })
+      } finally {
+        await sink.close()
+      }
+      expect(await readTableVersion(place.config)).toMatchObject({ reached: 0, undecided: undefined })
     } finally {
       await place.remove()
     }

@@ -61,6 +61,30 @@ it('ends with 1 and says why for data of a newer release, and for what is no dat
   expect(broken.stderr).toMatch(/gateway\.db cannot be read as a database/)
 })
 
+const MOVED = { state: 'moved', move_id: 'm', to: 'db.example:5432/gateway', at: '2026-06-01T00:00:00.000Z' }
+it.each([
+  ['was moved away', 'moved.json', JSON.stringify(MOVED), /was moved to PostgreSQL .*migrate --back/],
+  [
+    'is on its way elsewhere',
+    'moved.json',
+    JSON.stringify({ ...MOVED, state: 'begun' }),
+    /did not end\. Run/,
+  ],
+  ['may be elsewhere', 'moved.json', '{', /cannot be read\. See where the data is/],
+  ['was not restored to its end', 'gateway.db.restoring', '', /restore` again: it begins anew/],
+])('ends with 1 where data %s, and says what to decide', async (_, name, content, words) => {
+  leaveTables(TABLE_VERSION)
+  writeFileSync(join(folder, name), content)
+  const { code, stdout } = await check()
+  expect(code).toBe(1)
+  expect(stdout.split('\n').find((line) => line.startsWith('by hand'))).toMatch(words)
+  const json = await check('--json')
+  expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
+    1,
+    { ok: false, by_hand: [expect.any(String)] },
+  ])
+})
+
 it('ends with 1 where a database server does not answer, without its password', async () => {
   const { code, stdout, stderr } = await runCli(['upgrade-check'], {
     GATEWAY_DATA_DIR: folder,

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, utimesSync, writeFileS
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/app/doctor/finding.ts'
 import { bareEnv, runCli, startGatewayProcess } from '../support/cli.ts'
@@ -12,6 +13,7 @@ import { startFacilitator } from '../support/facilitator-server.ts'
 import { exactKind } from '../support/payment-fakes.ts'
 import { databaseFor } from '../support/postgres.ts'
 import { examine } from '../../src/app/doctor/examine.ts'
+import { UNFINISHED_TABLE } from '../../src/store/postgres/unfinished.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 let dns: TestDnsServer
@@ -259,6 +261,14 @@ describe('doctor', () => {
     const after = await look({ GATEWAY_DATABASE_URL: url })
     expect(found(after, 'database')).toMatchObject([{ level: 'ok' }])
     expect(found(after, 'clock skew')).toMatchObject([{ level: 'ok' }])
+
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(`CREATE TABLE ${UNFINISHED_TABLE} (begun_at TIMESTAMPTZ NOT NULL DEFAULT now())`)
+    await client.end()
+    expect(found(await look({ GATEWAY_DATABASE_URL: url }), 'database')).toMatchObject([
+      { level: 'fail', says: expect.stringContaining(`DROP TABLE ${UNFINISHED_TABLE}`) },
+    ])
 
     const wrong = await look({ GATEWAY_DATABASE_URL: 'postgres://somebody:opensesame@127.0.0.1:9/none' })
     expect(found(wrong, 'database')).toMatchObject([{ level: 'fail' }])

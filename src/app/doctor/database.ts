@@ -6,10 +6,10 @@ import type { Config } from '../../core/config.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { isServiceKid } from '../../egress/authority/spec.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
+import { IS_UNFINISHED, UNFINISHED } from '../../store/postgres/unfinished.ts'
 import { runAside } from '../../store/sqlite/aside.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
-import { refuseMoved } from '../../store/sqlite/moved.ts'
-import { refuseUnfinished } from '../../store/sqlite/open-failure.ts'
+import { findUndecided } from '../../store/table-version.ts'
 import type { Running } from '../running.ts'
 import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
@@ -26,15 +26,12 @@ export const checkDatabase: Check = (examined) =>
     ? checkSqlite(examined)
     : checkPostgres(examined.config.databaseUrl, examined.config)
 
+const DECIDE = 'The gateway does not start until this is decided.'
+
 const checkSqlite: Check = async ({ config: { dataDir, authorityKeyFile }, running }) => {
   const file = join(dataDir, 'gateway.db')
-  try {
-    refuseUnfinished(dataDir)
-    refuseMoved(dataDir)
-  } catch (thrown) {
-    if (!(thrown instanceof ConfigError)) throw thrown
-    return [fail('database', thrown.problems.join('; '), 'The gateway does not start until this is decided.')]
-  }
+  const undecided = findUndecided(dataDir)
+  if (undecided !== undefined) return [fail('database', undecided, DECIDE)]
   if (!existsSync(file))
     return [warn('database', `${file} does not exist yet`, 'It is made at the first start.')]
   return [...(await readDatabase(file, authorityKeyFile)), checkOwner(dataDir, running)]
@@ -143,10 +140,16 @@ async function checkPostgres(
     const asked = Date.now()
     const { rows } = await client.query(
       `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp()) * 1000 AS now,
-              to_regclass('migrations') IS NOT NULL AS migrated`,
+              to_regclass('migrations') IS NOT NULL AS migrated, ${IS_UNFINISHED} AS unfinished`,
     )
     const answered = Date.now()
-    const { version, now, migrated } = rows[0] as { version: string; now: string; migrated: boolean }
+    const { version, now, migrated, unfinished } = rows[0] as {
+      version: string
+      now: string
+      migrated: boolean
+      unfinished: boolean
+    }
+    if (unfinished) return [fail('database', UNFINISHED, DECIDE)]
     const reached = migrated
       ? Number((await client.query('SELECT max(version) AS version FROM migrations')).rows[0].version ?? 0)
       : 0
