@@ -28,6 +28,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
     made: Omit<NewCapability, 'id' | 'uses' | 'createdAt' | 'revokedAt'>,
     wishes: readonly BudgetWish[] | undefined,
     createdAt: number,
+    parentScope?: RuledScope,
   ) {
     const budgets = toLimits(wishes)
     const token = newToken('cap')
@@ -38,7 +39,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
       createdAt,
       revokedAt: null,
     }
-    await store.insertCapability({ capability, tokenHash: hashToken(token), budgets })
+    await store.insertCapability({ capability, tokenHash: hashToken(token), budgets, parentScope })
     return toIssuedCapability(
       capability,
       budgets.map((limit) => startedBudget(capability.id, limit, createdAt)),
@@ -98,6 +99,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
         },
         budgets,
         createdAt,
+        outer.scope,
       )
     },
 

@@ -106,7 +106,9 @@ export async function goThrough(
       expiresAt: NOW + s.parentLifetimeMs,
     })
   const parentId = s.depth === 1 ? null : capability.id
-  const last = { ...over, parentId, expiresAt: NOW + s.lifetimeMs }
+  // None ends after the one that it is cut from.
+  const lifetimeMs = parentId === null ? s.lifetimeMs : Math.min(s.lifetimeMs, s.parentLifetimeMs)
+  const last = { ...over, parentId, expiresAt: NOW + lifetimeMs }
   capability = await addCapability(both, credential, last, s.budgets.last)
   if (s.isCapabilityRevoked) await both.revokeCapability({ id: root.id, accountId, now: NOW })
   if (s.isCredentialRotated) {

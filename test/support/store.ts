@@ -196,7 +196,7 @@ export async function addCapability(
     revokedAt: null,
     ...over,
   }
-  await store.insertCapability({ capability, tokenHash, budgets })
+  await store.insertCapability({ capability, tokenHash, budgets, parentScope: SCOPE })
   return { ...capability, tokenHash }
 }
 

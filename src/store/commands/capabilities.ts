@@ -1,9 +1,11 @@
 // Capabilities and their lineages: each is cut from a credential, or narrowed from another capability of it.
-// Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, account.
+// Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, membership, account.
+import { isDeepStrictEqual } from 'node:util'
 import type { RuledScope } from '../../../schemas/egress-rule.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import { setBudgets } from './budgets.ts'
+import { lockStanding } from './connection-locks.ts'
 import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { BudgetLimit } from '../ports/budgets.ts'
@@ -50,12 +52,16 @@ type Ancestor = {
   id: string
   credentialId: string | null
   rootId: string
+  scope: string
+  expiresAt: number
   revokedAt: number | null
   budgeted: number
+  showsBalance: number
 }
 // Locked for update: of two that narrow at once the second counts the first one's.
 // The root of a connection is for no credential itself.
-const LOCK_LINEAGE = `SELECT id, credential_id AS "credentialId", root_id AS "rootId", revoked_at AS "revokedAt", budgeted FROM capabilities
+const LOCK_LINEAGE = `SELECT id, credential_id AS "credentialId", root_id AS "rootId", scope, expires_at AS "expiresAt",
+    revoked_at AS "revokedAt", budgeted, shows_balance AS "showsBalance" FROM capabilities
   WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
     AND account_id = $2 AND (credential_id = $3 OR credential_id IS NULL)
   ORDER BY id FOR UPDATE`
@@ -63,8 +69,18 @@ const COUNT_CHILDREN = `SELECT count(*) AS count FROM capability_lineage l JOIN 
   WHERE l.ancestor_id = $1 AND c.parent_id = $1 AND c.revoked_at IS NULL AND c.expires_at > $2`
 const COUNT_LINEAGE = 'SELECT count(*) AS count FROM capability_lineage WHERE ancestor_id = $1'
 
+/** Whether it still lies within its parent: the terms of a connection may have been changed since it was judged. */
+const isWithin = (c: NewCapability, parent: Ancestor, judgedBy: RuledScope | undefined): boolean =>
+  isDeepStrictEqual(JSON.parse(parent.scope), judgedBy) &&
+  c.expiresAt <= parent.expiresAt &&
+  (!c.showsBalance || parent.showsBalance === 1)
+
 /** @throws {GatewayError} as `insertCapability`, of a parent that cannot be narrowed further */
-function* lockParent(c: NewCapability, parentId: string): Command<Ancestor> {
+function* lockParent(
+  c: NewCapability,
+  parentId: string,
+  judgedBy: RuledScope | undefined,
+): Command<Ancestor> {
   const lineage = yield* all<Ancestor>(LOCK_LINEAGE, parentId, c.accountId, c.credentialId)
   const parent = lineage.find(({ id, credentialId }) => id === parentId && credentialId === c.credentialId)
   if (!parent)
@@ -78,6 +94,18 @@ function* lockParent(c: NewCapability, parentId: string): Command<Ancestor> {
     throw new GatewayError(
       'state_conflict',
       'The capability this one is cut from is revoked: ask for a new one.',
+    )
+  const isConnected = lineage.some(({ credentialId }) => credentialId === null)
+  if (isConnected && !(yield* lockStanding(parent.rootId)))
+    throw new GatewayError(
+      'state_conflict',
+      'The person who connected this assistant may not do so any more: ask an owner of the account to connect it.',
+    )
+  if (!isWithin(c, parent, judgedBy))
+    throw new GatewayError(
+      'state_conflict',
+      'The capability this one is cut from was changed meanwhile, and nothing was issued. Try again.',
+      { reason: 'parent_changed' },
     )
   const children = yield* first<{ count: number }>(COUNT_CHILDREN, parentId, c.createdAt)
   if ((children?.count ?? 0) >= MAX_CHILDREN)
@@ -96,15 +124,17 @@ function* lockParent(c: NewCapability, parentId: string): Command<Ancestor> {
 
 /**
  * Stores it with its budgets, on its lineage: the root that limits count on, and whether any budget is to be asked.
- * @throws {GatewayError} credential_not_found, capability_not_found (the parent), or state_conflict when one of them is revoked or the
- * lineage is as long or as large as it may be
+ * @throws {GatewayError} credential_not_found, capability_not_found (the parent), or state_conflict when one of them is revoked, the parent
+ * is not as it was judged any more, or the lineage is as long or as large as it may be
  */
 export const insertCapability = command({ kind: 'transaction', touches: 'access' })(function* (input: {
   capability: NewCapability
   tokenHash: Buffer
   budgets?: readonly BudgetLimit[] | undefined
+  /** Of the parent, where there is one: the scope that this one's was found to lie within. */
+  parentScope?: RuledScope | undefined
 }): Command<void> {
-  const { capability: c, tokenHash, budgets = [] } = input
+  const { capability: c, tokenHash, budgets = [], parentScope } = input
   // Locked until commit, so that a revocation running now either sees the new row or is seen here.
   const credential = yield* first<{ revokedAt: number | null }>(
     `SELECT revoked_at AS "revokedAt" FROM credentials WHERE id = $1 AND account_id = $2 FOR SHARE`,
@@ -121,7 +151,7 @@ export const insertCapability = command({ kind: 'transaction', touches: 'access'
       'state_conflict',
       'The credential is revoked: issue the capability on another one.',
     )
-  const parent = c.parentId === null ? undefined : yield* lockParent(c, c.parentId)
+  const parent = c.parentId === null ? undefined : yield* lockParent(c, c.parentId, parentScope)
   yield* all(
     insertInto('capabilities', [...capabilityFields, ...flags, 'tokenHash']),
     c.id,

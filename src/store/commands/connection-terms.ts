@@ -9,6 +9,7 @@ import type { HeldCapability } from '../ports/credentials.ts'
 import type { Connection, ConnectionPartRow, ConnectionTerms } from '../ports/identity.ts'
 import { setBudgets } from './budgets.ts'
 import { capabilityFields, flags } from './capabilities.ts'
+import { isOf, lockConnections, type WhichConnections } from './connection-locks.ts'
 
 const INSERT_CONNECTION = insertInto('connections', [
   'id',
@@ -159,6 +160,7 @@ export const changeConnection = command({ kind: 'transaction', touches: 'access'
   const { connection, terms, now } = input
   const { id, accountId, capabilityId: rootId } = connection
   yield* lockCredentials(accountId, terms.parts)
+  yield* lockConnections({ accountId, of: 'connection', id })
   const held = yield* all<Below>(
     `SELECT id, credential_id AS "credentialId", parent_id AS "parentId", revoked_at AS "revokedAt" FROM capabilities
      WHERE account_id = $2 AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $1) ORDER BY id FOR UPDATE`,
@@ -210,15 +212,6 @@ export const changeConnection = command({ kind: 'transaction', touches: 'access'
   return true
 })
 
-const COLUMNS = { connection: 'id', client: 'client_id', person: 'person_id' } as const
-
-/** Which connections of an account: one, all of a client, or all of a person. */
-export interface WhichConnections {
-  readonly accountId: string
-  readonly of: keyof typeof COLUMNS
-  readonly id: string
-}
-
 /**
  * Ends them with every capability of theirs, which their tokens lead to. Idempotent.
  * @returns ids of those that ended now
@@ -228,23 +221,22 @@ export const revokeConnections = command({ kind: 'transaction', touches: 'access
   now: Millis
 }): Command<readonly string[]> {
   const { which, now } = input
-  const column = COLUMNS[which.of]
+  yield* lockConnections(which)
   yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
+    `UPDATE capabilities SET revoked_at = $3 WHERE id IN (
        SELECT id FROM capabilities WHERE revoked_at IS NULL AND id IN (
          SELECT capability_id FROM capability_lineage WHERE ancestor_id IN (
-           SELECT capability_id FROM connections WHERE account_id = $2 AND ${column} = $3 AND revoked_at IS NULL))
+           SELECT capability_id FROM connections WHERE ${isOf(which)} AND revoked_at IS NULL))
        ORDER BY id FOR UPDATE)`,
-    now,
     which.accountId,
     which.id,
+    now,
   )
   const ended = yield* all<{ id: string }>(
-    `UPDATE connections SET revoked_at = $1
-     WHERE account_id = $2 AND ${column} = $3 AND revoked_at IS NULL RETURNING id`,
-    now,
+    `UPDATE connections SET revoked_at = $3 WHERE ${isOf(which)} AND revoked_at IS NULL RETURNING id`,
     which.accountId,
     which.id,
+    now,
   )
   return ended.map(({ id }) => id)
 })

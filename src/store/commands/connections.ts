@@ -6,6 +6,7 @@ import type { Millis, Page, PageRequest } from '../model.ts'
 import type { Connection, FoundAccess, HeldConnection } from '../ports/identity.ts'
 import type { CredentialCapability, HeldCapability } from '../ports/credentials.ts'
 import { type CapabilityRow, ISSUED, toHeld } from './capabilities.ts'
+import { MAY_CONNECT } from './connection-locks.ts'
 
 /** What an access token leads to, member by member, and where each stands. */
 export const ACCESS_COLUMNS = {
@@ -62,9 +63,6 @@ export type AccessRow = Omit<
 export type PartRow = Omit<CapabilityRow, 'uses'> & { credentialId: string }
 /** The live capabilities right below the one that `root` says, one for each credential; that of the oldest credential first. */
 const PARTS = `SELECT ${ISSUED} FROM capabilities WHERE parent_id = $1 AND revoked_at IS NULL ORDER BY credential_id`
-
-/** The roles whose word lets an assistant act: whoever has another one, or none any more, stands behind nothing. */
-export const MAY_CONNECT: readonly (string | null)[] = ['owner', 'operator']
 
 /**
  * Finds revoked and expired ones too: the caller says which it was. Where the person who allowed it has left, or may not allow it any

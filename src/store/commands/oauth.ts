@@ -2,7 +2,7 @@
 import { all, columns, type Command, command, first } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { GrantedConnection, OauthRow } from '../ports/oauth.ts'
-import { MAY_CONNECT } from './connections.ts'
+import { MAY_CONNECT } from './connection-locks.ts'
 
 const ROW = columns(['rowHash', 'payload', 'expiresAt', 'consumedAt', 'answeredAt'])
 

@@ -1,11 +1,11 @@
 // People and what they may do for an account. Whoever takes the rights of an owner locks the owners first: one of them is always left.
 import type { Role } from '../../../schemas/role.ts'
-import { all, type Command, command, first, insertInto, Undo } from '../command.ts'
+import { all, type Command, command, first, insertInto } from '../command.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import { selectPage } from '../page.ts'
 import type { Membership, Person } from '../ports/identity.ts'
 import type { MemberRow, OwnMembership, ProviderSignIn } from '../ports/people.ts'
-import { MAY_CONNECT } from './connections.ts'
+import { lockConnections, MAY_CONNECT } from './connection-locks.ts'
 
 const INSERT_PERSON = insertInto('people', ['id', 'name', 'createdAt', 'disabledAt'])
 const INSERT_MEMBER = insertInto('memberships', ['accountId', 'personId', 'role', 'admin', 'createdAt'])
@@ -150,7 +150,8 @@ function* isLastOwner(accountId: string, personId: string): Command<boolean> {
 
 /**
  * Ends what a person's assistants had narrowed for themselves. An access token is looked up with the role of its person, and rests while
- * they may not connect; a capability stands alone, so it ends. Locks are taken in the order of every command: capabilities first.
+ * they may not connect; a capability stands alone, so it ends. Called once their role is written: what was narrowed until then is seen, and
+ * what is narrowed later sees the role.
  */
 function* endNarrowed(accountId: string, personId: string, now: Millis): Command<void> {
   yield* all(
@@ -176,18 +177,21 @@ export const setMemberRole = command({ kind: 'transaction', touches: 'access' })
   now: Millis
 }): Command<MemberChange> {
   const { accountId, personId, role, now } = input
-  if (!MAY_CONNECT.includes(role)) yield* endNarrowed(accountId, personId, now)
+  const mayConnect = MAY_CONNECT.includes(role)
+  // Locks are taken in the order of every command: capabilities first.
+  if (!mayConnect) yield* lockConnections({ accountId, of: 'person', id: personId })
   // Owners are locked before the member, so that two who demote each other wait in one order.
   const isLast = yield* isLastOwner(accountId, personId)
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
   if (!held) return { ok: false, reason: 'not_found' }
-  if (isLast && role !== 'owner') throw new Undo<MemberChange>({ ok: false, reason: 'last_owner' })
+  if (isLast && role !== 'owner') return { ok: false, reason: 'last_owner' }
   yield* all(
     'UPDATE memberships SET role = $1 WHERE account_id = $2 AND person_id = $3',
     role,
     accountId,
     personId,
   )
+  if (!mayConnect) yield* endNarrowed(accountId, personId, now)
   return { ok: true, accountId, personId, was: held.role }
 })
 
@@ -203,6 +207,11 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
 }): Command<MemberRemoval> {
   const { accountId, personId, keepsKeys, now } = input
   // Locks are taken in the order of every command: capabilities first.
+  yield* lockConnections({ accountId, of: 'person', id: personId })
+  const isLast = yield* isLastOwner(accountId, personId)
+  const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
+  if (!held) return { ok: false, reason: 'not_found' }
+  if (isLast) return { ok: false, reason: 'last_owner' }
   yield* all(
     `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
        SELECT id FROM capabilities WHERE revoked_at IS NULL AND account_id = $2 AND id IN
@@ -213,10 +222,6 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
     accountId,
     personId,
   )
-  const isLast = yield* isLastOwner(accountId, personId)
-  const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
-  if (!held) return { ok: false, reason: 'not_found' }
-  if (isLast) throw new Undo<MemberRemoval>({ ok: false, reason: 'last_owner' })
   yield* all(
     'UPDATE connections SET revoked_at = $1 WHERE account_id = $2 AND person_id = $3 AND revoked_at IS NULL',
     now,
@@ -248,10 +253,6 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
 
 const REVOKE_KEYS_OF = `UPDATE service_keys SET revoked_at = $1
   WHERE account_id = $2 AND made_by = $3 AND revoked_at IS NULL RETURNING id`
-
-/** A row where the person is not the only owner. */
-const MAY_LOSE_ROLE = `SELECT 1 AS one FROM memberships
-  WHERE account_id = $1 AND (role = 'owner' AND person_id <> $2 OR role <> 'owner' AND person_id = $2) LIMIT 1`
 
 /** How a sign-in through an identity provider ended; `removed`: an owner took them out of the account. */
 export type ProviderResult =
@@ -291,8 +292,7 @@ export const signInThroughProvider = command({ kind: 'transaction', touches: 'ac
     return { ok: true, personId: person.id, isNew: true, role: input.role, was: input.role }
   }
   const { personId } = known
-  const loses = yield* first(MAY_LOSE_ROLE, accountId, personId)
-  if (loses && !MAY_CONNECT.includes(input.role)) yield* endNarrowed(accountId, personId, now)
+  if (!MAY_CONNECT.includes(input.role)) yield* lockConnections({ accountId, of: 'person', id: personId })
   const isLast = yield* isLastOwner(accountId, personId)
   const role = isLast ? 'owner' : input.role
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
@@ -303,5 +303,6 @@ export const signInThroughProvider = command({ kind: 'transaction', touches: 'ac
     accountId,
     personId,
   )
+  if (!MAY_CONNECT.includes(role)) yield* endNarrowed(accountId, personId, now)
   return { ok: true, personId, isNew: false, role, was: held.role }
 })
