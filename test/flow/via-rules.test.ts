@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { connectAssistant } from '../support/assistant.ts'
+import { choiceOf } from '../support/connections.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { signIn } from '../support/people.ts'
 
 const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
 
@@ -276,6 +279,43 @@ describe('rules for unmodified programs', () => {
     await decide(next, 'approve')
     expect(await (await second).json()).toMatchObject({ code: 'capability_invalid' })
     expect(arrived()).toHaveLength(0)
+  })
+
+  it('goes by what an assistant may do once people have decided, not by what it might when it asked', async () => {
+    const { credentialId: asked } = await grant({ label: 'terms', rules: ['ask * *'] })
+    await signIn(gw)
+    const { token, connectionId, accountId } = await connectAssistant(gw, [asked])
+    const { connections } = gw.services.identity
+    const change = (over: Parameters<typeof choiceOf>[1]) =>
+      connections.change({
+        by: { accountId, role: 'owner', freshAt: undefined },
+        connectionId,
+        choice: choiceOf([asked], over),
+      })
+    const askWhile = async (changing: () => Promise<unknown>) => {
+      const asking = post(token, 'terms')
+      const { permit_id } = await pending()
+      await changing()
+      await decide(permit_id, 'approve')
+      const answer = await asking
+      const { code = 'ok' } = (await answer.json()) as { code?: string }
+      return `${answer.status} ${code}`
+    }
+    const budgets = [{ unit: 'calls', per: 'total', limit: '1' }] as const
+    const seenCodes = [
+      await askWhile(() => change({ budgets })),
+      // The first one was counted on a budget that was not there when it asked.
+      await askWhile(async () => {}),
+      await askWhile(() =>
+        change({ parts: [{ credentialId: asked, scope: { path_prefixes: ['/v1/other'] } }] }),
+      ),
+    ]
+    await change({})
+    const { personId } = (await connections.get(accountId, connectionId))!
+    const demote = () => gw.store.setMemberRole({ accountId, personId, role: 'auditor', now: Date.now() })
+    seenCodes.push(await askWhile(demote))
+    expect(seenCodes).toEqual(['200 ok', '429 calls_spent', '403 scope_denied', '401 capability_invalid'])
+    expect(arrived()).toHaveLength(1)
   })
 
   it('asks about every request where the credential wants each approved', async () => {

@@ -1,6 +1,7 @@
 // A request that a person has to see first: it waits here, before anything is taken or sent, until they have decided.
 import { GatewayError } from '../../core/errors.ts'
-import type { CredentialCapability } from '../../store/ports.ts'
+import type { CredentialCapability, Store } from '../../store/ports.ts'
+import { capabilityGrant } from '../capability-grant.ts'
 import type { CheckedRequest, Grant } from '../grant.ts'
 import type { Approval } from '../ports.ts'
 import { checkScopes, MAX_REQUEST_BYTES } from '../request.ts'
@@ -83,12 +84,16 @@ export async function askIfRuled(
   return ask({ checked, capability, rule, waitMs: credential.settings.ask_ms ?? ASK_MS, signal })
 }
 
-/** The capability's word, once people have said theirs: everything but their being asked is checked as ever. */
+/**
+ * The capability's word, once people have said theirs: everything but their being asked is checked as ever.
+ * @param capability as it stands after they decided
+ */
 export function approvedGrant(
-  grant: Grant,
+  store: Pick<Store, 'reserveAttempt'>,
   capability: CredentialCapability,
   approved: ApprovedRequest,
 ): Grant {
+  const grant = capabilityGrant(store, capability)
   return {
     ...grant,
     approvals: approved.approvals,

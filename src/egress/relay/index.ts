@@ -16,7 +16,7 @@ import { replay } from '../idempotency/replay.ts'
 import type { Paid } from '../paid.ts'
 import type { Egress, StreamResult, StreamSender } from '../ports.ts'
 import type { Providers } from '../providers/index.ts'
-import { credentialGone, providerGone } from '../refusals.ts'
+import { capabilityGone, credentialGone, providerGone } from '../refusals.ts'
 import { checkScopes } from '../request.ts'
 import { createReserve, type RepeatedCall, type ReserveParts } from '../reserve.ts'
 import type { Runner } from '../run.ts'
@@ -40,6 +40,7 @@ export interface RelayParts extends ReserveParts, EndingParts {
     Store,
     | 'getCredential'
     | 'findParts'
+    | 'findCapabilityById'
     | 'reserveAttempt'
     | 'getReceipt'
     | 'keepReplayReceipt'
@@ -100,9 +101,10 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
         })
       : undefined
     await parts.fault.at('before_reserve')
-    const grant = capabilityGrant(store, capability)
     const reserved = await reserve({
-      grant: approved ? approvedGrant(grant, capability, approved) : grant,
+      grant: approved
+        ? approvedGrant(store, await asItStands(capability), approved)
+        : capabilityGrant(store, capability),
       prepare: current,
       key,
       // The program's own is among its headers.
@@ -143,6 +145,23 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     const keyed = keyedCall({ ...key, request: comparedPart(request), credentialId: credential.id })
     const record = await store.findKeyRecord({ keyHash: keyed.claim.keyHash, now: parts.now() })
     return record && { keyed, record }
+  }
+
+  /**
+   * The capability after people were waited for: its connection may have other terms by now, or a person who may not connect any more.
+   * @throws {GatewayError} capability_invalid
+   */
+  async function asItStands({
+    id,
+    accountId,
+    credentialId,
+  }: CredentialCapability): Promise<CredentialCapability> {
+    const [found, standing] = await Promise.all([
+      store.findCapabilityById(id, accountId),
+      store.listStanding([id]),
+    ])
+    if (!found || standing.length === 0) throw capabilityGone('capability_gone')
+    return { ...found, credentialId }
   }
 
   async function bodyRules(capability: CredentialCapability) {

@@ -55,7 +55,7 @@ export interface Reservation {
   cost: number
   /**
    * Whether the capability or the credential that were read for it have a budget: where neither has, none is asked. A
-   * capability's never changes, and a credential's not without its version.
+   * capability's changes with the terms of its connection alone, and a credential's not without its version.
    */
   isBudgeted: boolean
   now: Millis

@@ -58,7 +58,7 @@ export interface Capability {
   readonly scope: RuledScope
   readonly maxUses: number | null
   readonly uses: number
-  /** Whether it, or one that it was narrowed from, has a budget; for ever as it was issued. */
+  /** Whether it, or one that it was narrowed from, has a budget: as issued, or as its connection was last changed. */
   readonly isBudgeted: boolean
   /** Whether its holder may see the balance of the account. */
   readonly showsBalance: boolean
