@@ -228,8 +228,10 @@ describe('a data directory with files of somebody else', () => {
       await writeFile(join(dataDir, `${name}.json`), '{"private_key": "of an operator"}')
     const source = await openSource(place.config)
     try {
-      const lines = await Array.fromAsync(source.rowsOf('documents'))
-      expect(lines.map((line) => line.toString('utf8').split('\t').at(-1))).toEqual(['market\n'])
+      const names: (string | undefined)[] = []
+      for await (const line of source.rowsOf('documents'))
+        names.push(line.toString('utf8').split('\t').at(-1))
+      expect(names).toEqual(['market\n'])
     } finally {
       await source.close()
     }

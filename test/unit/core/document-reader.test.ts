@@ -1,9 +1,9 @@
 // The operator's documents, as rules read them at every call.
 import { describe, expect, it } from 'vitest'
 import { createDocumentReader } from '../../../src/core/document-reader.ts'
-import type { DocumentStore } from '../../../src/store/ports.ts'
+import type { DocumentKind, DocumentStore } from '../../../src/store/ports.ts'
 
-const kind = { name: 'numbers', parse: Number, initial: 0 }
+const kind: DocumentKind<number> = { name: 'egress-policy', parse: Number, initial: 0 }
 
 function scene(answers: (number | Error | { value: number; problem: string })[]) {
   let at = 1_000
