@@ -1,6 +1,6 @@
 // A file that is written piece by piece and is there whole or not at all: under another name until its last byte is on disk. Nothing that is
 // there already is replaced.
-import { link, open, rename, unlink } from 'node:fs/promises'
+import { link, open, rename, truncate, unlink } from 'node:fs/promises'
 import { CommandFailure, Exit } from './exit.ts'
 import { writeWhole } from './stdout.ts'
 
@@ -51,9 +51,10 @@ export async function openWriter(file: string | undefined): Promise<FileWriter> 
     },
     discard,
     async keep() {
-      // A disk that fills up takes the beginning of what it is given.
-      await handle.truncate(wholeBytes)
+      // It may be closed, where only its name could not be given.
       await handle.close().catch(() => {})
+      // A disk that fills up takes the beginning of what it is given. What cannot be cut either must not hide why it broke off.
+      await truncate(part, wholeBytes).catch(() => {})
       const kept = `${file}.part`
       // One that broke off before is older than this one.
       await rename(part, kept)

@@ -92,7 +92,10 @@ function describeProvider(provider: Provider): Json {
     ...ifAny('account_headers', provider.account_headers),
     ...ifAny('response_headers', provider.response_headers),
     idempotency_honoured: provider.idempotency_honoured,
-    denied_paths: provider.denied.map(({ method, path }) => ({ method: method ?? null, path })),
+    denied_paths: provider.denied.map(({ method, path, word }) => ({
+      method: method ?? null,
+      path: word === undefined ? path : `${path}?${word}`,
+    })),
     ...(provider.variables.length > 0 && { variables: provider.variables, key_format: provider.key_format }),
     example: provider.test_call,
     docs: provider.docs,

@@ -7,6 +7,7 @@ import type { SealedCredential } from '../store/ports.ts'
 import { bindingOf } from './sealing.ts'
 import type { CreateLeakGate, LeakGate } from './leak/inspection.ts'
 import { readSealedText, stillSought } from './leak/previous-secrets.ts'
+import { bytesOfKeys } from './kinds/hmac.ts'
 import { secretParts, splitParts } from './placement/parts.ts'
 import type { SecretParts, TlsIdentity, Vault } from './ports.ts'
 import { privateTexts, tlsIdentityOf, withoutTlsParts } from './reach/tls-identity.ts'
@@ -74,7 +75,12 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
       const secrets = withoutTlsParts(all)
       const { previous, tokens } = readSealedText(sealed)
       const replaced = stillSought([...previous, ...tokens], parts.now()).map(({ secret }) => secret)
-      const sought = [...secretParts(secrets, settings), ...privateTexts(all), ...replaced]
+      const sought = [
+        ...secretParts(secrets, settings),
+        ...privateTexts(all),
+        ...replaced,
+        ...(settings.kind?.type === 'hmac' ? bytesOfKeys(settings.kind, replaced) : []),
+      ]
       let gate: LeakGate | undefined
       const opened: OpenedCredential = {
         parts: secrets,

@@ -212,6 +212,18 @@ describe('a base URL behind the gateway', () => {
     expect(JSON.stringify(body)).not.toContain(SECRET)
   })
 
+  it('passes a long archive on that unpacks to more than is ever searched', async () => {
+    const block = () => Buffer.concat([randomBytes(1024), Buffer.alloc(31 * 1024, 'all is well ')])
+    const file = zipMember(Buffer.concat(Array.from({ length: 1400 }, block)))
+    expect(file.length).toBeGreaterThan(1024 * 1024)
+    gw.upstream.respond((_request, res) => {
+      res.writeHead(200, { 'content-type': 'application/zip' }).end(file)
+    })
+    const answer = await via('/v1/things')
+    expect(answer.status).toBe(200)
+    expect(file.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true)
+  })
+
   it.each<[string, (content: Buffer) => Buffer, { delay?: number; begins?: number }]>([
     ['gzip that comes at once', gzipSync, {}],
     ['gzip that comes after its head', gzipSync, { delay: 120 }],

@@ -6,6 +6,7 @@ import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
 import type { RequestToSign, Signature } from './kind.ts'
 import { coversRequest, fillTemplate, type Values } from './hmac-template.ts'
+import { MIN_SECRET_BYTES } from '../leak/search.ts'
 import { readPart } from './key-parts.ts'
 
 /** A name for each request, for those who refuse one that they have seen. */
@@ -50,18 +51,28 @@ export function signHmac(
     value,
     encoding: kind.encoding,
     opensOthers: !coversRequest(kind),
-    ...(isDecoded(kind) && { derived: { day: 'any', keys: () => bytesOfKey(kind, parts) } }),
+    ...(isDecoded(kind) && {
+      derived: { day: 'any', keys: () => bytesOfKeys(kind, [new Secret(readPart(parts, 'key'))]) },
+    }),
   }
 }
 
 const isDecoded = ({ key_encoding = 'utf8' }: KindOf<'hmac'>) => key_encoding !== 'utf8'
 
 /**
- * The key itself, where the stored text is only one way to write it: an upstream shows its bytes in another.
- * @returns each byte as a character; empty where the text is the key
+ * Keys themselves, where a stored text is only one way to write one: an upstream shows its bytes in another.
+ * @returns each byte as a character; empty where the texts are the keys
  */
-export const bytesOfKey = (kind: KindOf<'hmac'>, parts: SecretParts): readonly Secret<string>[] =>
-  isDecoded(kind) ? [new Secret(keyOf(kind, parts).toString('latin1'))] : []
+export const bytesOfKeys = (
+  kind: KindOf<'hmac'>,
+  texts: readonly Secret<string>[],
+): readonly Secret<string>[] =>
+  isDecoded(kind)
+    ? texts
+        .map((text) => text.use((key) => decodeKey(kind, key)))
+        .filter(({ length }) => length >= MIN_SECRET_BYTES)
+        .map((bytes) => new Secret(bytes.toString('latin1')))
+    : []
 
 const TIMESTAMPS = {
   seconds: (now: number) => String(Math.floor(now / 1000)),
@@ -72,13 +83,11 @@ const TIMESTAMPS = {
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest()
 
 /** The key as bytes. What no decoder would give back is refused when it is stored (rules.ts). */
-export function keyOf(
-  { key_encoding = 'utf8', key_prefix = '' }: KindOf<'hmac'>,
-  parts: SecretParts,
-): Buffer {
-  const text = readPart(parts, 'key')
-  return Buffer.from(text.startsWith(key_prefix) ? text.slice(key_prefix.length) : text, key_encoding)
-}
+export const keyOf = (kind: KindOf<'hmac'>, parts: SecretParts): Buffer =>
+  decodeKey(kind, readPart(parts, 'key'))
+
+const decodeKey = ({ key_encoding = 'utf8', key_prefix = '' }: KindOf<'hmac'>, text: string): Buffer =>
+  Buffer.from(text.startsWith(key_prefix) ? text.slice(key_prefix.length) : text, key_encoding)
 
 /** A parameter that stands twice is read as the first by one server and as the last by another. */
 function refuseTaken(url: URL, names: readonly string[]): void {

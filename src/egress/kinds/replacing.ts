@@ -9,7 +9,6 @@ import { secretParts, splitParts } from '../placement/parts.ts'
 import type { Vault } from '../ports.ts'
 import { privateTexts, withoutTlsParts } from '../reach/tls-identity.ts'
 import { bindingOf } from '../sealing.ts'
-import { bytesOfKey } from './hmac.ts'
 import { isSigning } from './kind.ts'
 import { livingTokens } from './living-tokens.ts'
 
@@ -65,11 +64,7 @@ async function readReplaced(
     const all = splitParts(opened, settings)
     return {
       before: readSealedText(opened),
-      secrets: [
-        ...secretParts(withoutTlsParts(all), settings),
-        ...privateTexts(all),
-        ...(settings.kind?.type === 'hmac' ? bytesOfKey(settings.kind, all) : []),
-      ],
+      secrets: [...secretParts(withoutTlsParts(all), settings), ...privateTexts(all)],
       tokens: livingTokens(minted, all, now()),
     }
   } catch (thrown) {

@@ -1,6 +1,6 @@
 // The providers by name: where their API is, where it takes its secrets, and which of its addresses hand out further
 // credentials. Data, in the files beside this one; an operator adds others in a file of its own. `custom` brings everything itself.
-import { fitsAnySpelling } from '../rules/rules.ts'
+import { createSpellings } from '../rules/rules.ts'
 import { clouds } from './clouds.ts'
 import { code } from './code.ts'
 import { first } from './first.ts'
@@ -51,10 +51,12 @@ export function findDeniedPath(
   { denied }: Pick<Provider, 'denied'>,
   { method, path, query = '' }: { readonly method: string; readonly path: string; readonly query?: string },
 ): DeniedPath | undefined {
+  if (denied.length === 0) return undefined
+  const fits = createSpellings(path)
   return denied.find(
     (rule) =>
       (rule.method === undefined || rule.method === method) &&
-      fitsAnySpelling(rule.path.slice(1).split('/'), path) &&
+      fits(rule.path.slice(1).split('/')) &&
       (rule.word === undefined || wordsOf(query).has(rule.word)),
   )
 }

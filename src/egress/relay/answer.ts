@@ -54,7 +54,7 @@ const HEAD_WAIT_MS = 50
 
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 const RECEIPT_HEADER = 'x-gateway-receipt'
-/** Of events: nginx would hold them back until there are none left to send. Where the upstream says it, that stays behind (headers.ts). */
+/** Of what comes in pieces: nginx would hold them back until there are many. Where the upstream says it, that stays behind (headers.ts). */
 const UNBUFFERED: HeaderPairs = [['x-accel-buffering', 'no']]
 
 export function createAnswers({ endings, now }: AnswerParts): Answers {
@@ -115,7 +115,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       const declared = coding === undefined ? received.declaredBytes : undefined
       sink.begin(received.status, [
         ...headers,
-        ...(isEvents ? UNBUFFERED : []),
+        ...UNBUFFERED,
         [ATTEMPT_HEADER, attempt.id],
         declared === undefined ? ['trailer', RECEIPT_HEADER] : ['content-length', String(declared)],
       ])

@@ -34,6 +34,7 @@ export async function* decode(answer: StreamedAnswer, coding: Coding | undefined
 
 /** As much of what is packed is held until it can be unpacked and searched as a whole. */
 const MOST_PACKED_BYTES = 1024 * 1024
+const ZIP = Buffer.from('PK\u0003\u0004', 'latin1')
 /** The first bytes of gzip, zlib, Zstandard and zip. */
 const PACKED = [
   [0x1f, 0x8b],
@@ -42,7 +43,7 @@ const PACKED = [
   [0x78, 0x9c],
   [0x78, 0xda],
   [0x28, 0xb5, 0x2f, 0xfd],
-  [0x50, 0x4b, 0x03, 0x04],
+  [...ZIP],
 ].map((bytes) => Buffer.from(bytes))
 
 /** Whether a file is packed that begins so. */
@@ -72,7 +73,10 @@ export async function* holdPacked(pieces: AsyncGenerator<Buffer>): AsyncGenerato
     size += next.value.length
     if (size > MOST_PACKED_BYTES) break
   }
-  yield Buffer.concat(held, size)
+  // Of a long archive the members that come first are no more than those behind, and may unpack to more than is ever searched.
+  const isLongArchive = size > MOST_PACKED_BYTES && first.subarray(0, ZIP.length).equals(ZIP)
+  if (isLongArchive) yield* held
+  else yield Buffer.concat(held, size)
   yield* pieces
 }
 

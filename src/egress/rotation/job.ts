@@ -71,9 +71,11 @@ export function createRotations(parts: RotationParts): Rotations {
           return isOurs && !isClosed && isNewest()
         })
         if (broken || !isOurs || isClosed || isNewest()) return broken
-        retired = [...retired, wanted]
-        ;({ kid } = authority.current())
-        const { total } = await store.countWrapsNotUnder(kid)
+        // `wanted` is not retired: services tell of a new version late, and by turns.
+        const newest = authority.current().kid
+        kid = newest
+        retired = retired.filter((old) => old !== newest)
+        const { total } = await store.countWrapsNotUnder(newest)
         if (!(await advance(id, { kid, retired, total: done + total }))) return undefined
       }
     }
@@ -109,8 +111,9 @@ export function createRotations(parts: RotationParts): Rotations {
     }
     // From here on nobody stores a record under an old key of this file; another replica may have done so until now. A key that only
     // gave way to a service is not retired: whoever goes back to it wraps under it at once.
-    const isFile = authority.current().publicJwk !== undefined
-    if (isFile) for (const old of retired) await store.retireKey(old, now())
+    const { kid: current, publicJwk } = authority.current()
+    retired = retired.filter((old) => old !== current)
+    if (publicJwk !== undefined) for (const old of retired) await store.retireKey(old, now())
     await fault.at('after_authority_retired')
     const broken = await pass()
     if (!broken) return

@@ -46,21 +46,22 @@ function fits({ decision, methods, host, segments }: Rule, request: ScopedReques
   if (host !== undefined && !coversHost(host, request.host, request.port)) return false
   if (segments === undefined) return true
   if (decision === 'allow') return fitsPath(segments, request.path.slice(1).split('/'))
-  return fitsAnySpelling(segments, request.path)
+  return createSpellings(request.path)(segments)
 }
 
 /**
  * A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
- * @param segments of a rule
  * @param path canonical, as it is sent
+ * @returns whether the segments of a rule fit it in any spelling
  */
-export function fitsAnySpelling(segments: readonly string[], path: string): boolean {
+export function createSpellings(path: string): (segments: readonly string[]) => boolean {
   const hasTwoReadings = /%2f/i.test(path)
-  return [loosely, mostLoosely].some((read) => {
-    const pattern = read(`/${segments.join('/')}`)
-    const pieces = read(path)
-    return hasTwoReadings ? fitsAnyReading(pattern, pieces, path) : fitsPath(pattern, pieces)
-  })
+  const readings = [loosely, mostLoosely].map((read) => ({ read, pieces: read(path) }))
+  return (segments) =>
+    readings.some(({ read, pieces }) => {
+      const pattern = read(`/${segments.join('/')}`)
+      return hasTwoReadings ? fitsAnyReading(pattern, pieces, path) : fitsPath(pattern, pieces)
+    })
 }
 
 function fitsPath(pattern: readonly string[], path: readonly string[]): boolean {

@@ -146,6 +146,10 @@ export const openConnection = command({ kind: 'transaction', touches: 'access' }
 
 type Below = { id: string; credentialId: string | null; parentId: string | null; revokedAt: Millis | null }
 
+/** All of them, revoked ones too: whoever locks a lineage goes by id, and waits for nobody who waits for them. */
+const LOCK_BELOW = `SELECT id, credential_id AS "credentialId", parent_id AS "parentId", revoked_at AS "revokedAt" FROM capabilities
+  WHERE account_id = $2 AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $1) ORDER BY id FOR UPDATE`
+
 /**
  * Replaces what the connection may do from its next call on. What was counted on its limits stays counted, capabilities that the
  * assistant had narrowed end, and the capability of a credential that stays keeps its id, so that its attempts stay the assistant's.
@@ -160,13 +164,10 @@ export const changeConnection = command({ kind: 'transaction', touches: 'access'
   const { connection, terms, now } = input
   const { id, accountId, capabilityId: rootId } = connection
   yield* lockCredentials(accountId, terms.parts)
-  yield* lockConnections({ accountId, of: 'connection', id })
-  const held = yield* all<Below>(
-    `SELECT id, credential_id AS "credentialId", parent_id AS "parentId", revoked_at AS "revokedAt" FROM capabilities
-     WHERE account_id = $2 AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $1) ORDER BY id FOR UPDATE`,
-    rootId,
-    accountId,
-  )
+  const lock = () => all<Below>(LOCK_BELOW, rootId, accountId)
+  yield* lock()
+  // Only a second statement sees what was narrowed while the first one waited.
+  const held = yield* lock()
   const standing = held.find((capability) => capability.id === rootId)
   if (!standing || standing.revokedAt !== null) return false
   const root = rootOf(connection, terms, now)

@@ -308,6 +308,20 @@ it('ends with the newest version where a key service got another one meanwhile',
   expect(await temp.store.countWrapsNotUnder('v3')).toEqual({ total: 0, kids: [] })
 })
 
+it('names no key as retired that the records are under, where a service tells of its newest version by turns', async () => {
+  let version = 'v1'
+  const service = await serviceAt(() => version)
+  vault = createVault(service)
+  await storeSealed(3)
+  version = 'v2'
+  const job = await rotateAuthority({
+    ...parts(),
+    authority: service,
+    fault: { at: async (point: string) => void (point === 'after_authority_key' && (version = 'v1')) },
+  })
+  expect(job).toMatchObject({ state: 'done', kid: 'v1', retired: [] })
+})
+
 it('is ended under its new key by a process that read the key file before that was made', async () => {
   await storeSealed(130)
   const file = join(temp.directory, 'authority.jwk')
