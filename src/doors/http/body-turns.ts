@@ -10,17 +10,18 @@ export interface BodyTurns {
 }
 
 /**
- * Turns for parsing, with the work that follows at once: one after the other, and as long for others behind each as it took, so whoever
- * sends large bodies shares half of the loop.
+ * Turns for parsing, with the work that follows a round of the loop later: one after the other, and as long for others behind each as both
+ * took, so whoever sends large bodies shares half of the loop.
  * @param elapsedMs a clock that nobody sets
  */
 export function createParseTurns(elapsedMs: () => number = () => performance.now()): BodyTurns {
   const waiting = createFairQueue<() => void>()
   let isTaken = false
 
-  /** What runs now ends with this round of the loop. */
+  /** What runs now ends with this round of the loop, and what is made of it with the next one. */
   function leave(begunMs: number): void {
-    setImmediate(() => setTimeout(next, elapsedMs() - begunMs))
+    const leaveRest = () => setImmediate(() => setTimeout(next, elapsedMs() - begunMs))
+    setImmediate(() => setTimeout(leaveRest))
   }
 
   function next(): void {

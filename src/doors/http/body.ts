@@ -1,5 +1,6 @@
 // The one reader of bodies. A large one is read and parsed in turns, so that a storm of them leaves the event loop to everybody else.
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors.ts'
 import { holderOf } from '../../core/rate-limit.ts'
 import { parseJson } from '../../lib/json.ts'
@@ -136,10 +137,14 @@ export async function readJson(
   if (type === undefined) throw notJson()
   const admitted = arrived?.(body.length)
   if (admitted) await admitted
-  if (body.length > LARGE_BYTES) await parseTurns.turn(sender)
+  const isLarge = body.length > LARGE_BYTES
+  if (isLarge) await parseTurns.turn(sender)
   const text = decodeUtf8Document(body)
   if (text === undefined) throw new GatewayError('json_invalid', 'Send the body in UTF-8.')
-  return parseJson(text, maxDepth, MAX_JSON_ITEMS)
+  const value = parseJson(text, maxDepth, MAX_JSON_ITEMS)
+  // What is made of it may take as long again: the loop comes round in between.
+  if (isLarge) await sleep()
+  return value
 }
 
 /** The refusal of a body that does not say that it is JSON. */

@@ -92,6 +92,19 @@ it('limits a message by the tool that takes most, and never below 256 KiB', () =
 })
 
 describe('what is made of a body', () => {
+  it('is made of a large one after the loop has come round', async () => {
+    const order: string[] = []
+    const arrived = () => void setTimeout(() => order.push('somebody else'))
+    const read = async (body: string) => {
+      await readJson(whole(json, body), { maxBytes: 1024 * 1024, arrived })
+      order.push('made')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    await read(JSON.stringify('x'.repeat(500_000)))
+    await read('{}')
+    expect(order).toEqual(['somebody else', 'made', 'made', 'somebody else'])
+  })
+
   const MANY = 30_000
   const read = (body: string) => readJson(whole(json, body), { maxBytes: 1024 * 1024 })
 
