@@ -1,10 +1,9 @@
 // Whether a request inside a tunnel is for the host of the tunnel, and can be read in one way alone.
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
+import { findToken } from '../../lib/tokens.ts'
 import type { Destination } from './ports.ts'
 
-/** A token of this gateway in a header that goes to a stranger. */
-const OWN_TOKEN = /agw_(?:sk|cap|at|ek|ss)_/
 /** Long enough for the beginning of one. */
 const BASE64 = /[\w+/-]{11,}/g
 
@@ -59,11 +58,11 @@ function holdsOwnToken(text: string): boolean {
   const plain = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
-  if (OWN_TOKEN.test(plain)) return true
+  if (findToken(plain)) return true
   // A slash is a letter of base64, and stands between segments of a path.
   return (plain.match(BASE64) ?? []).some(
     (word) => encodesOwnToken(word) || word.split('/').some(encodesOwnToken),
   )
 }
 
-const encodesOwnToken = (base64: string) => OWN_TOKEN.test(Buffer.from(base64, 'base64').toString('latin1'))
+const encodesOwnToken = (base64: string) => findToken(Buffer.from(base64, 'base64'))

@@ -28,7 +28,8 @@ export interface PassThrough {
 
 export function createPassThrough(outside: Outside, to: Destination): PassThrough {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  // The agent counts a connection once it is there: requests that come together would each have one made, and overtake one another.
+  // The agent counts a connection once it is there: requests that come together would each have one made, and overtake one another. Whoever
+  // waits for a slow host here is the program itself, whose answers come in order anyway.
   const turns = createSemaphore(1)
   let isClosed = false
   /** Requests that are not over, to be ended with the connection: a listener of each on it would stay for as long as it is open. */

@@ -6,7 +6,6 @@ import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
 import type { RequestToSign, Signature } from './kind.ts'
 import { coversRequest, fillTemplate, type Values } from './hmac-template.ts'
-import { MIN_SECRET_BYTES } from '../leak/search.ts'
 import { readPart } from './key-parts.ts'
 
 /** A name for each request, for those who refuse one that they have seen. */
@@ -68,10 +67,7 @@ export const bytesOfKeys = (
   texts: readonly Secret<string>[],
 ): readonly Secret<string>[] =>
   isDecoded(kind)
-    ? texts
-        .map((text) => text.use((key) => decodeKey(kind, key)))
-        .filter(({ length }) => length >= MIN_SECRET_BYTES)
-        .map((bytes) => new Secret(bytes.toString('latin1')))
+    ? texts.map((text) => text.use((key) => new Secret(decodeKey(kind, key).toString('latin1'))))
     : []
 
 const TIMESTAMPS = {

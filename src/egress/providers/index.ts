@@ -51,13 +51,12 @@ export function findDeniedPath(
   { denied }: Pick<Provider, 'denied'>,
   { method, path, query = '' }: { readonly method: string; readonly path: string; readonly query?: string },
 ): DeniedPath | undefined {
-  if (denied.length === 0) return undefined
+  const rules = denied.filter((rule) => rule.method === undefined || rule.method === method)
+  // Most providers have none for most methods, and this is asked for each request.
+  if (rules.length === 0) return undefined
   const fits = createSpellings(path)
-  return denied.find(
-    (rule) =>
-      (rule.method === undefined || rule.method === method) &&
-      fits(rule.path.slice(1).split('/')) &&
-      (rule.word === undefined || wordsOf(query).has(rule.word)),
+  return rules.find(
+    ({ segments, word }) => fits(segments) && (word === undefined || wordsOf(query).has(word)),
   )
 }
 

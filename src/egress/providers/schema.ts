@@ -31,6 +31,7 @@ export interface DeniedPath {
   /** Absent: every method. */
   readonly method?: z.infer<typeof HttpMethod>
   readonly path: string
+  readonly segments: readonly string[]
   /** Absent: whatever the query. Else a word that it has, in small letters. */
   readonly word?: string
 }
@@ -42,6 +43,7 @@ function readDenied(rule: string): DeniedPath {
   return {
     ...(second !== undefined && { method: HttpMethod.parse(first) }),
     path,
+    segments: path.slice(1).split('/'),
     ...(word !== undefined && { word: word.toLowerCase() }),
   }
 }

@@ -54,8 +54,11 @@ const HEAD_WAIT_MS = 50
 
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 const RECEIPT_HEADER = 'x-gateway-receipt'
-/** Of what comes in pieces: nginx would hold them back until there are many. Where the upstream says it, that stays behind (headers.ts). */
-const UNBUFFERED: HeaderPairs = [['x-accel-buffering', 'no']]
+/** nginx would hold pieces back until there are many. Where the upstream says so, that stays behind (headers.ts). */
+const OF_A_STREAM: HeaderPairs = [
+  ['x-accel-buffering', 'no'],
+  ['trailer', RECEIPT_HEADER],
+]
 
 export function createAnswers({ endings, now }: AnswerParts): Answers {
   return {
@@ -115,9 +118,8 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       const declared = coding === undefined ? received.declaredBytes : undefined
       sink.begin(received.status, [
         ...headers,
-        ...UNBUFFERED,
         [ATTEMPT_HEADER, attempt.id],
-        declared === undefined ? ['trailer', RECEIPT_HEADER] : ['content-length', String(declared)],
+        ...(declared === undefined ? OF_A_STREAM : [['content-length', String(declared)] as const]),
       ])
       return await stream({
         ...passing,

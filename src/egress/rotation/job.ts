@@ -100,7 +100,10 @@ export function createRotations(parts: RotationParts): Rotations {
       retired = [...new Set([...rotated.previous, ...kids])]
       if (!(await advance(id, { step: 'key_made', kid, retired, total }))) return
       step = 'key_made'
-    } else await authority.reload?.() // The file was read before the process that died made its key.
+    } else {
+      // This process may have read the file before the one that died made its key.
+      await authority.reload?.()
+    }
     if (step === 'key_made') {
       await seals.settled()
       const broken = await pass()

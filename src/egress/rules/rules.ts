@@ -49,6 +49,16 @@ function fits({ decision, methods, host, segments }: Rule, request: ScopedReques
   return createSpellings(request.path)(segments)
 }
 
+/** A rule's segments in each way of reading, which stay as they are. */
+const patterns = new WeakMap<readonly string[], readonly (readonly string[])[]>()
+function patternsOf(segments: readonly string[]): readonly (readonly string[])[] {
+  const known = patterns.get(segments)
+  if (known) return known
+  const made = READINGS.map((read) => read(`/${segments.join('/')}`))
+  patterns.set(segments, made)
+  return made
+}
+
 /**
  * A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
  * @param path canonical, as it is sent
@@ -56,10 +66,10 @@ function fits({ decision, methods, host, segments }: Rule, request: ScopedReques
  */
 export function createSpellings(path: string): (segments: readonly string[]) => boolean {
   const hasTwoReadings = /%2f/i.test(path)
-  const readings = [loosely, mostLoosely].map((read) => ({ read, pieces: read(path) }))
+  const spellings = READINGS.map((read) => read(path))
   return (segments) =>
-    readings.some(({ read, pieces }) => {
-      const pattern = read(`/${segments.join('/')}`)
+    patternsOf(segments).some((pattern, i) => {
+      const pieces = spellings[i] ?? []
       return hasTwoReadings ? fitsAnyReading(pattern, pieces, path) : fitsPath(pattern, pieces)
     })
 }
@@ -128,6 +138,8 @@ function mostLoosely(path: string): readonly string[] {
   const last = segments.at(-1)?.replace(FORMAT, '') ?? ''
   return last === '' ? segments.slice(0, -1) : [...segments.slice(0, -1), last]
 }
+
+const READINGS = [loosely, mostLoosely] as const
 
 /** The first rule whose path no request can have, and why. Undefined where every rule can fit. */
 export function findDeadRule(
