@@ -116,10 +116,13 @@ function squeezeTail(folded: Buffer): { readonly bytes: Buffer; readonly places:
   return { bytes: bytes.subarray(0, count), places: places.subarray(0, count) }
 }
 
+/** Of each byte whether it is one of these: a run without an end is looked at for as far as anything is held. */
+const tableOf = (characters: string) =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (characters.includes(String.fromCodePoint(byte)) ? 1 : 0))
 /** What escapes begin with: percent, JSON and C, HTML, quoted-printable. */
-const INTRODUCES = new Set(Buffer.from('%\\&='))
+const INTRODUCES = tableOf('%\\&=')
 /** What a run of escapes and letters ends at. */
-const ENDS_RUN = new Set(Buffer.from(' \t\r\n"\'<>(){},'))
+const ENDS_RUN = tableOf(' \t\r\n"\'<>(){},')
 const BACKSLASH = 0x5c
 
 /** Escapes have too many mixtures to be listed: a run that has one waits to its end. */
@@ -128,8 +131,8 @@ function escapedRun(bytes: Buffer, least: number): number {
   let at = bytes.length
   for (; at > 0; at--) {
     const byte = bytes[at - 1] ?? 0
-    if (ENDS_RUN.has(byte) && bytes[at - 2] !== BACKSLASH) break
-    if (INTRODUCES.has(byte)) escapes++
+    if (ENDS_RUN[byte] === 1 && (at < 2 || bytes[at - 2] !== BACKSLASH)) break
+    escapes += INTRODUCES[byte] ?? 0
   }
   return escapes >= least ? bytes.length - at : 0
 }
