@@ -18,7 +18,6 @@ const COPIES: readonly (readonly [from: string, to: string])[] = [
   ['dist/site', 'dist/site'],
   ['src/data/files', 'dist'],
   ['skills', 'skills'],
-  ['schemas/json', 'schemas/json'],
   ['agent.txt', 'agent.txt'],
   ['README.md', 'README.md'],
   ['CHANGELOG.md', 'CHANGELOG.md'],
