@@ -64,6 +64,8 @@ export interface TargetOptions {
 export const SANDBOX_HOST = 'sandbox.agent-gateway.test'
 export const SANDBOX_ADDRESS = '127.0.0.1'
 const MAX_URL_CHARS = 8192
+/** Each is two readings of the path for whoever judges it; names of objects have a dozen. */
+const MOST_ENCODED_SLASHES = 100
 
 const DETAILS: Readonly<Record<TargetReason, string>> = {
   not_text: 'Send the target as one string.',
@@ -83,7 +85,7 @@ const DETAILS: Readonly<Record<TargetReason, string>> = {
   path_dot_segment: 'Resolve . and .. segments of the path first, escaped ones too.',
   path_encoded_delimiter:
     'Leave out %2F, %5C, %25 and %00 in the path: servers disagree on what they mean. An operator can allow %2F for a ' +
-    'credential (settings.encoded_slash).',
+    `credential (settings.encoded_slash), ${MOST_ENCODED_SLASHES} of them at most.`,
   path_empty_segment: 'Leave out empty path segments (//).',
   path_parameter_segment: 'Leave out ; in the path: servers disagree on what it means.',
   path_control_character: 'Leave out control characters in the path, escaped ones too.',
@@ -185,6 +187,8 @@ export function checkPath(
   if (!/^\/[!-~]*$/.test(path) || /[\\?#"<>^`{|}]/.test(path) || /%(?![\da-f]{2})/i.test(path))
     return { ok: false, reason: whyPathIsNot(path) }
   if ((allowEncodedSlash || asWritten ? /%(?:5c|25|00)/i : /%(?:2f|5c|25|00)/i).test(path))
+    return { ok: false, reason: 'path_encoded_delimiter' }
+  if ((path.match(/%2f/gi)?.length ?? 0) > MOST_ENCODED_SLASHES)
     return { ok: false, reason: 'path_encoded_delimiter' }
   if (path.includes('//')) return { ok: false, reason: 'path_empty_segment' }
   if (!asWritten && (path.includes(';') || /%3b/i.test(path)))

@@ -4,7 +4,7 @@ import type { RuledScope } from '../../../schemas/egress-rule.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Credential } from '../../store/ports.ts'
 import type { PreparedRequest } from '../request.ts'
-import { findDeadRule, judgeRules, parseRule } from './rules.ts'
+import { createSpellings, findDeadRule, judgeRules, parseRule, type Rule } from './rules.ts'
 
 export interface RuleHolders {
   readonly capability?: { readonly scope: RuledScope } | undefined
@@ -35,12 +35,23 @@ export function judgeRequest(
     ...(capability?.scope.rules ?? []).map((rules) => ['capability', rules] as const),
     ...(settings.rules ? [['credential', settings.rules] as const] : []),
   ]
+  const isPath = createSpellings(path)
   for (const [holder, rules] of lists) {
-    const { decision, rule } = judgeRules(rules.map(parseRule), { host, port, path, method })
+    const { decision, rule } = judgeRules(parsedRules(rules), { host, port, path, method }, isPath)
     if (decision === 'deny') throw ruledOut(holder, rule, rules)
     if (decision === 'ask') asking ??= { decision, rule }
   }
   return asking ?? { decision: 'allow', rule: undefined }
+}
+
+/** The rows that lists stand in are remembered between calls, and a list of a capability is its own for as long as it lives. */
+const parsed = new WeakMap<readonly string[], readonly Rule[]>()
+function parsedRules(rules: readonly string[]): readonly Rule[] {
+  const known = parsed.get(rules)
+  if (known) return known
+  const made = rules.map(parseRule)
+  parsed.set(rules, made)
+  return made
 }
 
 function ruledOut(

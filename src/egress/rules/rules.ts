@@ -35,18 +35,22 @@ export function parseRule(text: string): Rule {
   }
 }
 
-/** @param request canonical (target.ts): no empty segment, no dot segment, no escape that need not be one */
-export function judgeRules(rules: readonly Rule[], request: ScopedRequest): RuleVerdict {
-  const rule = rules.find((one) => fits(one, request))
+/**
+ * @param request canonical (target.ts): no empty segment, no dot segment, no escape that need not be one
+ * @param isPath the other spellings of its path, which several lists may be judged by
+ */
+export function judgeRules(
+  rules: readonly Rule[],
+  request: ScopedRequest,
+  isPath: FitsSegments = createSpellings(request.path),
+): RuleVerdict {
+  const path = request.path.slice(1).split('/')
+  const rule = rules.find(({ decision, methods, host, segments }) => {
+    if (methods && !methods.includes(request.method)) return false
+    if (host !== undefined && !coversHost(host, request.host, request.port)) return false
+    return segments === undefined || (decision === 'allow' ? fitsPath(segments, path) : isPath(segments))
+  })
   return rule ? { decision: rule.decision, rule: rule.text } : { decision: 'deny', rule: undefined }
-}
-
-function fits({ decision, methods, host, segments }: Rule, request: ScopedRequest): boolean {
-  if (methods && !methods.includes(request.method)) return false
-  if (host !== undefined && !coversHost(host, request.host, request.port)) return false
-  if (segments === undefined) return true
-  if (decision === 'allow') return fitsPath(segments, request.path.slice(1).split('/'))
-  return createSpellings(request.path)(segments)
 }
 
 /** A rule's segments in each way of reading, which stay as they are. */
@@ -59,19 +63,37 @@ function patternsOf(segments: readonly string[]): readonly (readonly string[])[]
   return made
 }
 
+/** Whether the segments of a rule fit a path in any spelling. */
+export type FitsSegments = (segments: readonly string[]) => boolean
+
 /**
- * A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them.
+ * A server may take other spellings for the same path. Whoever forbids one, or wants to see it first, means all of them. They are made when
+ * they are first asked for, and once: a request may be judged by hundreds of rules.
  * @param path canonical, as it is sent
- * @returns whether the segments of a rule fit it in any spelling
  */
-export function createSpellings(path: string): (segments: readonly string[]) => boolean {
-  const hasTwoReadings = /%2f/i.test(path)
-  const spellings = READINGS.map((read) => read(path))
-  return (segments) =>
-    patternsOf(segments).some((pattern, i) => {
-      const pieces = spellings[i] ?? []
-      return hasTwoReadings ? fitsAnyReading(pattern, pieces, path) : fitsPath(pattern, pieces)
+export function createSpellings(path: string): FitsSegments {
+  const isJoined = joinedBySlash(path)
+  let spellings:
+    readonly { readonly pieces: readonly string[]; readonly holds: ReadonlySet<string> }[] | undefined
+  return (segments) => {
+    spellings ??= READINGS.map((read) => read(path)).map((pieces) => ({ pieces, holds: new Set(pieces) }))
+    const patterns = patternsOf(segments)
+    return spellings.some(({ pieces, holds }, reading) => {
+      const pattern = patterns[reading] ?? []
+      if (!pattern.every((segment) => holds.has(segment) || isStar(segment))) return false
+      return isJoined ? fitsAnyReading(pattern, pieces, isJoined) : fitsPath(pattern, pieces)
     })
+  }
+}
+const isStar = (segment: string) => segment === '*' || segment === '**'
+
+/** @returns of each slash whether it is escaped, so that what stands on both sides may be one segment; undefined where none is */
+function joinedBySlash(path: string): readonly boolean[] | undefined {
+  if (!/%2f/i.test(path)) return undefined
+  return path
+    .slice(1)
+    .match(/\/|%2f/gi)
+    ?.map((slash) => slash !== '/')
 }
 
 function fitsPath(pattern: readonly string[], path: readonly string[]): boolean {
@@ -81,31 +103,34 @@ function fitsPath(pattern: readonly string[], path: readonly string[]): boolean 
   return fixed.every((segment, at) => (segment === '*' ? path[at] !== '' : segment === path[at]))
 }
 
-/** A server takes each `%2F` for a slash or for a character of the segment, and nobody but the server knows which. */
-function fitsAnyReading(pattern: readonly string[], pieces: readonly string[], path: string): boolean {
-  const isJoined = path
-    .slice(1)
-    .match(/\/|%2f/gi)
-    ?.map((slash) => slash !== '/')
+/**
+ * A server takes each `%2F` for a slash or for a character of the segment, and nobody but the server knows which.
+ * @param isJoined of each slash
+ */
+function fitsAnyReading(
+  pattern: readonly string[],
+  pieces: readonly string[],
+  isJoined: readonly boolean[],
+): boolean {
   const isOpen = pattern.at(-1) === '**'
   const fixed = isOpen ? pattern.slice(0, -1) : pattern
-  // How many pieces the segments so far may have taken: a star takes any number that escaped slashes join.
-  let taken = new Set([0])
+  // How many pieces the segments so far may have taken, ascending: a star takes any number that escaped slashes join.
+  let taken = [0]
   for (const segment of fixed) {
-    const next = new Set<number>()
+    const next: number[] = []
     for (const from of taken) {
-      if (from >= pieces.length || next.has(from + 1)) continue
+      if (from >= pieces.length || (next.at(-1) ?? 0) > from) continue
       if (segment !== '*') {
-        if (segment === pieces[from]) next.add(from + 1)
+        if (segment === pieces[from]) next.push(from + 1)
         continue
       }
       let to = from + 1
-      next.add(to)
-      while (to < pieces.length && isJoined?.[to - 1] === true) next.add(++to)
+      next.push(to)
+      while (to < pieces.length && isJoined[to - 1] === true) next.push(++to)
     }
     taken = next
   }
-  return isOpen ? taken.size > 0 : taken.has(pieces.length)
+  return isOpen ? taken.length > 0 : taken.at(-1) === pieces.length
 }
 
 /** Segments without regard to case, to escapes, and to a slash at the end. */

@@ -180,3 +180,9 @@ describe('properties', () => {
     )
   })
 })
+
+test('takes a hundred escaped slashes where a credential allows them', () => {
+  const checked = (count: number) => checkPath(`/a${'%2Fa'.repeat(count)}`, { allowEncodedSlash: true })
+  expect(checked(100)).toEqual({ ok: true })
+  expect(checked(101)).toEqual({ ok: false, reason: 'path_encoded_delimiter' })
+})

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test, vi } from 'vitest'
 import { EgressRule } from '../../../../schemas/egress-rule.ts'
 import { findDeadRule, judgeRules, parseRule } from '../../../../src/egress/rules/rules.ts'
 
@@ -144,4 +144,22 @@ it('allows nothing that a deny in front of it covers in any spelling', () => {
       },
     ),
   )
+})
+
+it('spells a path once, however many rules ask', () => {
+  const rules = Array.from({ length: 60 }, (_, i) => `deny * */*/*/z${i}`)
+  const spelled = vi.spyOn(String.prototype, 'normalize')
+  judge([...rules, 'allow * *'], { path: '/repos/acme/site' })
+  const ofPath = spelled.mock.contexts.filter((text) => String(text) === 'acme')
+  spelled.mockRestore()
+  expect(ofPath).toHaveLength(1)
+})
+
+it('takes each escaped slash for either, beside many of them', () => {
+  const path = `/a${'%2Fb'.repeat(90)}/end`
+  expect(judge(['deny * */*/end', 'allow * *'], { path }).decision).toBe('deny')
+  expect(judge(['deny * */*/*/*/end', 'allow * *'], { path }).decision).toBe('deny')
+  expect(judge(['deny * */*/other', 'allow * *'], { path }).decision).toBe('allow')
+  expect(judge([`deny * */a${'/b'.repeat(90)}/end`, 'allow * *'], { path }).decision).toBe('deny')
+  expect(judge([`deny * */a${'/b'.repeat(91)}/end`, 'allow * *'], { path }).decision).toBe('allow')
 })
