@@ -22,11 +22,16 @@ export type AuditVerdict =
       readonly ok: true
       readonly chain: string
       readonly events: number
+      /** They follow this event, which an export that is not the first begins behind; 0 where they are all there are. */
+      readonly after: number
+      /** Whether a witness says what came before them: nobody else signed for where such an export begins. */
+      readonly isBeginningWitnessed: boolean
       /** The last event, which `kid` signed for at `signedAt` (seconds since the epoch). */
       readonly seq: number
       readonly hash: string
       readonly kid: string
       readonly signedAt: number
+      /** Signed heads that these events were held against. */
       readonly heads: number
       /** Heads of keys that were revoked since: they prove nothing, and count as if they were not there. */
       readonly ignoredHeads: number
@@ -94,8 +99,14 @@ export function beginCheck(
   let ignoredHeads = 0
   let last = after
   let line = 1
-  // Undefined where the export begins in the middle: a witness then says what came before.
-  let before = after === 0 ? null : witnesses.find(({ seq }) => seq === after)?.hash
+  // Undefined where the export begins in the middle, and nobody says what came before.
+  const beginning = after === 0 ? null : witnesses.find(({ seq }) => seq === after)?.hash
+  const latest = Math.max(0, ...witnesses.map(({ seq }) => seq).filter((seq) => seq < after))
+  if (beginning === undefined && latest > 0) {
+    const detail = `it begins behind event ${after}, and the last that a witness signed for before it is event ${latest}`
+    return { ok: false, fault: 'beginning_missing', line: 1, seq: latest + 1, detail }
+  }
+  let before = beginning
 
   return {
     async line(raw) {
@@ -138,7 +149,7 @@ export function beginCheck(
       before = hash
       return undefined
     },
-    end: () => judgeHeads({ chain, after, last, hashes, signed, ignoredHeads }),
+    end: () => judgeHeads({ chain, after, beginning, last, hashes, signed, ignoredHeads }),
   }
 }
 
@@ -210,24 +221,42 @@ const SLAB = 4096
 function judgeHeads(found: {
   chain: string
   after: number
+  beginning: string | null | undefined
   last: number
   hashes: Hashes
   signed: readonly (SignedPlace & { readonly line?: number })[]
   ignoredHeads: number
 }): AuditVerdict {
-  const { chain, after, last, hashes, signed, ignoredHeads } = found
+  const { chain, after, beginning, last, hashes, signed, ignoredHeads } = found
+  let heads = 0
   for (const { line, seq, hash, ...place } of signed) {
     const at = { seq, ...(line !== undefined && { line }) }
     if (place.chain !== chain)
       return { ok: false, fault: 'head_mismatch', ...at, detail: 'it is of another chain' }
     if (seq > last) return { ok: false, fault: 'end_missing', ...at, seq: last + 1 }
-    if (seq > after && hashes.get(seq) !== hash) return { ok: false, fault: 'head_mismatch', ...at }
+    if (seq < after) continue
+    const here = seq === after ? beginning : hashes.get(seq)
+    if (here !== undefined && here !== hash) return { ok: false, fault: 'head_mismatch', ...at }
+    heads++
   }
   const end = signed.find(({ seq, line }) => seq === last && line !== undefined)
   if (!end) return { ok: false, fault: 'end_unsigned', seq: last }
   const { seq, hash, kid, signedAt } = end
   const events = hashes.size
-  return { ok: true, chain, events, seq, hash, kid, signedAt, heads: signed.length, ignoredHeads }
+  const isBeginningWitnessed = beginning !== undefined
+  return {
+    ok: true,
+    chain,
+    events,
+    after,
+    isBeginningWitnessed,
+    seq,
+    hash,
+    kid,
+    signedAt,
+    heads,
+    ignoredHeads,
+  }
 }
 
 function readLine(line: string | undefined): Readonly<Record<string, unknown>> | undefined {

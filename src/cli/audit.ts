@@ -209,10 +209,15 @@ async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
   if (options.json)
     return printJson({ verified: true, ...verdict, ok: undefined, witnesses: witnesses.length })
   printLine(
-    `This audit log verifies: ${verdict.events} events of ${verdict.chain}, none changed or missing up to event ${verdict.seq}, for ` +
-      `which key ${verdict.kid} signed at ${signed}.`,
+    `This audit log verifies: ${verdict.events} events of ${verdict.chain}, none changed or missing from event ${verdict.after + 1} up to ` +
+      `event ${verdict.seq}, for which key ${verdict.kid} signed at ${signed}.`,
   )
-  if (witnesses.length > 0) printLine(`It holds what ${witnesses.length} heads of the witnesses say.`)
+  if (!verdict.isBeginningWitnessed)
+    printLine(
+      `What came before event ${verdict.after + 1} is not shown: give the export that ends there with --witness.`,
+    )
+  const held = witnesses.filter(({ seq }) => seq >= verdict.after).length
+  if (witnesses.length > 0) printLine(`It holds what ${held} heads of the witnesses say.`)
   else
     printLine(
       'Without --witness nobody can tell whether events were removed at the end before this file was written.',

@@ -78,6 +78,8 @@ describe('an export of the audit log', () => {
       ok: true,
       chain: CHAIN,
       events: EVENTS,
+      after: 0,
+      isBeginningWitnessed: true,
       seq: EVENTS,
       hash: hashOf(EVENTS),
       kid: 'k1',
@@ -166,6 +168,49 @@ describe('an export of the audit log', () => {
     })
     expect(await verifyExport(toText(rest), keys, [{ ...place, hash: 'other' }])).toMatchObject({
       fault: 'event_changed',
+    })
+  })
+
+  describe('that begins later than it was written to', () => {
+    const placeAt = (seq: number) => ({ chain: CHAIN, seq, hash: hashOf(seq), kid: 'k1', signedAt: 0 })
+    const behind = (after: number) =>
+      toText([
+        opening(after),
+        ...whole().slice(after + 1, EVENTS + 1),
+        head(key.head(EVENTS, hashOf(EVENTS))),
+      ])
+
+    it('does not verify where the witnesses end before it begins', async () => {
+      expect(await verifyExport(behind(4), keys, [placeAt(1), placeAt(3)])).toMatchObject({
+        ok: false,
+        fault: 'beginning_missing',
+        line: 1,
+        seq: 4,
+      })
+      expect(await verifyExport(behind(3), keys, [placeAt(1), placeAt(3)])).toMatchObject({ ok: true })
+    })
+
+    it('says so where there is no witness, and counts only heads that it was held against', async () => {
+      expect(await verifyExport(behind(4), keys)).toMatchObject({
+        ok: true,
+        after: 4,
+        isBeginningWitnessed: false,
+        heads: 1,
+      })
+      expect(await verifyExport(behind(4), keys, [placeAt(1), placeAt(4), placeAt(5)])).toMatchObject({
+        after: 4,
+        isBeginningWitnessed: true,
+        heads: 3,
+      })
+    })
+
+    it('does not verify where two witnesses say otherwise of the event before it', async () => {
+      const other = { ...placeAt(4), hash: hashOf(3) }
+      expect(await verifyExport(behind(4), keys, [placeAt(4), other])).toMatchObject({
+        ok: false,
+        fault: 'head_mismatch',
+        seq: 4,
+      })
     })
   })
 
