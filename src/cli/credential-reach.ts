@@ -26,16 +26,29 @@ export function addReachOptions(command: Command): Command {
     )
 }
 
-/** The settings that these options stand for. */
-export async function reachSettingsOf({
-  unsafePrivateTarget,
-  caFile,
-}: ReachOptions): Promise<CredentialSettings> {
+/**
+ * Settings with what these options say: the others stay.
+ * @throws {CommandFailure} where the file of authorities cannot be read
+ */
+export async function withReach(
+  settings: CredentialSettings,
+  { unsafePrivateTarget, caFile }: ReachOptions,
+): Promise<CredentialSettings> {
   const ca = caFile === undefined ? undefined : (await readInput('authority', caFile)).toString('utf8')
   return {
-    ...(ca !== undefined && { tls: { ca } }),
+    ...settings,
+    ...(ca !== undefined && { tls: { ...settings.tls, ca } }),
     ...(unsafePrivateTarget && { unsafe_private_targets: [...unsafePrivateTarget] }),
   }
+}
+
+/** @throws {CommandFailure} where a file of settings and an option say both which private targets there are */
+export function refuseTwoLists(settings: CredentialSettings, { unsafePrivateTarget }: ReachOptions): void {
+  if (settings.unsafe_private_targets && unsafePrivateTarget)
+    throw new CommandFailure(
+      Exit.usage,
+      'The settings file has unsafe_private_targets: name all of them there, or all with --unsafe-private-target.',
+    )
 }
 
 export interface SecretOptions extends PartsOption {

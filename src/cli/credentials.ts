@@ -1,5 +1,6 @@
 // `credentials`: upstream secrets. They go in from stdin or a file, and never come out again.
 import type { Command } from 'commander'
+import { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { ProviderId } from '../../schemas/egress.ts'
 import { egressCredentialsCreate } from '../../tools/egress-credentials-create.ts'
 import { egressCredentialsDelete } from '../../tools/egress-credentials-delete.ts'
@@ -8,16 +9,18 @@ import { egressCredentialsGet } from '../../tools/egress-credentials-get.ts'
 import { egressCredentialsList } from '../../tools/egress-credentials-list.ts'
 import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
-import { connect } from './client.ts'
+import { type Client, connect } from './client.ts'
 import { confirm } from './confirm.ts'
+import { CommandFailure, Exit } from './exit.ts'
 import { addSettingsOption, settingsIn, type SettingsOption } from './credential-parts.ts'
 import {
   addReachOptions,
   addSecretOptions,
   type ReachOptions,
-  reachSettingsOf,
+  refuseTwoLists,
   readSecretTexts,
   type SecretOptions,
+  withReach,
 } from './credential-reach.ts'
 import {
   addBudgetOption,
@@ -45,7 +48,11 @@ const COLUMNS = [
   'revoked_at',
 ]
 
-type EditOptions = ConnectionOptions & ScopeOptions & ReachOptions & BudgetOptions & { label?: string }
+type EditOptions = ConnectionOptions &
+  ScopeOptions &
+  ReachOptions &
+  SettingsOption &
+  BudgetOptions & { label?: string }
 type AddOptions = ConnectionOptions &
   ScopeOptions &
   ReachOptions &
@@ -95,7 +102,9 @@ Examples:
     )
     .action(async (options: AddOptions) => {
       const client = await connect(options)
-      const settings = { ...(await settingsIn(options)), ...(await reachSettingsOf(options)) }
+      const given = await settingsIn(options)
+      refuseTwoLists(given, options)
+      const settings = await withReach(given, options)
       const texts = await readSecretTexts(options)
       const { provider, label, header, scheme } = options
       const record = await client.call(egressCredentialsCreate, {
@@ -142,27 +151,30 @@ Examples:
     })
 
   addBudgetOption(
-    addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('edit <credential-id>')))),
+    addReachOptions(
+      addSettingsOption(addScopeOptions(addConnectionOptions(credentials.command('edit <credential-id>')))),
+    ),
   )
     .description('change label, scope, settings or budgets without the secret; raises the version')
     .option('--label <text>', 'what it is for; shown in lists')
     .addHelpText(
       'after',
       `
-What is left out stays. Settings and budgets that are given replace all that there were. Permits that were prepared before have to be
-prepared again.
+What is left out stays. The settings of a file replace all that there were, but for what belongs to the secret (kind, parts, placements), and
+so do budgets; --ca-file and --unsafe-private-target change nothing else. Permits that were prepared before have to be prepared again.
 
-Example:
-  agent-gateway credentials edit cred_… --method GET --budget calls/day=1000`,
+Examples:
+  agent-gateway credentials edit cred_… --method GET --budget calls/day=1000
+  agent-gateway credentials edit cred_… --ca-file authority.pem`,
     )
     .action(async (id: string, options: EditOptions) => {
       const client = await connect(options)
-      const settings = await reachSettingsOf(options)
+      const settings = await editedSettings(client, id, options)
       const record = await client.call(egressCredentialsEdit, {
         credential_id: id,
         ...scopeOf(options),
         ...budgetsOf(options),
-        ...(Object.keys(settings).length === 0 ? {} : { settings }),
+        ...(settings && { settings }),
         ...(options.label === undefined ? {} : { label: options.label }),
       })
       printRecord(record, options)
@@ -189,4 +201,25 @@ Example:
         options,
       )
     })
+}
+
+/** @returns undefined where nothing is said of them, so that they stay */
+async function editedSettings(client: Client, id: string, options: EditOptions) {
+  const { settingsFile, unsafePrivateTarget, caFile } = options
+  if (settingsFile === undefined && unsafePrivateTarget === undefined && caFile === undefined)
+    return undefined
+  const given = settingsFile === undefined ? await storedSettings(client, id) : await settingsIn(options)
+  if (settingsFile !== undefined) refuseTwoLists(given, options)
+  const { kind, parts, placements, ...settings } = await withReach(given, options)
+  if (settingsFile !== undefined && (kind ?? parts ?? placements) !== undefined)
+    throw new CommandFailure(
+      Exit.usage,
+      'The settings file has kind, parts or placements, which belong to the secret: leave them out, or store a new credential.',
+    )
+  return settings
+}
+
+async function storedSettings(client: Client, id: string): Promise<CredentialSettings> {
+  const { settings } = await client.call(egressCredentialsGet, { credential_id: id })
+  return CredentialSettings.parse(settings)
 }

@@ -59,6 +59,43 @@ async function freeAddress(): Promise<string> {
 }
 
 describe('the whole way of a credential', () => {
+  it('changes the authority of a credential and nothing else of its settings', async () => {
+    const ca = String(env['NODE_EXTRA_CA_CERTS'])
+    const file = join(world.dataDir, 'reach.json')
+    const settings = {
+      rules: ['deny DELETE *', 'allow * *'],
+      response_headers: ['x-next'],
+      tls: { token_endpoint: false },
+    }
+    writeFileSync(file, JSON.stringify(settings))
+    const all = { ...settings, tls: { token_endpoint: false, ca: readFileSync(ca, 'utf8') } }
+    const add = ['credentials', 'add', ...scope, '--settings-file', file, '--ca-file', ca]
+    const added = await json(add, `${SECRET}\n`)
+    expect(added.settings).toEqual(all)
+    const edit = ['credentials', 'edit', added.credential_id]
+    expect((await json([...edit, '--ca-file', ca])).settings).toEqual(all)
+    expect((await json([...edit, '--label', 'other'])).settings).toEqual(all)
+
+    const { rules: _rules, ...fewer } = settings
+    writeFileSync(file, JSON.stringify(fewer))
+    expect((await json([...edit, '--settings-file', file])).settings).toEqual(fewer)
+
+    writeFileSync(file, JSON.stringify({ ...fewer, placements: [{ in: 'query', name: 'key' }] }))
+    const ofSecret = await cli([...edit, '--settings-file', file])
+    expect([ofSecret.code, ofSecret.stderr]).toEqual([2, expect.stringContaining('belong to the secret')])
+    const target = { host: UPSTREAM_HOST, port: 443, cidr: '10.0.0.0/8' }
+    writeFileSync(file, JSON.stringify({ unsafe_private_targets: [target] }))
+    const twice = [
+      ...edit,
+      '--settings-file',
+      file,
+      '--unsafe-private-target',
+      `${UPSTREAM_HOST}:443=10.1.0.0/16`,
+    ]
+    const lists = await cli(twice)
+    expect([lists.code, lists.stderr]).toEqual([2, expect.stringContaining('unsafe_private_targets')])
+  })
+
   it('stores several texts with settings from a file, and says what is wrong with either', async () => {
     const settings = join(world.dataDir, 'settings.json')
     const kind = { type: 'aws_sigv4', region: 'eu-west-1', service: 's3' }
