@@ -3,7 +3,10 @@
 import type { NewAuditEvent } from '../store/ports.ts'
 
 const WINDOW_MS = 60_000
-/** Different refusals that one chain takes in a minute; what is beyond is counted. */
+/**
+ * Different refusals of one name that one chain takes in a minute; what is beyond is counted. Of one name: whoever has a thousand hosts refused
+ * hides no answer that held a secret.
+ */
 const MOST_IN_WINDOW = 60
 /** Counts that are kept for a store that does not take them: whoever is refused must not fill the memory either. */
 const MOST_UNWRITTEN = 2_000
@@ -20,6 +23,8 @@ export interface Repetitions {
 }
 
 interface Window {
+  readonly chain: string
+  readonly event: string
   readonly openedAt: number
   readonly seen: Map<string, { readonly event: NewAuditEvent; repeated: number; until: number }>
   suppressed: number
@@ -34,13 +39,13 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
   let unwritten: readonly NewAuditEvent[] = []
 
   /** What comes from now on counts in another window, so that these counts stay as they are until they are written. */
-  function close(chain: string, { seen, suppressed, openedAt, until }: Window): NewAuditEvent[] {
-    windows.delete(chain)
+  function close(key: string, { chain, event, seen, suppressed, openedAt, until }: Window): NewAuditEvent[] {
+    windows.delete(key)
     const counted = [...seen.values()].filter(({ repeated }) => repeated > 0)
-    const events = counted.map(({ event, repeated, until: at }) => ({
-      ...event,
+    const events = counted.map(({ event: first, repeated, until: at }) => ({
+      ...first,
       at,
-      detail: { ...event.detail, repeated, since: new Date(event.at).toISOString() },
+      detail: { ...first.detail, repeated, since: new Date(first.at).toISOString() },
     }))
     if (suppressed === 0) return events
     const since = new Date(openedAt).toISOString()
@@ -51,7 +56,7 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
         at: until,
         event: 'refusals.suppressed',
         actor: { kind: 'gateway' },
-        detail: { count: suppressed, since },
+        detail: { event, count: suppressed, since },
       },
     ]
   }
@@ -71,15 +76,16 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
   return {
     async note(event) {
       const { chain, at } = event
+      const key = `${chain} ${event.event}`
       let counts: readonly NewAuditEvent[] = []
-      let window = windows.get(chain)
+      let window = windows.get(key)
       if (window && at - window.openedAt >= WINDOW_MS) {
-        counts = close(chain, window)
+        counts = close(key, window)
         window = undefined
       }
       if (!window) {
-        window = { openedAt: at, seen: new Map(), suppressed: 0, until: at }
-        windows.set(chain, window)
+        window = { chain, event: event.event, openedAt: at, seen: new Map(), suppressed: 0, until: at }
+        windows.set(key, window)
       }
       window.until = at
       const kind = kindOf(event)
@@ -97,7 +103,7 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
       const over = [...windows].filter(([, { openedAt }]) => now - openedAt >= WINDOW_MS)
       const before = unwritten
       unwritten = []
-      await writeCounts([...before, ...over.flatMap(([chain, window]) => close(chain, window))])
+      await writeCounts([...before, ...over.flatMap(([key, window]) => close(key, window))])
     },
   }
 }

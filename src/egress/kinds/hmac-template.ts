@@ -34,7 +34,7 @@ const FILLS: Readonly<Record<string, Fill>> = {
   body_sha512: ({ request }) => digestOf(request.body, 'sha512', 'hex'),
   prehash: ({ prehash }) => prehash ?? '',
   signature: ({ signature = '' }) => signature,
-  header: ({ request }, name) => request.headers.find(([header]) => header === name)?.[1] ?? '',
+  header: ({ request }, name) => request.headers.find(([header]) => header === name.toLowerCase())?.[1] ?? '',
   form: ({ request }, name) => new URLSearchParams(request.body?.toString()).get(name) ?? '',
   part: ({ parts }, name) => readPart(parts, name),
 }

@@ -1,6 +1,7 @@
 // Where a kind gets its tokens. The address is the gateway's alone: no fetch with the credential may reach it.
 import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { createSpellings } from '../rules/rules.ts'
 import { isSigning, type MintingKind } from './kind.ts'
 
 const GOOGLE_TOKEN_URL = 'https://oauth2.googleapis.com/token'
@@ -31,13 +32,10 @@ export const tokenHostsOf = ({ kind }: CredentialSettings): readonly string[] =>
 export function refuseTokenEndpoint({ kind }: CredentialSettings, asked: URL): void {
   if (!kind || isSigning(kind)) return
   const { host, pathname } = tokenUrlOf(kind)
-  if (asked.host !== host || asServed(asked.pathname) !== asServed(pathname)) return
+  if (asked.host !== host || !createSpellings(asked.pathname)(pathname.slice(1).split('/'))) return
   throw new GatewayError(
     'scope_denied',
     'This is the address where the gateway gets the tokens of this credential, so no fetch is ever sent to it.',
     { reason: 'denied_path', extras: { refused_by: 'credential', denied: pathname } },
   )
 }
-
-/** Many servers read either case, a slash at the end or none, and an escaped slash as one. */
-const asServed = (pathname: string) => pathname.replaceAll('%2F', '/').replace(/\/+$/, '').toLowerCase()

@@ -21,7 +21,9 @@ export const code: readonly ProviderEntry[] = [
       'POST /api/v4/groups/*/access_tokens/*/rotate',
       'POST /api/v4/projects/*/deploy_tokens',
       'POST /api/v4/groups/*/deploy_tokens',
-      'POST /api/v4/projects/*/triggers',
+      // Its owner is shown the whole of a trigger token.
+      '/api/v4/projects/*/triggers',
+      '/api/v4/projects/*/triggers/*',
       'POST /api/v4/user/runners',
       'POST /api/v4/runners',
       'POST /api/v4/runners/*/reset_authentication_token',
@@ -30,6 +32,7 @@ export const code: readonly ProviderEntry[] = [
       // Variables of pipelines are where projects keep their secrets.
       'GET /api/v4/projects/*/variables',
       'GET /api/v4/projects/*/variables/*',
+      'GET /api/v4/projects/*/pipeline_schedules/*',
       'GET /api/v4/groups/*/variables',
       'GET /api/v4/groups/*/variables/*',
     ],

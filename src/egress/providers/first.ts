@@ -145,6 +145,9 @@ export const first: readonly ProviderEntry[] = [
       'POST /client/v4/zones/*/access/service_tokens',
       'POST /client/v4/accounts/*/r2/temp-access-credentials',
       'POST /client/v4/accounts/*/stream/keys',
+      // Widgets of Turnstile are shown with their secret.
+      '/client/v4/accounts/*/challenges/widgets',
+      '/client/v4/accounts/*/challenges/widgets/**',
     ],
     test_call: {
       method: 'GET',

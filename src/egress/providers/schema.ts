@@ -11,6 +11,7 @@ import { ProviderId } from '../../../schemas/egress.ts'
 import { AllowedHost, HttpMethod } from '../../../schemas/http.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
+import { isCallersHeader } from '../headers.ts'
 import { checkSettings } from '../placement/settings.ts'
 import { checkPath, parseTarget } from '../target.ts'
 
@@ -49,6 +50,14 @@ function readDenied(rule: string): DeniedPath {
 }
 
 const headerNames = z.array(HeaderName).max(32).default([])
+const fixedHeaders = z.record(
+  HeaderName,
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[ -~]+$/, 'a value of printable ASCII, in one line'),
+)
 
 export const ProviderEntry = z.strictObject({
   id: ProviderId,
@@ -74,7 +83,7 @@ export const ProviderEntry = z.strictObject({
     .max(8)
     .default([{ in: 'header', name: 'authorization', scheme: 'Bearer' }]),
   /** Sent where the caller gives none: headers that the API requires or that pin its version. */
-  version_headers: z.record(HeaderName, z.string().min(1).max(200)).default({}),
+  version_headers: fixedHeaders.default({}),
   /** Headers that callers may send beside the usual ones. */
   request_headers: headerNames,
   /** Headers that choose an account or a tenant: callers may send them only where the credential lists them. */
@@ -101,7 +110,7 @@ export const ProviderEntry = z.strictObject({
     method: HttpMethod,
     url: z.string().max(400),
     what: z.string().min(1).max(80),
-    headers: z.record(HeaderName, z.string().max(200)).optional(),
+    headers: fixedHeaders.optional(),
     body: z.string().max(1000).optional(),
   }),
   /** Where programs look for the key: `agent-gateway run` puts a placeholder there, since many start only where there is something. */
@@ -131,10 +140,14 @@ export function checkProvider(provider: Provider): string[] {
   for (const { path } of denied)
     if (!checkPath(path.replaceAll('*', 'x')).ok)
       problems.push(`denied: ${path} is not a canonical path, so no request would match it`)
+  // What callers may send anyhow needs no look; the rest frames no message and carries no secret, as if they sent it.
+  const fixed = Object.keys({ ...provider.version_headers, ...test_call.headers }).filter(
+    (name) => !isCallersHeader(name),
+  )
   const settings: CredentialSettings = {
     ...(parts && { parts }),
     placements,
-    request_headers: [...provider.request_headers, ...provider.account_headers],
+    request_headers: [...new Set([...provider.request_headers, ...provider.account_headers, ...fixed])],
     response_headers: provider.response_headers,
   }
   try {

@@ -133,16 +133,18 @@ it('counts once what comes while the store is asked, whatever it answers', async
   }
 })
 
-it('lets nobody write more than sixty different ones a minute into a chain, and hides nobody else by that', async () => {
+it('lets nobody write more than sixty different ones of a name a minute into a chain, and hides nothing else by that', async () => {
   const { written, note, flush } = record()
   for (let i = 0; i < 1000; i++) await note(event(i, `192.0.2.${i}`))
   expect(written).toHaveLength(60)
   await note(event(1000, 'x', { chain: 'acct_2' }))
   expect(written).toHaveLength(61)
+  await note(event(1001, 'x', { event: 'secret.reflected' }))
+  expect(written.at(-1)).toMatchObject({ chain: 'acct_1', event: 'secret.reflected' })
   await flush(Infinity)
   expect(written.at(-1)).toMatchObject({
     chain: 'acct_1',
     event: 'refusals.suppressed',
-    detail: { count: 940 },
+    detail: { event: 'sign_in.failed', count: 940 },
   })
 })

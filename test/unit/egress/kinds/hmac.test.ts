@@ -56,6 +56,18 @@ describe('a signature by template', () => {
     ])
   })
 
+  it('signs a header of the request, however its name is written in the template', () => {
+    const of = (message: string) =>
+      sign(
+        { algorithm: 'sha256', encoding: 'hex', message, headers: { 'x-signature': '{signature}' } },
+        { key: 'k'.repeat(32) },
+        { url: new URL('https://api.example.com/'), headers: [['content-type', 'text/plain']] },
+        0,
+      ).value
+    expect(of('{header.Content-Type}')).toBe(of('text/plain'))
+    expect(of('{header.content-type}')).toBe(of('text/plain'))
+  })
+
   it('signs path and hashed body for Kraken (the example of its manual)', () => {
     const nonce = '1616492376594'
     const body = Buffer.from(`nonce=${nonce}&ordertype=limit&pair=XBTUSD&price=37500&type=buy&volume=1.25`)

@@ -49,6 +49,18 @@ test.each([
   ['fireworks', 'POST', '/v1/accounts/a/users/b/apiKeys', true],
   ['postmark', 'GET', '/server', true],
   ['meta-graph', 'GET', '/v23.0/me/accounts', true],
+  ['heroku', 'PATCH', '/apps/a/config-vars', true],
+  ['heroku', 'GET', '/pipelines/a/stage/staging/config-vars', true],
+  ['digitalocean', 'GET', '/v2/databases/1/pools/p', true],
+  ['digitalocean', 'GET', '/v2/databases/1/replicas', true],
+  ['netlify', 'GET', '/api/v1/sites/s/env', true],
+  ['gitlab', 'GET', '/api/v4/projects/1/triggers', true],
+  ['gitlab', 'GET', '/api/v4/projects/1/pipeline_schedules/2', true],
+  ['gitlab', 'GET', '/api/v4/projects/1/pipeline_schedules', false],
+  ['hetzner', 'POST', '/v1/servers', true],
+  ['hetzner', 'GET', '/v1/servers', false],
+  ['hetzner', 'POST', '/v1/servers/1/actions/rebuild', true],
+  ['cloudflare', 'GET', '/client/v4/accounts/1/challenges/widgets/2', true],
   // Spellings that the provider serves alike.
   ['gitlab', 'GET', '/api/v4/projects/1/variables.json', true],
   ['gitlab', 'POST', '/api/v4/projects/a%2Fb/access_tokens.json', true],
@@ -167,6 +179,19 @@ test.each<[string, unknown, string]>([
     'authorization from callers',
     { ...OWN, request_headers: ['authorization'] },
     'may not be sent by callers',
+  ],
+  ...(['host', 'content-length', 'authorization', 'idempotency-key'] as const).flatMap((name) => [
+    [`${name} among its versions`, { ...OWN, version_headers: { [name]: 'x' } }, name] as const,
+    [
+      `${name} in its test call`,
+      { ...OWN, test_call: { ...OWN.test_call, headers: { [name]: 'x' } } },
+      name,
+    ] as const,
+  ]),
+  [
+    'a line break in a version',
+    { ...OWN, version_headers: { 'x-version': '1\r\nhost: evil.example.com' } },
+    'in one line',
   ],
   ['a wildcard of everything', { ...OWN, hosts: [], host_suffixes: ['.com'] }, 'an ending such as'],
 ])('an entry with %s is refused in words', (_, entry, words) => {
