@@ -156,6 +156,27 @@ describe.each(ENGINES)('reorganisations in %s', (engine) => {
     expect(losses.map((row) => Number(row['amount']))).toEqual(lost === 0 ? [] : [-lost])
   })
 
+  it.each([
+    ['of a call', false],
+    ['of credits', true],
+  ])('is not ended by whoever read the payment %s before it was settled', async (_name, buys) => {
+    const accountId = await addAccount(store, 0)
+    const one = await settle(buys ? { purchase: { accountId, credits: 7 } } : {})
+    const opened = await reopen(one)
+    const late = settling(one.id)
+    expect(await store.settleClaim(late)).toBeUndefined()
+    expect(await store.getReceipt(late.receipt.id)).toBeUndefined()
+    const move = { id: one.id, reason: 'authorization_expired', transaction: null, now: NOW + 6 }
+    for (const isWatched of [false, true])
+      expect(await store.moveClaim({ ...move, to: 'failed', isWatched })).toBeUndefined()
+    expect(await store.getClaim(one.id)).toEqual(opened)
+    expect(await store.balance(accountId)).toBe(buys ? 7 : 0)
+    // What its chain says of it now is written all the same.
+    expect(await store.moveClaim({ ...move, to: 'unknown' })).toMatchObject({ state: 'unknown' })
+    expect(await store.reverseClaim({ id: one.id, reason: 'x', now: NOW + 7 })).toMatchObject({ lost: 0 })
+    expect(await store.balance(accountId)).toBe(0)
+  })
+
   it('does not touch a claim that never was settled', async () => {
     const claim = newClaim()
     await store.claimPayment({ claim, bootId: BOOT })

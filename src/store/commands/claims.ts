@@ -257,12 +257,17 @@ export const HOUR_MS = 3600 * 1000
 export const IS_WATCHED = `state = 'failed' AND finished_at IS NULL`
 /** Its money may still move: nobody knows the ending, or it was refused while its authorization could still be used. */
 export const IS_OPEN = `(state IN ('submitted', 'pending', 'unknown') OR ${IS_WATCHED})`
+/**
+ * One that its chain took back has a receipt, and ends by the commands of reorganisations.ts alone: whoever read it before it settled
+ * decided for another claim than it is now.
+ */
+export const NEVER_SETTLED = 'receipt_id IS NULL'
 const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id = $2, reason = NULL,
     upstream = COALESCE($3, upstream), finished_at = $4, block_number = $5, block_hash = $6
-  WHERE id = $7 AND ${IS_OPEN} RETURNING ${CLAIM}`
+  WHERE id = $7 AND ${IS_OPEN} AND ${NEVER_SETTLED} RETURNING ${CLAIM}`
 /**
  * `submitted | pending | unknown | watched failed -> settled`, once, with its receipt, and with the credits it bought (double entry,
- * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state.
+ * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state, or had settled before.
  * When the account is gone or full, it settles all the same with reason `purchase_unclaimed`, and the credits stand
  * on `system:unclaimed` until the operator grants them by hand.
  */
@@ -323,9 +328,10 @@ function* grantPurchase(
 
 const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($3, tx),
     upstream = COALESCE($4, upstream), finished_at = $5
-  WHERE id = $6 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
+  WHERE id = $6 AND state IN ('submitted', 'pending', 'unknown') AND ($1 <> 'failed' OR ${NEVER_SETTLED}) RETURNING ${CLAIM}`
 /**
- * `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state.
+ * `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state, or is to fail and had settled
+ * before: `reverseClaim` takes back what that one bought.
  * A transaction once known stays when `transaction` is null. Failed is final and its stored result deleted, unless it is
  * watched: then it has no `finishedAt` yet, keeps its result and may still settle.
  */

@@ -167,6 +167,31 @@ describe('a settlement whose block was replaced', () => {
     )
   })
 
+  it.each<[string, AuthorizationStatus, Partial<PaymentClaim>, number]>([
+    ['void', { state: 'canceled', transaction: OTHER_TX }, { state: 'failed' }, 0],
+    ['paid', inBlock(3n, '3', OTHER_TX), { state: 'settled', transaction: OTHER_TX }, 7],
+  ])(
+    'is decided by whoever knows of its receipt, where an older question hears that it is %s',
+    async (_name, answer, end, credits) => {
+      const accountId = await seedAccount(temp.store, 0)
+      const claim = await world.settled(inBlock(1n, '1'), { purchase: { accountId, credits: 7 } })
+      world.chain.blocks.set(1n, hash('2'))
+      world.chain.statuses.delete(claim.nonce)
+      await world.look()
+      const reopened = await world.claimOf(claim.id)
+      world.chain.statuses.set(claim.nonce, answer)
+      // As another replica read it, before it was settled.
+      const asked = { ...claim, state: 'unknown', receiptId: null, finishedAt: null } as const
+      expect(await world.settlements.reconcileOne(asked)).toEqual(reopened)
+      expect(await temp.store.balance(accountId)).toBe(7)
+      await world.look()
+      expect(await world.claimOf(claim.id)).toMatchObject(end)
+      expect(await temp.store.balance(accountId)).toBe(credits)
+      const replacedBy = end.state === 'settled' ? (await world.claimOf(claim.id)).receiptId : null
+      expect(await world.standing(claim)).toMatchObject({ replacedBy })
+    },
+  )
+
   it.each<[string, (claim: PaymentClaim) => void]>([
     [
       'does not answer',

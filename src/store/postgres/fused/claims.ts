@@ -5,6 +5,7 @@ import {
   type ClaimRow,
   HOUR_MS,
   IS_OPEN,
+  NEVER_SETTLED,
   type SettleClaimInput,
   type SubmitClaimInput,
   toClaim,
@@ -30,7 +31,7 @@ export function* submitClaim(input: SubmitClaimInput): Command<boolean> {
 const SETTLE = `WITH done AS (
     UPDATE payment_claims SET state = 'settled', tx = $2, receipt_id = $3, reason = NULL,
       upstream = COALESCE($4, upstream), finished_at = $5, block_number = $10::bigint, block_hash = $11
-    WHERE id = $1 AND ${IS_OPEN}
+    WHERE id = $1 AND ${IS_OPEN} AND ${NEVER_SETTLED}
       AND purchase_account_id IS NULL AND submitted_at > $6
       AND NOT EXISTS (SELECT 1 FROM market_sales WHERE claim_id = $1)
     RETURNING ${CLAIM}
