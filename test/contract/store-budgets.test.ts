@@ -270,6 +270,65 @@ describe.each(ENGINES)('budgets in %s', (engine) => {
     expect((await store.claimPayment({ claim: stranger, bootId: 'boot-1' })).ok).toBe(true)
   })
 
+  const fail = (id: string, isWatched = false) =>
+    store.moveClaim({ id, to: 'failed', reason: 'expired', transaction: null, isWatched, now: NOW })
+  /** Settles a payment that its chain takes back. @returns what settles it again */
+  const lose = async (id: string) => {
+    const { receipt, transaction } = settling(id)
+    await store.settleClaim({ ...settling(id), receipt, transaction })
+    const was = { id, receiptId: receipt.id, now: NOW }
+    expect(await store.reopenClaim(was)).toMatchObject({ state: 'pending' })
+    return { ...was, receipt: null, transaction, block: undefined }
+  }
+  const close = (id: string) => store.closeClaim({ id, reason: 'in no block', closedBy: 'key_1', now: NOW })
+  const reverse = (id: string) => store.reverseClaim({ id, reason: 'expired', now: NOW })
+
+  it.each<[string, (id: string) => Promise<unknown>, (id: string) => Promise<unknown>]>([
+    [
+      'that failed, when its authorization is used up',
+      (id) => fail(id, true),
+      (id) => store.endWatch(id, NOW),
+    ],
+    ['that its chain took back, when it never comes', lose, reverse],
+    ['that its chain took back, when an operator closes it', lose, close],
+  ])('give back what an agent paid %s, once', async (_name, doubt, end) => {
+    const { accountId, credential, capability } = await addSetting(store, 1, {
+      capability: [{ unit: 'usdc', period: 'month', max: 10_000 }],
+      credential: [{ unit: 'usdc', period: 'day', max: 10_000 }],
+    })
+    const usdc = async () => [await used(capability.id), await used(credential.id)].flat()
+    const pay = async () => {
+      const claim = newClaim({ amount: '4000', purchase: { accountId, credits: 7 } })
+      await store.claimPayment({ claim, bootId: 'boot-1', capabilityId: capability.id })
+      await store.submitClaim(submission(claim.id, 'boot-1'))
+      return claim.id
+    }
+    await store.settleClaim(settling(await pay()))
+    const id = await pay()
+    await doubt(id)
+    expect(await usdc()).toEqual([8000, 8000])
+    await Promise.all([end(id), end(id)])
+    for (const again of [end, (failedId: string) => fail(failedId), close, reverse, end]) await again(id)
+    expect(await store.getClaim(id)).toMatchObject({ state: 'failed', finishedAt: NOW })
+    expect(await usdc()).toEqual([4000, 4000])
+  })
+
+  it.each<[string, (id: string) => Promise<unknown>]>([
+    ['after it had failed', (id) => fail(id, true).then(() => store.settleClaim(settling(id)))],
+    ['again by its chain', (id) => lose(id).then((was) => store.resettleClaim(was))],
+  ])('keep what an agent paid that is settled %s', async (_name, settle) => {
+    const { capability } = await addSetting(store, 1, {
+      capability: [{ unit: 'usdc', period: 'month', max: 10_000 }],
+    })
+    const claim = newClaim({ amount: '4000' })
+    await store.claimPayment({ claim, bootId: 'boot-1', capabilityId: capability.id })
+    await store.submitClaim(submission(claim.id, 'boot-1'))
+    expect(await settle(claim.id)).toMatchObject({ state: 'settled' })
+    for (const end of [(id: string) => store.endWatch(id, NOW), (id: string) => fail(id), close, reverse])
+      await end(claim.id)
+    expect(await used(capability.id)).toEqual([4000])
+  })
+
   it('takes nothing where the account cannot pay', async () => {
     const setting = await addSetting(store, 1, { capability: [perHour(5)] })
     expect(await use(setting)).toMatchObject({ ok: true })

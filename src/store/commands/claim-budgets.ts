@@ -1,5 +1,6 @@
 // What an agent pays counts on the USDC budgets of its lineage and its credential, from the claim until it is clear that it was not
-// paid. A claim that failed while its authorization could still be used stays counted.
+// paid. A claim that failed while its authorization could still be used, or that its chain took back, stays counted until it cannot be
+// paid any more.
 import { all, type Command, first } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { Budget } from '../ports/budgets.ts'
@@ -24,7 +25,7 @@ export function* spend(
 
 const SPENT = `SELECT capability_id AS "capabilityId", amount, created_at AS "createdAt" FROM payment_claims
   WHERE id = $1 AND capability_id IS NOT NULL`
-/** Gives a payment that did not happen back to the budgets that it was counted on. */
+/** Gives a payment that did not happen back to the budgets that it was counted on; once, by the step after which no other follows. */
 export function* unspend(id: string): Command<void> {
   const spent = yield* first<{ capabilityId: string; amount: string; createdAt: Millis }>(SPENT, id)
   if (!spent) return

@@ -7,6 +7,7 @@ import type { StoredReceipt } from '../ports/attempts.ts'
 import type { ClaimBlock, PaymentClaim, ReceiptStanding } from '../ports/payments.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
+import { unspend } from './claim-budgets.ts'
 import { bookSale, unbookSale } from './market-sales.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
 import { addSettled } from './standings.ts'
@@ -132,7 +133,7 @@ const REVERSE = `UPDATE payment_claims SET state = 'failed', reason = $1, finish
   WHERE id = $3 AND receipt_id IS NOT NULL AND state IN ('pending', 'unknown') RETURNING ${CLAIM}`
 /**
  * `pending | unknown -> failed`, of a claim that was settled before: its money can never come any more. The credits that it
- * bought are taken back as far as they are there (kind `reversal`); the rest stands on `system:losses`.
+ * bought are taken back as far as they are there (kind `reversal`); the rest stands on `system:losses`. Budgets get back what was not paid.
  * @returns credits that are lost
  */
 export const reverseClaim = command({ kind: 'transaction', touches: 'records' })(function* (input: {
@@ -144,6 +145,8 @@ export const reverseClaim = command({ kind: 'transaction', touches: 'records' })
   const row = yield* first<ClaimRow>(REVERSE, reason, now, id)
   if (!row) return undefined
   yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+  // Budgets are locked before accounts, as by whoever debits credits.
+  yield* unspend(id)
   const lost = yield* reversePurchase(id, now)
   yield* unbookSale(id, now)
   return { claim: toClaim(row), lost }

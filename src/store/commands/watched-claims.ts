@@ -3,6 +3,7 @@
 import { all, type Command, command, first } from '../command.ts'
 import type { PaymentClaim } from '../ports/payments.ts'
 import type { Millis } from '../model.ts'
+import { unspend } from './claim-budgets.ts'
 import { CLAIM, type ClaimRow, IS_WATCHED, toClaim } from './claims.ts'
 
 const TAKE_WATCHED = `SELECT ${CLAIM} FROM payment_claims
@@ -19,12 +20,15 @@ export const takeWatchedClaims = command({ kind: 'transaction', touches: 'record
 })
 
 const END = `UPDATE payment_claims SET finished_at = $1 WHERE id = $2 AND ${IS_WATCHED} RETURNING ${CLAIM}`
-/** The authorization cannot be used any more: the failure is final and the stored result is deleted. */
+/** The authorization cannot be used any more: the failure is final, the stored result is deleted, and budgets get back what was not paid. */
 export const endWatch = command({ kind: 'transaction', touches: 'records' })(function* (
   id: string,
   now: Millis,
 ): Command<PaymentClaim | undefined> {
   const row = yield* first<ClaimRow>(END, now, id)
-  if (row) yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+  if (row) {
+    yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+    yield* unspend(id)
+  }
   return row && toClaim(row)
 })
