@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
+import { MAX_BALANCE } from '../../src/store/migrations.ts'
 import type { NewPaymentClaim, NewRefund, Store } from '../../src/store/ports.ts'
+import { runRaw } from '../support/raw-sql.ts'
 import {
   addAccount,
   createPlace,
@@ -249,6 +251,32 @@ describe.each(ENGINES)('refunds in %s', (engine) => {
       await reopen(claimId)
       expect(await reverse(claimId)).toMatchObject({ lost: 0 })
       expect(await balance()).toBe(5)
+    })
+
+    it.each<[string, (claimId: string) => Promise<unknown>]>([
+      ['', async () => undefined],
+      [
+        ', also once its chain took the payment back and settled it again',
+        async (claimId) =>
+          expect(await store.resettleClaim(await reopen(claimId))).toMatchObject({
+            reason: 'purchase_unclaimed',
+          }),
+      ],
+      [
+        ', also where an earlier release forgot that when the payment settled again',
+        (claimId) => runRaw(place, `UPDATE payment_claims SET reason = NULL WHERE id = '${claimId}'`),
+      ],
+    ])('take them from where they stand where no account could have them%s', async (_name, change) => {
+      const full = await addAccount(store, MAX_BALANCE - 9)
+      for (const accountId of ['acct_gone', full]) {
+        const claimId = await settle({ purchase: { accountId, credits: 10 } })
+        await change(claimId)
+        const refund = await record(claimId, '500')
+        expect(refund).toMatchObject({ credits: 5 })
+        await store.failRefund({ id: refund.id, failure: 'no_route', now: NOW + 9 })
+        expect(await record(claimId, null)).toMatchObject({ credits: 10 })
+      }
+      expect(await store.balance(full)).toBe(MAX_BALANCE - 9)
     })
 
     const fail = (id: string) => store.failRefund({ id, failure: 'no_route', now: NOW + 9 })

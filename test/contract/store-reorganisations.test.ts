@@ -115,6 +115,14 @@ describe.each(ENGINES)('reorganisations in %s', (engine) => {
     expect(await store.balance(accountId)).toBe(7)
   })
 
+  it('says again that nobody could have what it bought, once it is settled again', async () => {
+    const one = await settle({ purchase: { accountId: 'acct_gone', credits: 7 } })
+    expect(await reopen(one)).toMatchObject({ reason: 'reorganised' })
+    const settled = await store.resettleClaim({ ...one, receipt: null, block: OTHER, now: NOW + 6 })
+    expect(settled).toMatchObject({ state: 'settled', reason: 'purchase_unclaimed' })
+    expect(await store.getClaim(one.id)).toEqual(settled)
+  })
+
   it.each([
     ['takes back what it bought', 0, 0, 0],
     ['takes back what is left of it, and says what is lost', 5, 0, 5],

@@ -313,17 +313,32 @@ function* grantPurchase(
   )
   yield* recordMovement({
     transactionId,
-    accountId: paid ? accountId : 'system:unclaimed',
+    accountId: paid ? accountId : UNCLAIMED,
     against: 'purchase',
     amount: credits,
     kind: 'purchase',
     reference: claim.id,
     now,
   })
-  if (paid) return claim
+  return paid ? claim : yield* markUnclaimed(claim)
+}
+
+/** Holds the credits of payments whose account could not have them. */
+export const UNCLAIMED = 'system:unclaimed'
+
+/** Says of a settled claim that nobody got what it bought. */
+export function* markUnclaimed(claim: PaymentClaim): Command<PaymentClaim> {
   const reason = 'purchase_unclaimed'
   yield* all('UPDATE payment_claims SET reason = $1 WHERE id = $2', reason, claim.id)
   return { ...claim, reason }
+}
+
+/** How many credits a payment bought, and the account that got them: the ledger knows, whatever has become of the claim since. */
+export function* findBought(claimId: string): Command<{ account: string; amount: number } | undefined> {
+  return yield* first<{ account: string; amount: number }>(
+    `SELECT account, amount FROM ledger_entries WHERE reference = $1 AND kind = 'purchase' AND amount > 0`,
+    claimId,
+  )
 }
 
 const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($3, tx),

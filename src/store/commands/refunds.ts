@@ -6,7 +6,7 @@ import type { Millis } from '../model.ts'
 import type { PaymentClaim } from '../ports/payments.ts'
 import type { NewRefund, Refund, Spend } from '../ports/refunds.ts'
 import { recordMovement } from './accounts.ts'
-import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
+import { CLAIM, type ClaimRow, findBought, toClaim } from './claims.ts'
 import { concludeRefund, takeRefund } from './market-sales.ts'
 import { NOTHING_YET, transferRows } from './transfer-rows.ts'
 
@@ -79,7 +79,8 @@ export const recordRefund = command({ kind: 'transaction', touches: 'records', s
   const amount = refund.amount === null ? left : BigInt(refund.amount)
   if (amount <= 0n || amount > left) return { ok: false, reason: 'amount', left: left.toString() }
   const credits = creditsFor(claim, bound.amount + amount) - bound.credits
-  const source = credits > 0 ? sourceOf(claim) : null
+  // Those that nobody got stand where the operator finds them, and go back from there.
+  const source = credits > 0 ? ((yield* findBought(claimId))?.account ?? null) : null
   if (source !== null && !(yield* takeCredits(source, refund.id, credits, createdAt)))
     return { ok: false, reason: 'credits', left: left.toString(), credits }
   const { network, asset, payer, tool } = claim
@@ -110,10 +111,6 @@ function creditsFor({ purchase, amount }: PaymentClaim, refunded: bigint): numbe
   const paid = BigInt(amount)
   return Number((BigInt(purchase.credits) * refunded + paid - 1n) / paid)
 }
-
-/** Account that holds the credits of the claim; those that nobody got stand where the operator finds them. */
-const sourceOf = ({ purchase, reason }: PaymentClaim): string | null =>
-  reason === 'purchase_unclaimed' ? 'system:unclaimed' : (purchase?.accountId ?? null)
 
 /** False where the account does not hold them any more. */
 function* takeCredits(accountId: string, refundId: string, credits: number, now: Millis): Command<boolean> {

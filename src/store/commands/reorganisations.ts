@@ -9,7 +9,7 @@ import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { unspend } from './claim-budgets.ts'
 import { bookSale, unbookSale } from './market-sales.ts'
-import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
+import { CLAIM, type ClaimRow, findBought, markUnclaimed, toClaim, UNCLAIMED } from './claims.ts'
 import { addSettled } from './standings.ts'
 import { withdrawReceipt } from './transfer-rows.ts'
 
@@ -94,7 +94,8 @@ const RESETTLE = `UPDATE payment_claims SET state = 'settled', reason = NULL, tx
   WHERE id = $6 AND receipt_id = $7 AND state IN ('pending', 'unknown') RETURNING ${CLAIM}`
 /**
  * `pending | unknown -> settled` again, of a claim that was settled under `receiptId` before. In the same transaction as then
- * its receipt stands again; in another one `receipt` takes its place. Credits were granted the first time.
+ * its receipt stands again; in another one `receipt` takes its place. Credits were granted the first time, and where nobody could have
+ * them it says so again.
  */
 export const resettleClaim = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
@@ -117,8 +118,9 @@ export const resettleClaim = command({ kind: 'transaction', touches: 'records' }
     receiptId,
   )
   if (!row) return undefined
+  const claim = toClaim(row)
   // Whoever reserves by what was settled since some moment must see this one, even though it was counted before.
-  yield* addSettled(toClaim(row))
+  yield* addSettled(claim)
   yield* bookSale(id, now, 'sale_restored')
   if (receipt) {
     yield* insertReceipt(receipt)
@@ -126,7 +128,8 @@ export const resettleClaim = command({ kind: 'transaction', touches: 'records' }
   } else {
     yield* all('DELETE FROM receipt_withdrawals WHERE receipt_id = $1', receiptId)
   }
-  return toClaim(row)
+  const bought = claim.purchase ? yield* findBought(id) : undefined
+  return bought?.account === UNCLAIMED ? yield* markUnclaimed(claim) : claim
 })
 
 const REVERSE = `UPDATE payment_claims SET state = 'failed', reason = $1, finished_at = $2
@@ -162,10 +165,7 @@ function* creditsReturned(claimId: string): Command<number> {
 }
 
 function* reversePurchase(claimId: string, now: Millis): Command<number> {
-  const bought = yield* first<{ account: string; amount: number }>(
-    `SELECT account, amount FROM ledger_entries WHERE reference = $1 AND kind = 'purchase' AND amount > 0`,
-    claimId,
-  )
+  const bought = yield* findBought(claimId)
   if (!bought) return 0
   const { account } = bought
   const amount = bought.amount - (yield* creditsReturned(claimId))

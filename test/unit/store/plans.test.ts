@@ -118,6 +118,21 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   ],
   ['reopenClaim', () => plansOf(commands.reopenClaim({ id: claim.id, receiptId: 'r', now: NOW }), [found])],
   [
+    'resettleClaim',
+    () =>
+      plansOf(
+        commands.resettleClaim({
+          id: claim.id,
+          receiptId: 'r',
+          receipt: null,
+          transaction: '0xt',
+          block: undefined,
+          now: NOW,
+        }),
+        [found],
+      ),
+  ],
+  [
     'reverseClaim',
     () =>
       plansOf(commands.reverseClaim({ id: claim.id, reason: 'x', now: NOW }), [
