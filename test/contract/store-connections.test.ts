@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Connection, Store } from '../../src/store/ports.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { addMember, addToken, newConnection, termsOn } from '../support/connections.ts'
+import { runRaw } from '../support/raw-sql.ts'
 import {
   addAccount,
   addCapability,
@@ -233,6 +234,15 @@ describe.each(ENGINES)('connections in %s', (engine) => {
     const ended = await revoke(accountId, 'client', connection.clientId)
     expect(ended.toSorted()).toEqual([connection.id, other.id].toSorted())
     expect(await revoke(accountId, 'client', connection.clientId)).toEqual([])
+  })
+
+  it('is ended though its capabilities stand, as an earlier release left it, until they are ended with it', async () => {
+    const { accountId, connection, personId } = await connect()
+    await runRaw(place, `UPDATE connections SET revoked_at = ${NOW} WHERE id = '${connection.id}'`)
+    expect(await state(await addToken(store, connection))).toBe('ended')
+    expect(await partsOf(connection)).toHaveLength(2)
+    expect(await revoke(accountId, 'person', personId)).toEqual([])
+    expect(await partsOf(connection)).toEqual([])
   })
 
   it('stands on its person: without a membership, or in a role that connects nothing, it is ended', async () => {

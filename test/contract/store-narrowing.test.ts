@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import type { NewCapability, Store } from '../../src/store/ports.ts'
 import { addMember, newConnection, termsOn } from '../support/connections.ts'
+import { runRaw } from '../support/raw-sql.ts'
 import {
   addAccount,
   addCapability,
@@ -239,5 +240,78 @@ describe('what is narrowed while terms change, with both waiting for one lock', 
       },
     )
     expect(narrowed).toMatchObject({ thrown: { code: 'state_conflict' } })
+  })
+
+  const ofClient = ({ accountId, connection: { clientId } }: Connected) =>
+    other.revokeConnections({ which: { accountId, of: 'client', id: clientId }, now: NOW })
+  it.each<[string, (connected: Connected) => Promise<unknown>]>([
+    ['all of its client are revoked', ofClient],
+    [
+      'all of its person are',
+      ({ accountId, personId: id }) =>
+        other.revokeConnections({ which: { accountId, of: 'person', id }, now: NOW }),
+    ],
+    [
+      'its person is removed',
+      ({ accountId, personId }) => other.removeMember({ accountId, personId, keepsKeys: false, now: NOW }),
+    ],
+  ])('is ended whole or not at all where its connection is opened while %s', async (_, end) => {
+    const connected = await connect(store)
+    const { accountId, personId, credential } = connected
+    const connection = newConnection(accountId, personId)
+    // Between two statements of whoever ends connections: the one that ends capabilities has seen which there are, and not begun yet.
+    await runRaw(
+      place,
+      `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END'`,
+      `CREATE TRIGGER pause BEFORE UPDATE OF revoked_at ON capabilities EXECUTE FUNCTION pause()`,
+    )
+    try {
+      await inOrder(
+        () => blocker.query('SELECT pg_advisory_xact_lock(1)'),
+        () => end(connected),
+        () => store.openConnection({ connection, terms: termsOn([credential]) }),
+      )
+    } finally {
+      await runRaw(place, 'DROP TRIGGER pause ON capabilities', 'DROP FUNCTION pause')
+    }
+    const root = await store.findCapabilityById(connection.capabilityId, accountId)
+    expect(root).toBeDefined()
+    expect((await store.getConnection(connection.id, accountId))?.revokedAt).toBe(root?.revokedAt)
+    const old = await store.findCapabilityById(connected.connection.capabilityId, accountId)
+    expect(old?.revokedAt).toBe(NOW)
+  })
+
+  it('ends with a connection that was opened while whoever ends it waited', async () => {
+    const connected = await connect(store)
+    const { accountId, personId, credential } = connected
+    const connection = newConnection(accountId, personId)
+    const terms = termsOn([credential], { showsBalance: true })
+    const { rows } = await blocker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const waitingForOthers = async () =>
+      (
+        await place.query(
+          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+             AND NOT ${rows[0]!.pid} = ANY (pg_blocking_pids(pid))`,
+        )
+      ).length
+    await blocker.query('BEGIN')
+    try {
+      await blocker.query('SELECT 1 FROM memberships WHERE person_id = $1 FOR UPDATE', [personId])
+      await blocker.query('SAVEPOINT before')
+      await lockPart(connected)
+      const revoked = ofClient(connected)
+      await expect.poll(waiting).toBe(1)
+      await store.openConnection({ connection, terms })
+      const narrowed = narrow(store, { ...connected, part: terms.parts[0]! })
+      await expect.poll(waiting).toBe(2)
+      await blocker.query('ROLLBACK TO before')
+      await expect.poll(waitingForOthers).toBe(1)
+      await blocker.query('COMMIT')
+      expect(await revoked).toContain(connection.id)
+      expect((await store.findCapability(await narrowed))?.revokedAt).toBe(NOW)
+    } finally {
+      await blocker.query('ROLLBACK')
+    }
   })
 })

@@ -215,6 +215,9 @@ export const changeConnection = command({ kind: 'transaction', touches: 'access'
 
 /**
  * Ends them with every capability of theirs, which their tokens lead to. Idempotent.
+ *
+ * Each statement sees what was committed before it, and nobody keeps connections from being opened meanwhile: which ones end is decided
+ * once, by the first statement that writes, and the capabilities of those end, and of no others.
  * @returns ids of those that ended now
  */
 export const revokeConnections = command({ kind: 'transaction', touches: 'access' })(function* (input: {
@@ -223,18 +226,20 @@ export const revokeConnections = command({ kind: 'transaction', touches: 'access
 }): Command<readonly string[]> {
   const { which, now } = input
   yield* lockConnections(which)
-  yield* all(
-    `UPDATE capabilities SET revoked_at = $3 WHERE id IN (
-       SELECT id FROM capabilities WHERE revoked_at IS NULL AND id IN (
-         SELECT capability_id FROM capability_lineage WHERE ancestor_id IN (
-           SELECT capability_id FROM connections WHERE ${isOf(which)} AND revoked_at IS NULL))
-       ORDER BY id FOR UPDATE)`,
+  const ended = yield* all<{ id: string }>(
+    `UPDATE connections SET revoked_at = $3 WHERE ${isOf(which)} AND revoked_at IS NULL RETURNING id`,
     which.accountId,
     which.id,
     now,
   )
-  const ended = yield* all<{ id: string }>(
-    `UPDATE connections SET revoked_at = $3 WHERE ${isOf(which)} AND revoked_at IS NULL RETURNING id`,
+  // Of one that was opened while the first locks were waited for: what is narrowed from it now is waited for, too.
+  yield* lockConnections(which)
+  yield* all(
+    `UPDATE capabilities SET revoked_at = $3 WHERE id IN (
+       SELECT id FROM capabilities WHERE revoked_at IS NULL AND id IN (
+         SELECT capability_id FROM capability_lineage WHERE ancestor_id IN (
+           SELECT capability_id FROM connections WHERE ${isOf(which)} AND revoked_at IS NOT NULL))
+       ORDER BY id FOR UPDATE)`,
     which.accountId,
     which.id,
     now,

@@ -30,7 +30,8 @@ export const ACCESS_COLUMNS = {
   showsBalance: 'k.shows_balance',
   createdAt: 'k.created_at',
   expiresAt: 'k.expires_at',
-  revokedAt: 'k.revoked_at',
+  // Either ends both; a release before this one could end the connection alone.
+  revokedAt: 'COALESCE(c.revoked_at, k.revoked_at)',
 } as const
 export const ACCESS_TABLES = `access_tokens t JOIN connections c ON c.id = t.connection_id JOIN capabilities k ON k.id = c.capability_id
   JOIN people p ON p.id = c.person_id

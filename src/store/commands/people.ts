@@ -6,6 +6,7 @@ import { selectPage } from '../page.ts'
 import type { Membership, Person } from '../ports/identity.ts'
 import type { MemberRow, OwnMembership, ProviderSignIn } from '../ports/people.ts'
 import { lockConnections, MAY_CONNECT } from './connection-locks.ts'
+import { revokeConnections } from './connection-terms.ts'
 
 const INSERT_PERSON = insertInto('people', ['id', 'name', 'createdAt', 'disabledAt'])
 const INSERT_MEMBER = insertInto('memberships', ['accountId', 'personId', 'role', 'admin', 'createdAt'])
@@ -206,28 +207,14 @@ export const removeMember = command({ kind: 'transaction', touches: 'access' })(
   now: Millis
 }): Command<MemberRemoval> {
   const { accountId, personId, keepsKeys, now } = input
+  const which = { accountId, of: 'person', id: personId } as const
   // Locks are taken in the order of every command: capabilities first.
-  yield* lockConnections({ accountId, of: 'person', id: personId })
+  yield* lockConnections(which)
   const isLast = yield* isLastOwner(accountId, personId)
   const held = yield* first<{ role: Role }>(LOCK_MEMBER, accountId, personId)
   if (!held) return { ok: false, reason: 'not_found' }
   if (isLast) return { ok: false, reason: 'last_owner' }
-  yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE id IN (
-       SELECT id FROM capabilities WHERE revoked_at IS NULL AND account_id = $2 AND id IN
-         (SELECT l.capability_id FROM capability_lineage l JOIN connections c ON c.capability_id = l.ancestor_id
-          WHERE c.account_id = $2 AND c.person_id = $3)
-       ORDER BY id FOR UPDATE)`,
-    now,
-    accountId,
-    personId,
-  )
-  yield* all(
-    'UPDATE connections SET revoked_at = $1 WHERE account_id = $2 AND person_id = $3 AND revoked_at IS NULL',
-    now,
-    accountId,
-    personId,
-  )
+  yield* revokeConnections({ which, now })
   yield* all(
     'UPDATE sessions SET revoked_at = $1 WHERE account_id = $2 AND person_id = $3 AND revoked_at IS NULL',
     now,
