@@ -84,7 +84,15 @@ export async function openPayments(
   const chains = new Map(
     networks.all.map((network) => {
       const onReturn = () => recheck(network.network)
-      const chain = createChain({ ...platform, network, ...rpcOf(network), settlementGas, onReturn })
+      const chain = createChain({
+        ...platform,
+        network,
+        ...rpcOf(network),
+        settlementGas,
+        // The chains of the sandbox are those that no node is named for.
+        minesOnDemand: config.rpcUrls[network.chainId] === undefined,
+        onReturn,
+      })
       return [network.network, withHindrance(chain, networks)]
     }),
   )

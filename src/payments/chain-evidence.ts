@@ -1,12 +1,16 @@
 // Decides what became of a payment from the events of its chain, the only witness that is believed. It sends nothing; how a
 // chain is asked is the adapters' business.
+import type { Logger } from '../lib/log.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
+import type { Millis } from '../store/model.ts'
 import type { PaymentClaim } from '../store/ports.ts'
-import type {
-  AuthorizationStatus,
-  Chain,
-  ChainBlock,
-  ChainProbe,
-  Eip3009Authorization,
+import {
+  type AuthorizationStatus,
+  BEHIND_MS,
+  type Chain,
+  type ChainBlock,
+  type ChainProbe,
+  type Eip3009Authorization,
 } from './chain-ports.ts'
 import type { Payment } from './ports.ts'
 
@@ -14,7 +18,10 @@ import type { Payment } from './ports.ts'
 export type Transfer = Pick<
   PaymentClaim,
   'network' | 'asset' | 'payer' | 'payTo' | 'amount' | 'nonce' | 'validBefore' | 'createdAt'
->
+> & {
+  /** When it was found in a block: a node that has no later block cannot say that it is gone. */
+  readonly settledAt?: Millis | null
+}
 
 export type Evidence =
   /** The money moved, whoever submitted it. */
@@ -34,17 +41,23 @@ export type Evidence =
     }
   /** It could still be used. */
   | { readonly state: 'unused' }
-  /** The chain did not answer. */
+  /** The chain did not answer, or its node is behind: what it does not show may be in blocks that it has not read yet. */
   | { readonly state: 'unanswered' }
   /** No chain of ours, or nothing on it tells this payment from another. */
   | { readonly state: 'unprovable' }
 
 /** Blocks of the last minute may be replaced by others; a payment that has expired for so long is in none of them. */
 const REORG_MARGIN_MS = 60_000
-/** Chains that mine on demand stand still while nobody pays: their latest block says nothing about the time. */
+/** A chain that mines on demand stands still while nobody pays. Everywhere else the chain's own time says what has expired. */
 const IDLE_CHAIN_MS = 6 * 3600_000
 /** Clocks of chains differ from ours, and a stranger may have submitted the payment before it was shown to us. */
 const LOOK_BACK_MS = 10 * 60_000
+
+/** The newest block of a node. */
+interface Head {
+  readonly time: Millis
+  readonly isBehind: boolean
+}
 
 export interface EvidenceReader {
   /**
@@ -69,8 +82,11 @@ export function createEvidenceReader(parts: {
   /** Blocks that a transfer must be deep before it counts, by chain id; 1 elsewhere. */
   confirmations?: Readonly<Record<number, number>> | undefined
   now: () => number
+  log?: Pick<Logger, 'warn' | 'info'> | undefined
 }): EvidenceReader {
-  const { chains, confirmations = {}, now } = parts
+  const { chains, confirmations = {}, now, log } = parts
+  /** Networks whose node was behind when it was last asked. */
+  const behind = new Set<string>()
   const depthFor = ({ network }: Chain) => confirmations[network.chainId] ?? 1
 
   function chainOf({ network, asset, nonce }: Transfer): Chain | undefined {
@@ -87,10 +103,33 @@ export function createEvidenceReader(parts: {
     return depth >= depthFor(chain) ? found : { state: 'shallow', transaction: found.transaction }
   }
 
-  async function hasExpired({ validBefore }: Transfer, chain: Chain): Promise<boolean> {
-    if (validBefore === null) return false
-    const { time } = await chain.head()
-    return time > validBefore + REORG_MARGIN_MS || now() > validBefore + IDLE_CHAIN_MS
+  /** What it means that a transfer is in no block that its node has. */
+  function whereUnused({ validBefore, settledAt }: Transfer, chain: Chain, head: Head): Evidence {
+    const { time, isBehind } = head
+    // Its block may be one that this node, of an old copy perhaps, has not read yet.
+    if (typeof settledAt === 'number' && time <= settledAt) return { state: 'unanswered' }
+    if (validBefore !== null) {
+      const isOver = time > validBefore + REORG_MARGIN_MS
+      const isLongOver = chain.minesOnDemand && now() > validBefore + IDLE_CHAIN_MS
+      if (isOver || isLongOver) return { state: 'void', reason: 'authorization_expired' }
+    }
+    return isBehind ? { state: 'unanswered' } : { state: 'unused' }
+  }
+
+  /** Says once when a node falls behind, and once when it has caught up. @throws {ChainError} */
+  async function headOf(chain: Chain): Promise<Head> {
+    const { network } = chain.network
+    const { number, time } = await chain.head()
+    const isBehind = !chain.minesOnDemand && now() > time + BEHIND_MS
+    if (isBehind && !behind.has(network)) {
+      behind.add(network)
+      log?.warn(
+        { network, block: String(number), time: toTimestamp(time) },
+        'a node is behind its chain: payments that it does not show wait until it has caught up',
+      )
+    }
+    if (!isBehind && behind.delete(network)) log?.info({ network }, 'a node has caught up with its chain')
+    return { time, isBehind }
   }
 
   /** @throws {ChainError} */
@@ -130,10 +169,9 @@ export function createEvidenceReader(parts: {
           if (named.state === 'paid') return await atDepth(named, chain)
         }
         // The time is asked first: a payment that is unused after its last block can never be used.
-        const isOver = await hasExpired(claim, chain)
+        const head = await headOf(chain)
         const found = toEvidence(await chain.authorizationStatus(question))
-        if (found.state === 'unused' && isOver) return { state: 'void', reason: 'authorization_expired' }
-        return await atDepth(found, chain)
+        return found.state === 'unused' ? whereUnused(claim, chain, head) : await atDepth(found, chain)
       } catch {
         // Any failure means the same: the chain has not answered.
         return { state: 'unanswered' }

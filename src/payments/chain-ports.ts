@@ -44,8 +44,16 @@ export interface IncomingTransfer {
   readonly transactionHash: string
 }
 
+/**
+ * A node whose newest block is so much older than our clock is behind its chain: what it does not show may have happened. Clocks
+ * differ by up to ten minutes.
+ */
+export const BEHIND_MS = 15 * 60_000
+
 export interface Chain {
   readonly network: PaymentNetwork
+  /** Blocks come only when somebody pays, as on the chains of the sandbox: the time of the newest one says nothing about now. */
+  readonly minesOnDemand: boolean
   /**
    * Code at the payer and a simulated transfer; where that fails also the state of the nonce and the balance.
    * @param options.withBalance also where the transfer would succeed: other payments of the payer are open

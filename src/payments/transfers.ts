@@ -171,7 +171,8 @@ export function createTransfers<T extends TransferRow>(
   /** A settled transfer whose chain replaced the block is sent again, or waits for its end. */
   async function lookAtSettled(row: T): Promise<T> {
     const { transaction, receiptId } = row
-    const found = await evidence.read(questionOf(row), transaction ?? undefined)
+    const question = { ...questionOf(row), settledAt: row.finishedAt }
+    const found = await evidence.read(question, transaction ?? undefined)
     if (found.state === 'paid' && found.transaction.toLowerCase() === transaction?.toLowerCase()) {
       // Found so long after it settled, its block is final.
       if (now() >= (row.finishedAt ?? 0) + REORG_WINDOW_MS) await book.finalize(row.id, now())

@@ -352,6 +352,26 @@ it('looks at a payout again that settled before nobody ran for hours, until its 
   expect(await temp.store.listSettledPayouts(9)).toEqual([])
 })
 
+it('does not pay again what settled, while its node is back on an older copy', async () => {
+  await world.earn('ada')
+  await world.run()
+  const before = await payoutsOf('ada')
+  world.chain.statuses.clear()
+  world.chain.time -= 24 * 60 * MINUTE
+  for (const passed of [1, 60, 6 * 60, 60]) {
+    world.clock.at += passed * MINUTE
+    await world.payouts.keep()
+    await world.run()
+  }
+  expect(await payoutsOf('ada')).toEqual(before)
+  expect(await owed('ada')).toBe(0)
+  expect(world.upstream.settled).toHaveLength(1)
+  world.chain.statuses.set(before[0]?.nonce ?? '', usedIn(TX))
+  await world.round()
+  expect(await temp.store.listSettledPayouts(9)).toEqual([])
+  expect(await payoutsOf('ada')).toMatchObject([{ state: 'settled', receiptId: before[0]?.receiptId }])
+})
+
 it('names the transaction that the transfer is in, also where it came back in another one', async () => {
   await world.earn('ada')
   await world.run()

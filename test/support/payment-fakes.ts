@@ -115,6 +115,7 @@ export async function claimFor(
 }
 
 export interface FakeChain extends Chain {
+  minesOnDemand: boolean
   /** What it will say, by nonce; unused otherwise. `silent`: it does not answer. */
   readonly statuses: Map<string, AuthorizationStatus | 'silent'>
   head(): Promise<{ number: bigint; time: number }>
@@ -129,6 +130,7 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
   const statuses: FakeChain['statuses'] = new Map()
   const chain: FakeChain = {
     network,
+    minesOnDemand: false,
     statuses,
     looks: 0,
     time: now(),

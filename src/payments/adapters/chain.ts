@@ -1,5 +1,5 @@
 // Shows one EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
-import { type Chain, ChainError, type ChainProbe } from '../chain-ports.ts'
+import { BEHIND_MS, type Chain, ChainError, type ChainProbe, type ChainState } from '../chain-ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
 import { findIncomingTransfers } from './incoming-transfers.ts'
@@ -33,15 +33,19 @@ const ERC1271_GAS = '0xf4240'
 export interface ChainOptions extends ChainRpcOptions {
   /** The most gas that the transaction of a settlement gets; simulations get no more. */
   readonly settlementGas?: bigint | undefined
+  /** As of `Chain`; false where nothing is said. */
+  readonly minesOnDemand?: boolean | undefined
 }
 
 /** @param options.rpcUrl is asked at first use and after a failure; its errors become {@link ChainError} */
 export function createChain(options: ChainOptions): Chain {
-  const { network, settlementGas = SETTLEMENT_GAS } = options
+  const { network, settlementGas = SETTLEMENT_GAS, minesOnDemand = false, now } = options
   const rpc = createChainRpc(options)
   // Another chain says `unused` or `over by its clock` of a payment that is neither on this one.
   const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
   const asset = network.asset.address
+  /** How old the newest block was when it was last asked for. */
+  let headAgeMs = 0
   const malformed = () => new ChainError('malformed', network.network)
   const readToken = (data: string) => ({ method: 'eth_call', params: [{ to: asset, data }, 'latest'] })
 
@@ -93,8 +97,16 @@ export function createChain(options: ChainOptions): Chain {
     }
   }
 
+  function state(): ChainState {
+    const known = rpc.state()
+    if (known.state !== 'ok' || minesOnDemand || headAgeMs <= BEHIND_MS) return known
+    const minutes = Math.round(headAgeMs / 60_000)
+    return { ...known, detail: `is behind its chain: its newest block was ${minutes} minutes old` }
+  }
+
   return {
     network,
+    minesOnDemand,
     async probe(authorization, signature, asked) {
       try {
         return await probe(authorization, signature, asked)
@@ -151,9 +163,11 @@ export function createChain(options: ChainOptions): Chain {
     },
     async head() {
       const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
-      return demand(block, readBlock)
+      const head = demand(block, readBlock)
+      headAgeMs = now() - head.time
+      return head
     },
-    state: rpc.state,
+    state,
     close: rpc.close,
   }
 }

@@ -1,4 +1,5 @@
-// Refunds whose payment a chain takes back before they are sent: nobody is paid back what never came.
+// Refunds whose payment a chain takes back before they are sent: nobody is paid back what never came. And refunds that a node does not show any more: nobody
+// is paid back twice.
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { noFault } from '../../../src/lib/fault-points.ts'
@@ -82,6 +83,12 @@ async function open() {
     createdAt: clock.at,
   })
   expect(recorded).toMatchObject({ ok: true })
+  /** The work of a minute where the node stands still. */
+  async function lookAtCopy(passed = MINUTE) {
+    clock.at += passed
+    await refunds.reconcile()
+    return store.getRefund(id)
+  }
   const of = { id: claimId, receiptId: settled.receipt.id }
   return {
     chain,
@@ -92,11 +99,10 @@ async function open() {
       store.resettleClaim({ ...of, receipt: null, transaction: TX, block: undefined, now: clock.at }),
     /** @returns the refund after the work of a minute */
     async look(passed = MINUTE) {
-      clock.at += passed
-      chain.time = clock.at
-      await refunds.reconcile()
-      return store.getRefund(id)
+      chain.time = clock.at + passed
+      return lookAtCopy(passed)
     },
+    lookAtCopy,
   }
 }
 
@@ -126,3 +132,21 @@ it('that was sent before is not sent again, and ends as its chain says', async (
   expect(world.upstream.settled).toHaveLength(1)
   expect(await world.look(40 * MINUTE)).toMatchObject({ state: 'failed', failure: 'authorization_expired' })
 })
+
+it.each([false, true])(
+  'that settled stays so while its node is back on an older copy (mines on demand: %s)',
+  async (minesOnDemand) => {
+    world.chain.minesOnDemand = minesOnDemand
+    const sent = await world.look()
+    expect(sent).toMatchObject({ state: 'settled', transaction: TX })
+    world.chain.statuses.clear()
+    world.chain.time -= 10 * MINUTE
+    expect(await world.lookAtCopy()).toEqual(sent)
+    // Its authorization has expired for so long that nobody would wait for it.
+    expect(await world.lookAtCopy(7 * 60 * MINUTE)).toEqual(sent)
+    expect(world.upstream.settled).toHaveLength(1)
+    // Blocks after the one that it was in say that it is gone.
+    world.chain.time = sent!.validBefore + MINUTE + 1
+    expect(await world.lookAtCopy()).toMatchObject({ state: 'failed', failure: 'authorization_expired' })
+  },
+)

@@ -653,7 +653,9 @@ describe('reconciling', () => {
     ['before it expires', 299_999, 0, 'unknown'],
     ['a minute after it expired by the chain', 360_000, 0, 'unknown'],
     ['later than that by the chain', 360_001, 0, 'failed'],
-    ['long after by our clock, on a chain that stands still', 0, 300_001 + 6 * 3600_000, 'failed'],
+    ['long after by our clock, on a node that is behind', 0, 300_001 + 6 * 3600_000, 'unknown'],
+    ['a minute after it expired by a node that is behind', 360_000, 300_001 + 6 * 3600_000, 'unknown'],
+    ['later than that by a node that is behind', 360_001, 300_001 + 6 * 3600_000, 'failed'],
     ['just after by our clock', 0, 400_000, 'unknown'],
   ])('of an unused payment %s (%i ms on the chain, %i here): %s', async (_name, chainMs, ourMs, state) => {
     const one = scene({ answers: [unknown] })
@@ -663,6 +665,53 @@ describe('reconciling', () => {
     one.clock.at = Math.max(one.clock.at, start + ourMs)
     await one.settlements.reconcile()
     expect((await one.store.getClaim(held.id))?.state).toBe(state)
+  })
+
+  it.each<[number, string]>([
+    [300_000 + 6 * 3600_000, 'unknown'],
+    [300_001 + 6 * 3600_000, 'failed'],
+  ])('of an unused payment on a chain that mines on demand, %i ms later: %s', async (ourMs, state) => {
+    const one = scene({ answers: [unknown] })
+    one.chain.minesOnDemand = true
+    const start = one.clock.at
+    const held = await doubtful(one)
+    one.clock.at = start + ourMs
+    await one.settlements.reconcile()
+    expect((await one.store.getClaim(held.id))?.state).toBe(state)
+  })
+
+  it('settles what was paid once a node that was behind has caught up, and says that it was', async () => {
+    const log = createLogger('silent')
+    const [warned, told] = [vi.spyOn(log, 'warn'), vi.spyOn(log, 'info')]
+    const one = scene({ answers: [unknown], parts: { log } })
+    const held = await doubtful(one)
+    const ofNode = (calls: unknown[][]) => calls.filter((call) => /^a node (is|has)/.test(String(call[1])))
+    // Its operator brought it back from yesterday's copy.
+    one.chain.time -= 24 * 3600_000
+    for (let hour = 0; hour < 12; hour++) {
+      one.clock.at += 3600_000
+      await one.settlements.reconcile()
+    }
+    expect((await one.store.getClaim(held.id))?.state).toBe('unknown')
+    expect(ofNode(warned.mock.calls)).toMatchObject([
+      [{ network: sepolia.network }, expect.stringContaining('is behind its chain')],
+    ])
+    one.chain.time = one.clock.at
+    one.chain.statuses.set(held.nonce, usedIn(TX))
+    one.clock.at += 60_000
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'settled', transaction: TX })
+    expect(ofNode(told.mock.calls)).toHaveLength(1)
+  })
+
+  it('does not take the word of a node that is behind for what was never broadcast', async () => {
+    const one = scene({ answers: [refused] })
+    one.chain.time -= 15 * 60_000 + 1
+    const held = await doubtful(one, refused)
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'unknown', reason: 'not_broadcast' })
+    one.chain.time = one.clock.at - 15 * 60_000
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'failed', reason: 'settlement_refused' })
   })
 
   it('fails what was never broadcast as soon as the chain says so', async () => {
