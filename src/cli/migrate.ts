@@ -1,8 +1,10 @@
 // `migrate`: from SQLite in the data directory to PostgreSQL, and the way back.
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import type { Config } from '../core/config.ts'
 import { loadConfig } from '../app/config.ts'
 import { migrateToPostgres, moveBack } from '../app/transfer/migrate.ts'
+import { describeAftermath, describeAge } from './aftermath.ts'
 import { confirm } from './confirm.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { jsonOption } from './options.ts'
@@ -23,7 +25,7 @@ export function addMigrateCommand(program: Command): void {
     .command('migrate')
     .option('--to <file>', 'a file (0600) that holds the postgres:// address; default GATEWAY_DATABASE_URL')
     .option('--accept-findings', 'although balances were wrong before')
-    .option('--back', 'let a gateway start on the data directory again, as it was before it was moved')
+    .option('--back', 'let a gateway start on the copy in the data directory again, as after a restore of it')
     .option('--yes', 'with --back: do not ask')
     .addOption(jsonOption())
     .description('move the data of the data directory (SQLite) into an empty PostgreSQL database')
@@ -32,19 +34,20 @@ export function addMigrateCommand(program: Command): void {
       `
 Stop the gateway, make an empty database, and set GATEWAY_DATA_DIR and GATEWAY_DATABASE_URL as the gateway will be started with from then on; an address is never an
 argument, because it holds a password. Key files stay where they are. Rows are carried in one transaction, read back and compared; after a crash run it again.
-The data directory keeps its copy untouched, and no gateway starts on that copy any more. --back undoes this: what has happened in PostgreSQL since is not in the copy. To go
-back with all of it, make a backup there and restore it into an empty data directory.`,
+The data directory keeps its copy untouched, and no gateway starts on that copy any more. --back undoes this: what has happened in PostgreSQL since is not in the copy, so
+that it is treated like a backup that is restored. What works once (permits, sessions, invitations, recovery codes, tokens of assistants) does not work after that, and
+payouts to sellers are by hand; what else is to be looked at is named at the end. Where the data had not arrived in PostgreSQL, as that database says, the copy stays as it is.
+To go back with all of it, make a backup there and restore it into an empty data directory.`,
     )
     .action(async (options: Options) => {
       if (options.back) return goBack(options)
       const config = loadConfig(process.env)
-      const url = options.to === undefined ? config.databaseUrl : await readAddress(options.to)
-      if (url === undefined)
+      const to = await readTarget(options, config)
+      if (to === undefined)
         throw new CommandFailure(
           Exit.usage,
           'Where to? Set GATEWAY_DATABASE_URL to the empty database, or name a file that holds its address with --to.',
         )
-      const to = { url, directUrl: options.to === undefined ? config.databaseDirectUrl : undefined }
       const fault = faultOf(config)
       const { acceptFindings } = options
       const report = await runTransfer(config, options, ({ show }) =>
@@ -65,19 +68,35 @@ back with all of it, make a backup there and restore it into an empty data direc
     })
 }
 
-async function goBack({ yes, json }: Options): Promise<void> {
+async function goBack(options: Options): Promise<void> {
+  const { yes, json } = options
   const config = loadConfig(process.env)
+  const to = await readTarget(options, config)
   if (!yes)
     await confirm(
-      `Use the copy in ${config.dataDir} again? What has happened in PostgreSQL since the move is not in it, and a gateway must not run on both.`,
-      'What has happened in PostgreSQL since the move is not in the copy, and a gateway must not run on both. If that is what you want: --back --yes',
+      `Use the copy in ${config.dataDir} again? What has happened in PostgreSQL since the move is not in it, and a gateway must not run on both. What works once ends in the copy, and payouts are by hand.`,
+      'What has happened in PostgreSQL since the move is not in the copy, and a gateway must not run on both. What works once ends in the copy, and payouts are by hand. If that is what you want: --back --yes',
     )
-  const moved = await runTransfer(config, { json }, () => moveBack(config.dataDir))
-  if (json) return printJson(moved)
+  const fault = faultOf(config)
+  const { moved, aftermath } = await runTransfer(config, { json }, () =>
+    moveBack({ config, to, now: Date.now, fault }),
+  )
+  if (json) return printJson({ ...moved, ...aftermath })
+  if (aftermath) {
+    const age = describeAge(Date.now() - Date.parse(moved.at))
+    const [, ...lines] = describeAftermath(aftermath, { age, event: 'the move' })
+    for (const line of [...lines, '']) printLine(line)
+  } else printLine(`The data had not arrived in ${moved.to}: the copy is as it was.`)
   printLine(
     `A gateway may start on ${config.dataDir} again. Stop those on ${moved.to}, leave GATEWAY_DATABASE_URL unset, and remove that database: permits, payments and ` +
       'credits would otherwise count twice.',
   )
+}
+
+/** The database that the data goes to, or went to. */
+async function readTarget({ to }: Options, { databaseUrl, databaseDirectUrl }: Config) {
+  if (to !== undefined) return { url: await readAddress(to), directUrl: undefined }
+  return databaseUrl === undefined ? undefined : { url: databaseUrl, directUrl: databaseDirectUrl }
 }
 
 async function readAddress(file: string): Promise<string> {

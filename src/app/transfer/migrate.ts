@@ -1,21 +1,29 @@
 // Moves the data of a directory to PostgreSQL. Two gateways on two copies would each take payments, so the directory says from the first row on that its
 // data is elsewhere, or may be; it is otherwise left as it is.
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Config } from '../../core/config.ts'
 import { type Fault, noFault } from '../../lib/fault-points.ts'
 import { isObject } from '../../lib/json.ts'
 import { toTimestamp } from '../../lib/timestamp.ts'
+import { WINDOW_MS } from '../../payments/reorganisations.ts'
 import type { DocumentName } from '../../store/documents/names.ts'
 import type { DatabaseAddress } from '../../store/postgres/pool.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
 import { type Moved, movedFile, readMoved } from '../../store/sqlite/moved.ts'
 import { refuseUnfinished } from '../../store/sqlite/open-failure.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
-import { noteArrival } from '../../store/transfer/after-restore.ts'
+import {
+  countLiving,
+  countSettledSince,
+  endWhatWorksOnce,
+  noteArrival,
+} from '../../store/transfer/after-restore.ts'
 import { carry, checkLoaded, findImbalances, openSink, openSource } from '../../store/transfer/carry.ts'
 import { TransferFault } from '../../store/transfer/ports.ts'
-import { type OnPhase, rowsOf } from './restore.ts'
+import { changeInPlace } from '../../store/transfer/sqlite-in-place.ts'
+import { type Aftermath, type OnPhase, payByHand, rowsOf } from './restore.ts'
 
 export interface MigrationReport {
   /** Host, port and name of the database; no password. */
@@ -115,18 +123,71 @@ export async function migrateToPostgres(options: {
   }
 }
 
-/** Lets a gateway start on the directory again. @returns where its data had gone. @throws {TransferFault} where it had not */
-export async function moveBack(dataDir: string): Promise<Moved> {
+export interface MoveBackReport {
+  /** Where the data had gone. */
+  readonly moved: Moved
+  /** Undefined where it had not arrived there: nobody can have used it, and the copy is as it was. */
+  readonly aftermath: Aftermath | undefined
+}
+
+/**
+ * Lets a gateway start on the copy of the directory again. Whatever was done in PostgreSQL since is not in it, so it is treated like
+ * a backup that is restored. The note goes last: until then no gateway starts, and the same may be done again.
+ * @param options.to where the data went, if it is known; where only a beginning was noted, that database says whether it arrived
+ * @throws {TransferFault} where the data had not gone, or the copy is no more
+ */
+export async function moveBack(options: {
+  readonly config: Pick<Config, 'dataDir'>
+  readonly to?: DatabaseAddress | undefined
+  readonly now: () => number
+  readonly fault?: Fault
+}): Promise<MoveBackReport> {
+  const { config, to, now, fault = noFault } = options
+  const { dataDir } = config
   const lock = lockStopped(dataDir)
   try {
     const moved = readMoved(dataDir)
     if (!moved)
       throw new TransferFault(`The data of ${dataDir} was not moved: a gateway starts there as before.`)
+    const mayBeUsed = await mayHaveArrived(moved, to)
+    const aftermath = mayBeUsed ? await protectCopy(dataDir, moved, now(), fault) : undefined
     await rm(movedFile(dataDir))
-    return moved
+    await syncFolder(dataDir)
+    return { moved, aftermath }
   } finally {
     lock.release()
   }
+}
+
+/** Whether a gateway may have run on what the move carried. A database that does not answer says nothing, so it may. */
+async function mayHaveArrived(moved: Moved, to: DatabaseAddress | undefined): Promise<boolean> {
+  if (moved.state === 'moved' || !to || placeOf(to) !== moved.to) return true
+  return hasArrived(to, moved.move_id).catch(() => true)
+}
+
+async function protectCopy(dataDir: string, moved: Moved, at: number, fault: Fault): Promise<Aftermath> {
+  const done = await changeInPlace(dataDir, { now: at, fault }, function* () {
+    const ended = yield* endWhatWorksOnce(at)
+    const living = yield* countLiving(at)
+    const settledLately = yield* countSettledSince(Date.parse(moved.at) - WINDOW_MS)
+    const detail = { to: moved.to, moved_at: moved.at, ...ended }
+    yield* noteArrival({ now: at, event: 'data.moved_back', id: moved.move_id, detail })()
+    return { ended, living, settledLately }
+  })
+  await fault.at('after_rows_committed')
+  const payoutsHeld = done.living.sellers > 0
+  if (payoutsHeld) await holdPayouts(dataDir)
+  return { ...done, payoutsHeld }
+}
+
+async function holdPayouts(dataDir: string): Promise<void> {
+  const name = `${'market' satisfies DocumentName}.json`
+  const json = await readFile(join(dataDir, name), 'utf8').catch((thrown: unknown) => {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
+    throw thrown
+  })
+  await writeWhole(join(dataDir, name), payByHand(json))
+  await syncFolder(dataDir)
 }
 
 /** Host, port and name: all that may be shown of the address. */
@@ -182,16 +243,24 @@ async function hasArrived(to: DatabaseAddress, moveId: string): Promise<boolean>
 }
 
 async function mark(dataDir: string, moved: Moved): Promise<void> {
-  const file = movedFile(dataDir)
+  await writeWhole(movedFile(dataDir), `${JSON.stringify(moved)}\n`)
+  await syncFolder(dataDir)
+}
+
+/** Either the old file or the new one is there after a crash. */
+async function writeWhole(file: string, text: string): Promise<void> {
   const handle = await open(`${file}.tmp`, 'w', 0o600)
   try {
-    await handle.writeFile(`${JSON.stringify(moved)}\n`)
+    await handle.writeFile(text)
     await handle.sync()
   } finally {
     await handle.close()
   }
   await rename(`${file}.tmp`, file)
-  const folder = await open(dataDir, 'r')
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
   try {
     await folder.sync()
   } finally {

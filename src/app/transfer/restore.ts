@@ -30,7 +30,17 @@ const NAMED = 3
 /** How far it is, for people: the phase, and rows of about so many. */
 export type OnPhase = (phase: string, rows: number, total: number | null) => void
 
-export interface RestoreReport {
+/** What was done so that nothing happens twice, because data of before is in use again. */
+export interface Aftermath {
+  readonly ended: Ended
+  readonly living: Living
+  /** Payments that were settled so shortly before that a reorganisation may have taken them back since. */
+  readonly settledLately: number
+  /** Sellers are paid by hand until the operator has looked. */
+  readonly payoutsHeld: boolean
+}
+
+export interface RestoreReport extends Aftermath {
   readonly header: BackupHeader
   readonly engine: 'sqlite' | 'postgres'
   readonly rows: number
@@ -40,12 +50,6 @@ export interface RestoreReport {
   readonly keys: readonly KeyFinding[]
   /** What was wrong with the data already when it was backed up. */
   readonly findings: readonly string[]
-  readonly ended: Ended
-  readonly living: Living
-  /** Payments that were settled so shortly before the backup that a reorganisation may have taken them back since. */
-  readonly settledLately: number
-  /** Sellers are paid by hand until the operator has looked. */
-  readonly payoutsHeld: boolean
 }
 
 /**
@@ -175,7 +179,7 @@ function describeBroken(ids: readonly string[]): readonly string[] {
 }
 
 /** Nobody knows here which sellers were paid after the backup, and a schedule would pay them again. */
-function payByHand(json: string | undefined): string {
+export function payByHand(json: string | undefined): string {
   const settings = parse(json)
   const payouts = isObject(settings['payouts']) ? settings['payouts'] : {}
   return `${JSON.stringify({ ...settings, payouts: { ...payouts, schedule: 'manual' } }, null, 2)}\n`

@@ -1,4 +1,4 @@
-// What a restore ends. Between the backup and now things happened that the backup knows nothing of. Whatever works once may have been used by then, so
+// What a restore ends, and the way back to a copy whose data was moved. Between the backup and now things happened that the backup knows nothing of. Whatever works once may have been used by then, so
 // none of it works any more; what was under way may have been done, so it is treated as sent, and a chain decides where there is one.
 import { all, type Command, first } from '../command.ts'
 import { appendEvent } from '../commands/audit.ts'
@@ -28,7 +28,7 @@ export interface Living {
 /** Writes into the audit log that the data came from elsewhere, in the transaction in which it comes. */
 export const noteArrival = (input: {
   readonly now: number
-  readonly event: 'backup.restored' | 'data.moved'
+  readonly event: 'backup.restored' | 'data.moved' | 'data.moved_back'
   readonly id: string
   readonly detail: Readonly<Record<string, string | number>>
 }) =>
