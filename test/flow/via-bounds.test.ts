@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'node:http'
@@ -5,6 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 
 const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
+
+interface Aws4 {
+  sign(request: Record<string, unknown>, keys: Record<string, string>): { headers: Record<string, string> }
+}
+// The package has no types.
+const aws4 = createRequire(import.meta.url)('aws4') as Aws4
 
 describe('bounds and places of a base URL behind the gateway', () => {
   let gw: TestGateway
@@ -221,11 +228,70 @@ describe('bounds and places of a base URL behind the gateway', () => {
     expect(sent.get('authorization')).toContain('Credential=AKIAIOSFODNN7EXAMPLE/')
     expect(sent.get('x-amz-security-token')).toBeUndefined()
     expect(sent.get('x-amz-date')).not.toBe('20260101T000000Z')
-    const chunked = {
-      ...asked,
-      headers: { ...asked.headers, 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' },
+    const chunksSignedAs = (value: string) =>
+      fetch(`${url}/bucket/key`, { ...asked, headers: { ...asked.headers, 'x-amz-content-sha256': value } })
+    for (const algorithm of ['AWS4-HMAC-SHA256', 'AWS4-ECDSA-P256-SHA256'])
+      for (const end of ['', '-TRAILER']) {
+        const refused = await chunksSignedAs(`STREAMING-${algorithm}-PAYLOAD${end}`)
+        expect(refused.status).toBe(400)
+        expect(await refused.text()).toContain('Set AWS_REQUEST_CHECKSUM_CALCULATION=when_required')
+      }
+    for (const value of ['STREAMING-UNSIGNED-PAYLOAD', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER,x'])
+      expect((await chunksSignedAs(value)).status).toBe(400)
+  })
+
+  it('passes chunks without signatures as they are, and signs the word that stands for them', async () => {
+    const parts = {
+      access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+      secret_access_key: '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',
     }
-    expect((await fetch(`${url}/bucket/key`, chunked)).status).toBe(400)
+    const { capability, url } = await door({
+      secret: undefined,
+      parts,
+      settings: { kind: { type: 'aws_sigv4', region: 'us-east-1', service: 's3' } },
+    })
+    const body = 'b\r\nall is well\r\n0\r\nx-amz-checksum-crc32:8ek1Ng==\r\n\r\n'
+    const answer = await fetch(`${url}/bucket/key`, {
+      method: 'PUT',
+      body,
+      headers: {
+        'x-api-key': capability,
+        'content-encoding': 'aws-chunked',
+        'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+        'x-amz-decoded-content-length': '11',
+        'x-amz-trailer': 'x-amz-checksum-crc32',
+      },
+    })
+    expect(answer.status).toBe(200)
+    expect(last().body.toString()).toBe(body)
+    const sent = Object.fromEntries(last().headers)
+    expect(sent).toMatchObject({
+      'content-encoding': 'aws-chunked',
+      'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+      'x-amz-trailer': 'x-amz-checksum-crc32',
+    })
+    const names = /SignedHeaders=([^,]+)/.exec(sent['authorization'] ?? '')?.[1]?.split(';') ?? []
+    expect(names).toEqual([
+      'content-type',
+      'host',
+      'x-amz-content-sha256',
+      'x-amz-date',
+      'x-amz-decoded-content-length',
+      'x-amz-trailer',
+    ])
+    // Another implementation than ours.
+    const { headers: again } = aws4.sign(
+      {
+        method: 'PUT',
+        path: '/bucket/key',
+        host: sent['host'],
+        headers: Object.fromEntries(names.map((name) => [name, sent[name]])),
+        service: 's3',
+        region: 'us-east-1',
+      },
+      { accessKeyId: parts.access_key_id, secretAccessKey: parts.secret_access_key },
+    )
+    expect(again['Authorization']).toBe(sent['authorization'])
   })
 
   it('refuses a key of the program’s own where the credential says so, and replaces it else', async () => {

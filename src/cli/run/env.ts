@@ -10,7 +10,14 @@ import { CommandFailure, Exit } from '../exit.ts'
 import { collect } from '../options.ts'
 import { readSecret } from '../secrets.ts'
 import { writeTrustFiles } from './trust.ts'
-import { placeholderVariables, proxyVariables, toEnvFile, toShell, trustVariables } from './variables.ts'
+import {
+  awsVariables,
+  placeholderVariables,
+  proxyVariables,
+  toEnvFile,
+  toShell,
+  trustVariables,
+} from './variables.ts'
 
 interface EnvOptions {
   readonly capabilityFile?: string
@@ -74,6 +81,7 @@ Examples:
         FORMATS[options.format]({
           ...proxyVariables(address.href.replace(/\/$/, '')),
           ...trustVariables(files),
+          ...awsVariables,
           ...placeholderVariables(builtIn, new Set(options.provider)),
         }),
       )

@@ -34,6 +34,7 @@ import { seatbeltProfile } from './seatbelt.ts'
 import { createRunRecord, describeRun, type RunAttempt } from './summary.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
 import {
+  awsVariables,
   childEnvironment,
   javaVariables,
   nodeVariables,
@@ -109,6 +110,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
     const variables = {
       ...proxyVariables(proxy),
       ...trustVariables(folder),
+      ...awsVariables,
       ...nodeVariables(folder, env),
       ...(isOpen || CAN_PROVE_CALLER ? javaVariables(new URL(proxy), folder, env) : {}),
       ...placeholderVariables(await listProviders(client), holder.providers),

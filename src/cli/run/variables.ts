@@ -42,6 +42,15 @@ export const trustVariables = ({ bundle, own }: TrustFiles): Variables => ({
 })
 
 /**
+ * AWS's programs send a body in chunks with a checksum behind them unless they are told not to: over plain HTTP, as to a base URL on this machine,
+ * each chunk is signed, and the gateway cannot sign them again (egress/relay/prepare.ts).
+ */
+export const awsVariables: Variables = {
+  AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+  AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+}
+
+/**
  * Java reads none of the others, and sends no password: for doors that know whose connection it is without one. What the environment says
  * already comes first, and what is said last is so.
  */

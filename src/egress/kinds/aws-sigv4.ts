@@ -12,6 +12,15 @@ const loadSigner = () => import('@smithy/signature-v4')
 
 /** Their path is signed as it is on the wire; every other service signs it escaped once more. */
 const S3_SERVICES = new Set(['s3', 's3-object-lambda', 's3-outposts', 's3express'])
+/**
+ * Stands for the digest of a body that is sent in chunks with its checksum behind them, and is signed in its place: what AWS's programs send over
+ * TLS by themselves. S3 reads the chunks by it, so that no digest could replace it.
+ */
+const UNSIGNED_CHUNKS = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+/** @param name in lower case */
+export const isUnsignedChunks = (name: string, value: string): boolean =>
+  name === 'x-amz-content-sha256' && value === UNSIGNED_CHUNKS
+
 /** What is added by the signature, in this order on the wire. */
 const ADDED = ['x-amz-date', 'x-amz-content-sha256', 'x-amz-security-token', 'authorization'] as const
 
@@ -60,7 +69,9 @@ export async function signSigv4(
     })
     const value = /Signature=([0-9a-f]{64})$/.exec(signed.headers['authorization'] ?? '')?.[1]
     if (value === undefined) throw new Error('sigv4: the request was not signed')
-    return { headers, value, encoding: 'hex', opensOthers: false, derived: deriveKeys(kind, parts, now) }
+    // Whoever reads the signature of a request whose body is not covered can send the request with another body.
+    const opensOthers = request.headers.some(([name, text]) => isUnsignedChunks(name, text))
+    return { headers, value, encoding: 'hex', opensOthers, derived: deriveKeys(kind, parts, now) }
   } finally {
     // It would keep keys that were derived from the secret, and the session token, for as long as the process lives.
     clearCredentialCache()
@@ -88,8 +99,10 @@ function deriveKeys({ region, service }: KindOf<'aws_sigv4'>, parts: SecretParts
 function headersToSign({ headers }: RequestToSign): Record<string, string> {
   return Object.fromEntries(
     headers.filter(
-      ([name]) =>
-        name === 'content-type' || (name.startsWith('x-amz-') && !ADDED.some((added) => added === name)),
+      ([name, value]) =>
+        name === 'content-type' ||
+        isUnsignedChunks(name, value) ||
+        (name.startsWith('x-amz-') && !ADDED.some((added) => added === name)),
     ),
   )
 }

@@ -4,6 +4,7 @@ import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { listed } from '../../lib/websocket.ts'
 import { commandsWebServer, type HeaderPairs } from '../headers.ts'
+import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import type { OutboundResponse } from '../ports.ts'
 
 const words = (text: string) => new Set(text.split(' '))
@@ -27,7 +28,7 @@ const OF_CREDENTIALS = words(
     'xi-api-key dd-api-key dd-application-key x-vault-token ocp-apim-subscription-key x-shopify-access-token x-functions-key ' +
     'x-token x-auth-key x-auth-email x-subscription-token circle-token deploy-token job-token x-figma-token',
 )
-/** What a program signed with its placeholder. */
+/** What a program signed with its placeholder, but for the word that stands for a body without a signature. */
 const OF_SIGNATURES = words('x-amz-date x-amz-content-sha256')
 
 /** With them many servers take a request for one of another method than that which was judged. */
@@ -91,7 +92,7 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
     .map(([name, value]) => [name, name === SUBPROTOCOLS ? withoutTokens(value) : value] as const)
     .filter(
       ([name, value]) =>
-        mayPass(spelled(name)) &&
+        (mayPass(spelled(name)) || (rules.isSigned && isUnsignedChunks(name, value))) &&
         !named.has(name) &&
         !(name === SUBPROTOCOLS && value === '') &&
         !OWN_TOKEN.test(value),

@@ -11,6 +11,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { HttpExchange } from '../../core/message.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import { isCallersHeader } from '../headers.ts'
+import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import { isSigning } from '../kinds/kind.ts'
 import { placementsOf } from '../placement/place.ts'
 import { checkRoom } from '../placement/room.ts'
@@ -128,14 +129,17 @@ export function prepareExchange(
 
 /** Each chunk is signed with the placeholder, and names the signature before it: they cannot be signed again one by one. */
 function refuseChunkSignatures({ headers }: HttpExchange): void {
-  const isChunkSigned = headers.some(
-    ([name, value]) => name.toLowerCase() === 'x-amz-content-sha256' && value.startsWith('STREAMING-'),
-  )
+  const isChunkSigned = headers
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .some(
+      ([name, value]) =>
+        name === 'x-amz-content-sha256' && value.startsWith('STREAMING-') && !isUnsignedChunks(name, value),
+    )
   if (isChunkSigned)
     throw new GatewayError(
       'header_forbidden',
-      'The body is signed chunk by chunk, which cannot be signed again. Set AWS_REQUEST_CHECKSUM_CALCULATION=when_required, and ' +
-        'payload signing without chunks.',
+      'The body is signed chunk by chunk, which cannot be signed again. Set AWS_REQUEST_CHECKSUM_CALCULATION=when_required for the program; ' +
+        'a library that signs chunks all the same has a switch for it (Java: chunkedEncodingEnabled(false)).',
       { reason: 'chunk_signatures', extras: { header: 'x-amz-content-sha256' } },
     )
 }

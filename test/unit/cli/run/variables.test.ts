@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import {
+  awsVariables,
   childEnvironment,
   placeholderOf,
   placeholderVariables,
@@ -80,6 +81,13 @@ describe('the environment of the program', () => {
     expect([NODE_EXTRA_CA_CERTS, DENO_CERT]).toEqual(['ours', 'ours'])
     expect(new Set(Object.values(replacing))).toEqual(new Set(['all']))
     expect(Object.keys(replacing)).toContain('REQUESTS_CA_BUNDLE')
+  })
+})
+
+it('tells programs of AWS not to sign chunks', () => {
+  expect(awsVariables).toEqual({
+    AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+    AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
   })
 })
 

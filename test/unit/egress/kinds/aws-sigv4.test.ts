@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { signSigv4 } from '../../../../src/egress/kinds/aws-sigv4.ts'
@@ -120,6 +121,32 @@ describe('AWS Signature Version 4', () => {
       'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     ])
     expect((await at('/a%21b%27%28c%29%2A.txt')).value).toBe(plain.value)
+  })
+
+  it('signs the word for chunks without signatures in place of a digest, and takes such a signature for one that opens other bodies', async () => {
+    const put = (value: string, body: string) =>
+      signSigv4(
+        { ...SUITE, service: 's3' },
+        partsOf(KEYS),
+        requestTo(`${HOST}/key`, {
+          method: 'PUT',
+          headers: [['x-amz-content-sha256', value]],
+          body: Buffer.from(body),
+        }),
+        NOW,
+      )
+    const chunks = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+    const signed = await put(chunks, 'one')
+    expect(signed.headers).toContainEqual(['x-amz-content-sha256', chunks])
+    expect(signed.opensOthers).toBe(true)
+    expect((await put(chunks, 'other')).value).toBe(signed.value)
+    // Any other word is replaced by the digest.
+    const digested = await put('UNSIGNED-PAYLOAD', 'one')
+    expect(digested.headers).toContainEqual([
+      'x-amz-content-sha256',
+      createHash('sha256').update('one').digest('hex'),
+    ])
+    expect(digested.opensOthers).toBe(false)
   })
 
   it('refuses a plus in the query, which servers read in two ways, and signs its escape', async () => {

@@ -117,6 +117,13 @@ describe('headers of a program', () => {
     expect(names([['X-Token', 'mine']], { placements })).toEqual(['accept-encoding'])
     expect(names([['x-amz-date', 'then']], { isSigned: true })).toEqual(['accept-encoding'])
     expect(names([['x-amz-date', 'then']])).toEqual(['accept-encoding', 'x-amz-date'])
+    const digest = (name: string, value: string) => names([[name, value]], { isSigned: true })
+    expect(digest('x-amz-content-sha256', 'e3b0c442')).toEqual(['accept-encoding'])
+    expect(digest('x_amz_content_sha256', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER')).toEqual(['accept-encoding'])
+    expect(digest('X-Amz-Content-Sha256', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER')).toEqual([
+      'accept-encoding',
+      'x-amz-content-sha256',
+    ])
   })
 
   it.each([
