@@ -103,6 +103,22 @@ describe('a policy of a run', () => {
     expect(ended.stderr).toContain(`Connections to ${UPSTREAM_HOST} are not allowed here`)
   })
 
+  it.each(['tunnel', 'inspect'])('lets no host pass by --unknown %s, and says so', async (unknown) => {
+    const policy = await file('narrow.policy', `allow GET ${host}/v1/me\ndeny * evil.example.com\n`)
+    const program = ['/v1/me', 'https://evil.example.com/', 'https://unnamed.example.com/']
+      .map((url) => nodeProgram('fetch', url.startsWith('/') ? gateway.url(url) : url))
+      .map((text) => `{ ${text} }`)
+    const options = ['--policy', policy, '--unknown', unknown]
+    const ended = await runCli(
+      ['run', ...options, '--', process.execPath, '--input-type=module', '-e', program.join('\n')],
+      env,
+    )
+    expect(ended.stdout).toMatch(/^200 .*\nfailed.*\nfailed.*\n$/)
+    expect(ended.stderr).toContain(`agent-gateway run: the policy decides, not --unknown ${unknown}`)
+    for (const name of ['evil', 'unnamed'])
+      expect(ended.stderr).toContain(`Connections to ${name}.example.com are not allowed here`)
+  })
+
   it('is checked by hand, and refused where it is none', async () => {
     const policy = await file('check.policy', 'ask POST api.github.com/**\nallow GET api.github.com/user\n')
     const check = (...request: string[]) => runCli(['policy', 'check', policy, ...request], env)

@@ -48,6 +48,7 @@ export function addRunCommand(program: Command): void {
 The program gets HTTPS_PROXY, the variables by which programs learn whom to trust, and a placeholder where it looks for its key. Each request to a host
 of a credential is one attempt: checked, paid, sent once with the secret, its answer searched, with a receipt. No secret and no
 capability is in its environment. Other hosts are denied, passed on unopened (tunnel), or opened and passed on without a credential (inspect).
+With --policy those of its tunnel lines are passed on unopened, and all others denied, whatever --unknown says.
 Without --sandbox a program that wants to can go around the proxy, and read whatever this user may read.
 Works with the gateway that --url names, that GATEWAY_BASE_URL names or that owns the data directory; else a sandbox runs in this process.
 The exit code is the program's (128 and the number of the signal that ended it). What happened is told on stderr.
@@ -75,6 +76,12 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
     )
   const policy = options.policy === undefined ? undefined : await readPolicy(options.policy)
   const held = options.dryRun ? undefined : policy
+  // Else a host that no rule is for would pass, and what none fits is refused.
+  const unknown = held ? 'deny' : options.unknown
+  if (unknown !== options.unknown)
+    process.stderr.write(
+      `agent-gateway run: the policy decides, not --unknown ${options.unknown}: of the hosts without a credential those of its \`tunnel\` lines pass.\n`,
+    )
   const config = loadConfig(process.env)
   const sandbox = await findGateway(options, config)
   try {
@@ -91,7 +98,7 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
       client,
       holder,
       config: sandbox?.config ?? config,
-      unknown: options.unknown,
+      unknown,
       policy,
       dryRun: options.dryRun && createDryRun(policy),
       isSandboxed: options.sandbox === true,
