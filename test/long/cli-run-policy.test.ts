@@ -62,6 +62,9 @@ describe('a policy of a run', () => {
     expect(held.stdout).toContain('No rule of this capability allows this request')
     expect(targets().slice(before)).toEqual(['/v1/things/3'])
     expect(held.stderr).toContain('1 attempt, 1 credit, 1 receipt')
+    expect(held.stderr).toContain(
+      `${UPSTREAM_HOST}  refused 2 times: No rule of this capability allows this request.`,
+    )
   })
 
   it('starts nothing where the summary could not be written', async () => {

@@ -1,6 +1,12 @@
 // What a run may call, as a text that people write and read: one rule a line. The gateway holds a run to it, by the capabilities that the run gets;
 // hosts without a credential are named here, too.
-import { EgressRule, type EgressRules, MAX_RULES } from '../../../schemas/egress-rule.ts'
+import {
+  charactersOf,
+  EgressRule,
+  type EgressRules,
+  MAX_RULE_CHARACTERS,
+  MAX_RULES,
+} from '../../../schemas/egress-rule.ts'
 import { findDeadRule, judgeRules, parseRule, type Rule, type RuleVerdict } from '../../egress/rules/rules.ts'
 import { coversHost, type ScopedRequest } from '../../egress/scope.ts'
 import { decodeUtf8Document } from '../../lib/utf8.ts'
@@ -59,11 +65,18 @@ export function parsePolicy(text: string, name: string): RunPolicy {
   const rulesFor = (called: CalledHost) => rules.filter(isFor(called)).map((rule) => rule.text)
   for (const entry of new Set(rules.map(({ host = '*' }) => host))) {
     const [host = '', port = '443'] = entry.split(':')
-    const { length } = rulesFor({ host, port: Number(port) })
+    const ofHost = rulesFor({ host, port: Number(port) })
+    const { length } = ofHost
     if (length > MAX_RULES)
       throw new CommandFailure(
         Exit.usage,
         `${name} has ${length} rules for ${entry}, and a capability takes ${MAX_RULES}: join some with a star.`,
+      )
+    const characters = charactersOf([ofHost])
+    if (characters > MAX_RULE_CHARACTERS)
+      throw new CommandFailure(
+        Exit.usage,
+        `${name} has rules of ${characters} characters together for ${entry}, and a capability takes ${MAX_RULE_CHARACTERS}: shorten some with a star.`,
       )
   }
 

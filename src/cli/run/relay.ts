@@ -13,6 +13,7 @@ import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
 import { checkPath } from '../../egress/target.ts'
 import { passUpgrade, UPGRADE_HEADERS } from '../../doors/proxy/upgrade-hop.ts'
 import type { HeldForHost } from './held.ts'
+import { readRefusal, type Refused } from './refusals.ts'
 
 /**
  * RFC 9110, 7.6.1; what is said to the proxy alone; what the gateway makes anew; and what a browser says of its page, which the gateway
@@ -25,13 +26,23 @@ const OF_THE_CONNECTION = new Set(
   ).split(' '),
 )
 const ATTEMPT_HEADER = 'x-gateway-attempt'
+const WRITE_THE_PATH =
+  'Write the path without dot segments, empty segments and characters that have to be escaped.'
+const NO_ANSWER = 'The gateway behind this proxy does not answer.'
+
+/** What became of a request. */
+export interface Relayed {
+  /** Id of the attempt, where the answer is that of the upstream. */
+  readonly attempt: string | undefined
+  /** Why the program was answered something else. */
+  readonly refused: Refused | undefined
+}
 
 export interface GatewayRelay {
   /**
    * Never rejects; where the gateway does not answer, the program gets a 502.
    * @param path of the program, raw, with its query
    * @param upgrade where it asks for a WebSocket; `res` is its own then
-   * @returns the id of the attempt; undefined where the gateway made none
    */
   send(
     req: IncomingMessage,
@@ -39,7 +50,7 @@ export interface GatewayRelay {
     path: string,
     held: HeldForHost,
     upgrade?: UpgradeRequest,
-  ): Promise<string | undefined>
+  ): Promise<Relayed>
   close(): void
 }
 
@@ -56,12 +67,8 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
       new Promise((resolve) => {
         // The gateway refuses it, too; a proxy before it may resolve such a path, and it would lead out of `/via/`.
         if (!checkPath(path.split('?', 1)[0] ?? '/', { asWritten: true }).ok) {
-          res
-            .writeHead(400, { 'content-type': 'text/plain', connection: 'close' })
-            .end(
-              'Write the path without dot segments, empty segments and characters that have to be escaped.\n',
-            )
-          return resolve(undefined)
+          res.writeHead(400, { 'content-type': 'text/plain', connection: 'close' }).end(`${WRITE_THE_PATH}\n`)
+          return resolve({ attempt: undefined, refused: { code: 'target_invalid', detail: WRITE_THE_PATH } })
         }
         const outgoing = request({
           agent,
@@ -82,7 +89,8 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
           ]),
         })
         let attempt: string | undefined
-        const end = () => resolve(attempt)
+        let refused: Refused | undefined
+        const end = () => resolve({ attempt, refused })
         if (upgrade)
           outgoing.on('upgrade', (answer, socket, head) => {
             attempt = attemptOf(answer)
@@ -90,6 +98,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
           })
         outgoing.on('response', (answer) => {
           attempt = attemptOf(answer)
+          const refusal = readRefusal(answer)
           res.writeHead(answer.statusCode ?? 502, kept(answer))
           // The head of a stream is not to wait for its first event.
           res.flushHeaders()
@@ -97,6 +106,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
           answer.on('end', () => {
             if (Object.keys(answer.trailers).length > 0) res.addTrailers(answer.trailers)
             res.end()
+            refused = refusal()
             end()
           })
           answer.on('error', () => {
@@ -106,11 +116,11 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
         })
         outgoing.on('error', () => {
           if (upgrade?.isTaken() === true) return end()
-          if (res.headersSent) res.destroy()
-          else
-            res
-              .writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
-              .end('The gateway behind this proxy does not answer.\n')
+          if (res.headersSent || res.destroyed) res.destroy()
+          else {
+            refused = { code: 'upstream_unreachable', detail: NO_ANSWER }
+            res.writeHead(502, { 'content-type': 'text/plain', connection: 'close' }).end(`${NO_ANSWER}\n`)
+          }
           end()
         })
         // A program that went away stops what was begun for it.

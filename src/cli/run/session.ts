@@ -9,7 +9,7 @@ import { createOutside } from '../../app/proxy-outside.ts'
 import type { Config } from '../../core/config.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { createProxyDoor } from '../../doors/proxy/index.ts'
-import type { ProxyAgent, UnknownHosts } from '../../doors/proxy/ports.ts'
+import type { ProxyAgent, ProxyWatch, UnknownHosts } from '../../doors/proxy/ports.ts'
 import { type AddressPolicy, createAddressPolicy } from '../../egress/address.ts'
 import { createResolver } from '../../egress/adapters/dns.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
@@ -21,6 +21,7 @@ import { exitCodeOf, runChild, takeEndingSignals } from './child.ts'
 import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
 import type { RunPolicy } from './policy.ts'
+import { refusalOf } from './refusals.ts'
 import { createGatewayRelay } from './relay.ts'
 import {
   bubblewrapArguments,
@@ -76,7 +77,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const password = randomBytes(18).toString('base64url')
   // No other user, and no other sandbox, reaches a socket there: the caller is proven.
   const isOpen = wrapper === 'bwrap'
-  const agent = createAgent(parts, relay)
+  const agent = createAgent(parts, relay, record.watch)
   const door = createProxyDoor({
     async identify(token, _address, port) {
       if (isOpen || (token !== undefined && isSame(token, password))) return agent
@@ -162,11 +163,19 @@ async function checkSummaryFile(file: string | undefined): Promise<void> {
 function createAgent(
   { holder, unknown, policy, dryRun }: RunParts,
   relay: ReturnType<typeof createGatewayRelay>,
+  watch: Pick<ProxyWatch, 'refused'>,
 ): ProxyAgent {
+  const asked = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer
+    } catch (thrown) {
+      throw refusalOf(thrown)
+    }
+  }
   return {
     id: 'run',
     unknown,
-    covers: (host, port) => holder.covers({ host, port }),
+    covers: (host, port) => asked(holder.covers({ host, port })),
     tunnels: (host, port) => policy?.tunnels({ host, port }) === true,
     async relay(req, res, url, upgrade) {
       const { hostname: host, port } = new URL(url)
@@ -174,16 +183,13 @@ function createAgent(
       const path = url.slice(url.indexOf('/', 'https://'.length))
       const called = { host, port: Number(port || 443), method: req.method ?? 'GET', path }
       dryRun?.note(called)
-      let held
-      try {
-        held = await holder.find(called)
-      } catch {
-        held = undefined
-      }
-      if (held) return void (await relay.send(req, res, path, held, upgrade))
-      res
-        .writeHead(403, { 'content-type': 'text/plain' })
-        .end('The gateway gives this run nothing for this host.\n')
+      const held = await asked(holder.find(called))
+      if (!held)
+        throw new GatewayError('scope_denied', 'The gateway gives this run nothing for this host.', {
+          reason: 'nothing_held',
+        })
+      const { refused } = await relay.send(req, res, path, held, upgrade)
+      if (refused) watch.refused({ agentId: 'run', host, reason: undefined, ...refused })
     },
   }
 }

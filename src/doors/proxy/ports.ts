@@ -19,9 +19,10 @@ export interface ProxyAgent {
   /** Whether connections to a host that it holds nothing for pass unopened, whatever `unknown` says. */
   tunnels?(host: string, port: number): boolean
   /**
-   * Answers one decrypted request, whatever happens. Never rejects.
+   * Answers one decrypted request, or refuses it.
    * @param url absolute, its path and query in the program's own spelling
    * @param upgrade where it asks for a WebSocket; `res` is its own then
+   * @throws {GatewayError} before anything was answered: the door answers it, and tells of it
    */
   relay(req: IncomingMessage, res: ServerResponse, url: string, upgrade?: UpgradeRequest): Promise<void>
   /**

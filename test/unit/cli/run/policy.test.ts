@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { EgressRules } from '../../../../schemas/egress-rule.ts'
 import { createDryRun } from '../../../../src/cli/run/dry-run.ts'
 import { parsePolicy } from '../../../../src/cli/run/policy.ts'
 
@@ -53,6 +54,12 @@ describe('a policy of a run', () => {
     expect(() => parsePolicy('# nothing\n\n', 'empty')).toThrow('empty holds no rule')
     const lines = Array.from({ length: 65 }, (_, at) => `allow GET api.example.com/${at}`)
     expect(() => parsePolicy(lines.join('\n'), 'long')).toThrow('long has 65 rules for api.example.com')
+    const wide = (length: number) =>
+      Array.from({ length: 16 }, (_, at) => `allow GET api.example.com/${at}/`.padEnd(length, 'x'))
+    const refused =
+      'wide has rules of 16400 characters together for api.example.com, and a capability takes 16384'
+    expect(() => parsePolicy(wide(1025).join('\n'), 'wide')).toThrow(refused)
+    expect(EgressRules.safeParse(parsePolicy(wide(1024).join('\n'), 'wide').rules).success).toBe(true)
   })
 })
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createGatewayRelay } from '../../../../src/cli/run/relay.ts'
+import { createGatewayRelay, type Relayed } from '../../../../src/cli/run/relay.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { exchange } from '../../../support/proxy-client.ts'
 
@@ -34,9 +34,9 @@ describe('the door of a run', () => {
       res.writeHead(200, { 'x-gateway-attempt': 'att_1' }).end('hello')
     })
     const relay = createGatewayRelay(gateway)
-    let attempt: Promise<string | undefined> | undefined
+    let relayed: Promise<Relayed> | undefined
     const door = await serve((req, res) => {
-      attempt = relay.send(req, res, '/v1/%7Ea?b=1', held())
+      relayed = relay.send(req, res, '/v1/%7Ea?b=1', held())
     })
     const answer = await fetch(door, {
       headers: {
@@ -48,7 +48,7 @@ describe('the door of a run', () => {
       },
     })
     expect(await answer.text()).toBe('hello')
-    expect(await attempt).toBe('att_1')
+    expect(await relayed).toEqual({ attempt: 'att_1', refused: undefined })
     expect(seen?.url).toBe('/via/crd_1/v1/%7Ea?b=1')
     expect(seen?.headers).toMatchObject({ 'x-own': 'kept', 'x-gateway-capability': 'agw_cap_of_the_run' })
     for (const name of ['proxy-authorization', 'sec-fetch-site', 'sec-fetch-dest'])
@@ -101,14 +101,47 @@ describe('the door of a run', () => {
     },
   )
 
+  it.each([
+    [
+      'in words',
+      403,
+      {},
+      '{"code":"scope_denied","detail":"No rule allows this."}',
+      { code: 'scope_denied', detail: 'No rule allows this.' },
+    ],
+    [
+      'without words',
+      429,
+      {},
+      'slow down',
+      { code: 'status_429', detail: 'The gateway refused it with status 429.' },
+    ],
+    ['by its upstream', 403, { 'x-gateway-attempt': 'att_1' }, '{"code":"no","detail":"No."}', undefined],
+  ])('tells what the gateway refused, %s', async (_how, status, headers, body, refused) => {
+    const gateway = await serve((_req, res) => res.writeHead(status, headers).end(body))
+    const relay = createGatewayRelay(gateway)
+    let relayed: Promise<Relayed> | undefined
+    const door = await serve((req, res) => {
+      relayed = relay.send(req, res, '/', held())
+    })
+    const answer = await fetch(door)
+    expect([answer.status, await answer.text()]).toEqual([status, body])
+    expect((await relayed)?.refused).toEqual(refused)
+    relay.close()
+  })
+
   it('tells the program that the gateway does not answer', async () => {
     const relay = createGatewayRelay('http://127.0.0.1:1')
-    const door = await serve((req, res) => void relay.send(req, res, '/', held()))
+    let relayed: Promise<Relayed> | undefined
+    const door = await serve((req, res) => {
+      relayed = relay.send(req, res, '/', held())
+    })
     const answer = await fetch(door)
     expect([answer.status, await answer.text()]).toEqual([
       502,
       'The gateway behind this proxy does not answer.\n',
     ])
+    expect((await relayed)?.refused?.detail).toBe('The gateway behind this proxy does not answer.')
     relay.close()
   })
 })
