@@ -56,7 +56,7 @@ export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.si
 
 /**
  * @returns the exit code; 128 and the number of the signal where one ended it
- * @throws {CommandFailure} where there is no such program
+ * @throws {CommandFailure} where there is no such program, or it cannot be started
  */
 export function runChild(
   command: readonly string[],
@@ -64,26 +64,30 @@ export function runChild(
   ending: EndingSignals,
 ): Promise<number> {
   const [program = '', ...args] = command
-  return new Promise((resolve, reject) => {
+  return new Promise<number>((resolve, reject) => {
     const child = spawn(program, args, { env: { ...env }, stdio: 'inherit' })
     const stopForwarding = forwardSignals(child, ending)
-    child.once('error', (thrown: NodeJS.ErrnoException) => {
+    child.once('error', (thrown) => {
       stopForwarding()
-      reject(
-        new CommandFailure(
-          Exit.usage,
-          thrown.code === 'ENOENT'
-            ? `There is no program ${program}. Check its name, or give its path.`
-            : `${program} could not be started: may this user run it?`,
-        ),
-      )
+      reject(thrown)
     })
     child.once('exit', (code, signal) => {
       stopForwarding()
       resolve(code ?? (signal ? exitCodeOf(signal) : Exit.failed))
     })
+  }).catch((thrown: unknown) => {
+    throw notStarted(program, thrown)
   })
 }
+
+/** @param thrown what `spawn` says, in its event or at once */
+export const notStarted = (program: string, thrown: unknown): CommandFailure =>
+  new CommandFailure(
+    Exit.usage,
+    thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
+      ? `There is no program ${program}. Check its name, or give its path.`
+      : `${program} could not be started: may this user run it?`,
+  )
 
 function forwardSignals(child: ChildProcess, ending: EndingSignals): () => void {
   const tell = (signal: NodeJS.Signals) => {

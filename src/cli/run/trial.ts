@@ -6,8 +6,8 @@ import { SANDBOX_HOST } from '../../egress/target.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { createProxyDoor } from '../../doors/proxy/index.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
-import { CommandFailure, Exit } from '../exit.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
+import { notStarted } from './child.ts'
 import { findProgram, judgeTrial, type KnownProgram, type Trial, type TrialFinding } from './programs.ts'
 import { makeRunFolder } from './trust.ts'
 import {
@@ -21,7 +21,7 @@ import {
 /** Some load their own code for seconds at the first start of a day. */
 const TRIAL_MS = 20_000
 
-/** @throws {CommandFailure} where there is no such program */
+/** @throws {CommandFailure} where there is no such program, or this user may not run it */
 export async function tryProgram(
   program: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -93,13 +93,13 @@ async function makeTrial(
 
 /** How it ends says nothing: what it was answered is no repository, no registry and no page. */
 function call(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  return new Promise((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     execFile(program, [...args], { env, timeout: TRIAL_MS }, (error) => {
-      if (error?.code === 'ENOENT')
-        reject(
-          new CommandFailure(Exit.usage, `There is no program ${program}. Check its name, or give its path.`),
-        )
+      // Of a program that ran there is an exit code or a signal instead.
+      if (error && 'syscall' in error) reject(error)
       else resolve()
     }).stdin?.end()
+  }).catch((thrown: unknown) => {
+    throw notStarted(program, thrown)
   })
 }

@@ -28,6 +28,9 @@ describe('the signals of a run', () => {
     process.on('removeListener', look)
     expect(await runChild(node('process.exit(7)'), {}, ending)).toBe(7)
     await expect(runChild(['no-such-program-of-a-test'], {}, ending)).rejects.toThrow('There is no program')
+    await expect(runChild([import.meta.filename + '/curl'], {}, ending)).rejects.toThrow(
+      'could not be started',
+    )
     process.off('removeListener', look)
     expect(gaps).toEqual([])
     expect(ENDING.map(taken)).toEqual([1, 1, 1])
