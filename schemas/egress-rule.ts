@@ -17,10 +17,11 @@ const hasWholeStars = (rule: string): boolean =>
       segment.includes('*') ? segment === '*' || (segment === '**' && at === all.length - 1) : true,
     )
 
+export const MAX_RULE_LENGTH = 1400
 /** One line of a policy, such as `allow GET,POST api.github.com/repos/acme/**`. */
 export const EgressRule = z
   .string()
-  .max(1400)
+  .max(MAX_RULE_LENGTH)
   .regex(
     RULE_PARTS,
     'is no rule: write a decision (allow, ask, deny), methods (GET,POST or *) and host/path with one space between them, such as `allow GET api.github.com/repos/**`',

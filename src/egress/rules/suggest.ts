@@ -1,6 +1,11 @@
 // The narrowest rules that people would still want to read, for requests that were seen. Pure. Every request that was seen is allowed by them; of
 // what was not seen they allow only what differs in a segment that names one thing among many.
-import { MAX_RULES } from '../../../schemas/egress-rule.ts'
+import {
+  charactersOf,
+  MAX_RULE_CHARACTERS,
+  MAX_RULE_LENGTH,
+  MAX_RULES,
+} from '../../../schemas/egress-rule.ts'
 import { HttpMethod } from '../../../schemas/http.ts'
 import { checkPath } from '../target.ts'
 
@@ -16,6 +21,8 @@ export interface SeenRequest {
 /** So many different names in one place are names of things. */
 const MANY = 4
 const MOST_SEGMENTS = 8
+/** Nobody reads a longer one, and it is hardly the same in the next run. */
+const LONGEST_SEGMENT = 100
 
 interface Pattern {
   readonly host: string
@@ -23,7 +30,7 @@ interface Pattern {
   readonly methods: ReadonlySet<string>
 }
 
-/** @returns at most `MAX_RULES` for a host, in the order of hosts and paths */
+/** @returns for a host as many as a capability takes, in the order of hosts and paths */
 export function suggestRules(seen: readonly SeenRequest[]): string[] {
   const hosts = Map.groupBy(seen, ({ host }) => host)
   return [...hosts.keys()].toSorted().flatMap((host) => {
@@ -32,7 +39,8 @@ export function suggestRules(seen: readonly SeenRequest[]): string[] {
       before = patterns.length
       patterns = joined(generalised(patterns))
     }
-    for (let depth = MOST_SEGMENTS; patterns.length > MAX_RULES; depth--)
+    patterns = joined(patterns.map(shortened))
+    for (let depth = MOST_SEGMENTS; !isTaken(patterns); depth--)
       patterns = joined(patterns.map((pattern) => cut(pattern, depth)))
     return patterns.map(toRule).toSorted()
   })
@@ -70,7 +78,10 @@ const VERSION = /^v\d+(?:\.\d+)*(?:alpha|beta)?\d*$|^\d{4}-\d\d-\d\d$/
 
 /** What is written in an unusual way is sent in the usual one, so that nothing but a star fits both. */
 const named = (segment: string): string =>
-  segment.includes('*') || !checkPath(`/${segment}`).ok || (ID.test(segment) && !VERSION.test(segment))
+  segment.length > LONGEST_SEGMENT ||
+  segment.includes('*') ||
+  !checkPath(`/${segment}`).ok ||
+  (ID.test(segment) && !VERSION.test(segment))
     ? '*'
     : segment
 
@@ -96,6 +107,18 @@ const cut = (pattern: Pattern, depth: number): Pattern =>
   pattern.segments.length > depth
     ? { ...pattern, segments: [...pattern.segments.slice(0, depth), '**'] }
     : pattern
+
+/** Cut until it is a rule, whatever methods are joined to it. */
+function shortened(pattern: Pattern): Pattern {
+  const methods = new Set<string>(HttpMethod.options)
+  let short = cut(pattern, MAX_RULE_LENGTH / 2)
+  for (let depth = short.segments.length; toRule({ ...short, methods }).length > MAX_RULE_LENGTH; depth--)
+    short = cut(pattern, depth)
+  return short
+}
+
+const isTaken = (patterns: readonly Pattern[]): boolean =>
+  patterns.length <= MAX_RULES && charactersOf([patterns.map(toRule)]) <= MAX_RULE_CHARACTERS
 
 const toRule = ({ host, methods, segments }: Pattern): string =>
   `allow ${[...methods].toSorted().join()} ${host}/${segments.join('/')}`

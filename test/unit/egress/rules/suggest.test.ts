@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { EgressRule, MAX_RULES } from '../../../../schemas/egress-rule.ts'
+import { EgressRule, EgressRules, MAX_RULES } from '../../../../schemas/egress-rule.ts'
 import { findDeadRule, judgeRules, parseRule } from '../../../../src/egress/rules/rules.ts'
 import { checkPath } from '../../../../src/egress/target.ts'
 import { type SeenRequest, suggestRules } from '../../../../src/egress/rules/suggest.ts'
@@ -64,6 +64,33 @@ it('takes four names in one place for names of things, and three for three', () 
   ])
 })
 
+it('takes a long name for that of a thing, and cuts a path that no rule could hold', () => {
+  const segment = (length: number) => 'a-long-name'.padEnd(length, 'x')
+  expect(
+    suggestRules(seen(`GET a.example.com/${segment(100)}/x`, `GET a.example.com/${segment(101)}/y`)),
+  ).toEqual(['allow GET a.example.com/*/y', `allow GET a.example.com/${segment(100)}/x`])
+  const [rule = '', ...more] = suggestRules(
+    seen(`GET a.example.com${'/step'.repeat(300)}`, `POST a.example.com${'/step'.repeat(300)}`),
+  )
+  expect(more).toEqual([])
+  expect(rule).toMatch(/^allow GET,POST a\.example\.com(?:\/step){260,}\/\*\*$/)
+  expect(EgressRule.safeParse(rule).success).toBe(true)
+})
+
+it('suggests no more characters for a host than a capability takes', () => {
+  // No two of them have a segment in common, so that none of them are joined.
+  const path = (at: number) => [...'ghijklmnopqr'].map((letter) => `/${letter.repeat(40 + at)}`).join('')
+  const requests = Array.from({ length: 60 }, (_, at) => ({
+    method: 'GET',
+    host: 'a.example.com',
+    path: path(at),
+  }))
+  const rules = suggestRules(requests)
+  expect(EgressRules.safeParse(rules).success).toBe(true)
+  for (const request of requests)
+    expect(judgeRules(rules.map(parseRule), { ...request, port: 443 }).decision).toBe('allow')
+})
+
 it('suggests rules that are rules, few of them, and allows all that was seen and no other method or host', () => {
   const segment = fc.oneof(
     fc.stringMatching(/^[a-zA-Z0-9_.~!$&'()*+,=:@-]{1,20}$/).filter((text) => !/^\.+$/.test(text)),
@@ -86,12 +113,13 @@ it('suggests rules that are rules, few of them, and allows all that was seen and
       '',
     ),
     fc.uuid(),
+    fc.integer({ min: 90, max: 110 }).map((length) => 'x'.repeat(length)),
   )
   const request = fc.record({
     method: fc.constantFrom('GET', 'POST', 'DELETE'),
     host: fc.constantFrom('api.example.com', 'api.example.com:8443', 'b.example.com'),
     path: fc
-      .tuple(fc.array(segment, { maxLength: 12 }), fc.boolean())
+      .tuple(fc.array(segment, { maxLength: 20 }), fc.boolean())
       .map(([segments, isOpen]) => `/${segments.join('/')}${isOpen && segments.length > 0 ? '/' : ''}`),
   })
   fc.assert(
