@@ -275,6 +275,17 @@ describe('agent-gateway run', () => {
     }
   })
 
+  it.each([
+    ['http://agent:s3cr3t-word@127.0.0.1:1', 2, '--proxy takes the address without a user and a password'],
+    ['http://s3cr3t-word@127.0.0.1:1', 2, '--proxy takes the address without a user and a password'],
+    ['http://127.0.0.1:1/s3cr3t-word?s3cr3t-word', 3, 'No proxy of a gateway answers at http://127.0.0.1:1.'],
+  ])('prints no secret that somebody put into the address of a proxy: %s', async (proxy, code, words) => {
+    const ended = await runCli(['env', '--proxy', proxy, '--folder', join(folder, 'none')], env, 'x')
+    expect(ended).toMatchObject({ code, stdout: '' })
+    expect(ended.stderr).toContain(words)
+    expect(ended.stderr).not.toContain('s3cr3t-word')
+  })
+
   it('has a doctor that tries a program, and says that it can be helped', async () => {
     const tried = await runCli(['doctor', '--json', '--', process.execPath], env)
     expect(JSON.parse(tried.stdout)).toMatchObject({ ok: true, findings: [{ level: 'ok' }] })

@@ -67,14 +67,15 @@ Examples:
           Exit.unreachable,
           'No proxy runs here. Start the gateway with GATEWAY_PROXY_PORT, or name the proxy with --proxy http://127.0.0.1:PORT.',
         )
+      const address = new URL(proxy)
+      refusePassword(address)
       const capability = await readSecret('capability', options.capabilityFile)
       // A folder that is named may be mounted into a container, where another user reads it.
       const [folder, mode] = options.folder
         ? [resolve(options.folder), 0o755]
         : [join(config.dataDir, 'proxy-trust'), 0o700]
       await mkdir(folder, { recursive: true, mode })
-      const files = await writeTrustFiles(folder, await readAuthority(proxy), process.env)
-      const address = new URL(proxy)
+      const files = await writeTrustFiles(folder, await readAuthority(address), process.env)
       address.username = 'agent'
       capability.use((token) => (address.password = token))
       process.stdout.write(
@@ -88,7 +89,16 @@ Examples:
     })
 }
 
-async function readAuthority(proxy: string): Promise<string> {
+/** An address that holds a secret is not repeated: what failed stands in the log of a build. */
+function refusePassword({ username, password }: URL): void {
+  if (username === '' && password === '') return
+  throw new CommandFailure(
+    Exit.usage,
+    '--proxy takes the address without a user and a password: http://127.0.0.1:PORT. The capability is read from stdin, or from --capability-file.',
+  )
+}
+
+async function readAuthority(proxy: URL): Promise<string> {
   try {
     const answer = await fetch(new URL(CA_PATH, proxy), { signal: AbortSignal.timeout(5_000) })
     const text = await answer.text()
@@ -96,5 +106,5 @@ async function readAuthority(proxy: string): Promise<string> {
   } catch {
     // It is said below.
   }
-  throw new CommandFailure(Exit.unreachable, `No proxy of a gateway answers at ${proxy}.`)
+  throw new CommandFailure(Exit.unreachable, `No proxy of a gateway answers at ${proxy.origin}.`)
 }
