@@ -286,6 +286,12 @@ describe('agent-gateway run', () => {
     expect(ended.stderr).not.toContain('s3cr3t-word')
   })
 
+  it('prints no variables for a provider that there is not', async () => {
+    const ended = await runCli(['env', '--provider', 'opnai', '--proxy', 'http://127.0.0.1:1'], env, 'x')
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toContain('there is no provider opnai. Did you mean openai?')
+  })
+
   it('has a doctor that tries a program, and says that it can be helped', async () => {
     const tried = await runCli(['doctor', '--json', '--', process.execPath], env)
     expect(JSON.parse(tried.stdout)).toMatchObject({ ok: true, findings: [{ level: 'ok' }] })

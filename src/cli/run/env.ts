@@ -6,8 +6,10 @@ import { loadConfig } from '../../app/config.ts'
 import { findRunning } from '../../app/running.ts'
 import { CA_PATH } from '../../doors/proxy/index.ts'
 import { builtIn } from '../../egress/providers/index.ts'
+import { nearestTo } from '../../lib/edit-distance.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { collect } from '../options.ts'
+import { formatValue } from '../output.ts'
 import { readSecret } from '../secrets.ts'
 import { writeTrustFiles } from './trust.ts'
 import {
@@ -60,6 +62,7 @@ Examples:
   agent-gateway env --capability-file agent.cap --folder trust --format env-file > agent.env`,
     )
     .action(async (options: EnvOptions) => {
+      for (const id of options.provider ?? []) refuseUnknownProvider(id)
       const config = loadConfig(process.env)
       const proxy = options.proxy ?? (await findRunning(config.dataDir))?.proxy_url
       if (proxy === undefined || !URL.canParse(proxy))
@@ -87,6 +90,19 @@ Examples:
         }),
       )
     })
+}
+
+function refuseUnknownProvider(id: string): void {
+  const known = builtIn.map((provider) => provider.id)
+  if (known.includes(id)) return
+  const nearest = nearestTo(id, known)
+  throw new CommandFailure(
+    Exit.usage,
+    `--provider: there is no provider ${formatValue(id)}.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Those with a placeholder: ${builtIn
+      .filter(({ variables }) => variables.length > 0)
+      .map((provider) => provider.id)
+      .join(', ')}.`,
+  )
 }
 
 /** An address that holds a secret is not repeated: what failed stands in the log of a build. */
