@@ -1,5 +1,5 @@
 // Composition of the gateway's own proxy: who a program is, what it holds, and where the door listens.
-import { chmod, rm } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { authenticate, type AuthenticationStore } from '../core/authenticate.ts'
 import { PER_MINUTE } from '../core/call.ts'
@@ -20,6 +20,7 @@ import { listenAt, listenAtPath, type Listening } from './acceptors.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Platform } from './platform.ts'
 import { createOutside } from './proxy-outside.ts'
+import { clearSocketPath } from './socket-path.ts'
 
 const CONNECTIONS_PER_MINUTE = 1_200
 /** Connections open: a tunnel is two, and may be silent for ten minutes. */
@@ -33,7 +34,10 @@ export interface ProxyRules {
   readonly watchRevocation: OpenEgress['watchRevocation']
 }
 
-/** @returns where it listens on loopback; undefined where no port is configured */
+/**
+ * @returns where it listens on loopback; undefined where no port is configured
+ * @throws {ConfigError} where the path of the socket is taken
+ */
 export async function openProxy(
   platform: Platform,
   parts: Pick<DoorParts, 'calls' | 'addresses'> & ProxyRules & { readonly observe: ObserveProxy | undefined },
@@ -108,8 +112,7 @@ export async function openProxy(
     return listening
   }
   if (socket !== undefined) {
-    // A socket that a killed process left behind is nobody's; the data directory has one owner.
-    await rm(socket, { force: true })
+    await clearSocketPath('GATEWAY_PROXY_SOCKET', socket)
     await open((server) => listenAtPath(server, socket))
     await chmod(socket, 0o600)
   }

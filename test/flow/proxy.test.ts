@@ -1,5 +1,7 @@
 // Unmodified programs behind the gateway's own proxy: they hold a placeholder, the upstream gets the secret, each request has a receipt.
-import { mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { lstat, mkdtemp, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { connect as connectSocket, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from 'undici'
@@ -36,6 +38,14 @@ afterAll(async () => {
   await world.close()
   await removeFolder(folder)
 })
+
+/** As a process that is killed leaves it: nobody takes it away, and nobody listens. */
+async function leaveSocket(path: string): Promise<void> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(`${path}.open`, resolve))
+  await rename(`${path}.open`, path)
+  await new Promise((resolve) => server.close(resolve))
+}
 
 const proxyFor = (token: string) => gateway.gateway.proxyUrl!.replace('://', `://agent:${token}@`)
 const envFor = (token: string) => ({
@@ -157,7 +167,7 @@ describe('the proxy of the gateway', () => {
 
   it('listens on a socket for containers, which its owner alone may use, and takes the place of one that was left behind', async () => {
     const path = join(folder, 'proxy.sock')
-    await writeFile(path, 'left behind by a process that was killed')
+    await leaveSocket(path)
     const other = await startTestGateway({ env: { GATEWAY_PROXY_SOCKET: path } })
     expect(other.gateway.proxyUrl).toBeUndefined()
     expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -172,6 +182,26 @@ describe('the proxy of the gateway', () => {
     connected.socket.destroy()
     await dispatcher.close()
     await other.close()
+  })
+
+  it('takes neither the place of a file nor that of a socket at which somebody listens', async () => {
+    const start = (path: string) => startTestGateway({ env: { GATEWAY_PROXY_SOCKET: path } })
+    const notes = join(folder, 'notes.txt')
+    await writeFile(notes, 'nothing of the gateway')
+    await expect(start(notes)).rejects.toThrow(`GATEWAY_PROXY_SOCKET: ${notes} is there and no socket`)
+    expect(await readFile(notes, 'utf8')).toBe('nothing of the gateway')
+    const link = join(folder, 'link.sock')
+    await symlink(notes, link)
+    await expect(start(link)).rejects.toThrow('is there and no socket')
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+
+    const taken = join(folder, 'taken.sock')
+    const first = await start(taken)
+    await expect(start(taken)).rejects.toThrow(`another process listens at ${taken}`)
+    const socket = connectSocket({ path: taken })
+    await once(socket, 'connect')
+    socket.destroy()
+    await first.close()
   })
 
   it('is not there unless it is configured', async () => {
