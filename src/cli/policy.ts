@@ -66,7 +66,15 @@ Example:
       const target = parseTarget(url, { ports, allowEncodedSlash: true })
       if (!target.ok) throw new CommandFailure(Exit.usage, target.detail)
       const { decision, rule } = read.judge({ ...target, method: method.toUpperCase() })
-      process.stdout.write(`${decision}: ${rule ?? 'no rule fits'}\n`)
+      const verdict = `${decision}: ${rule ?? 'no rule fits'}`
+      // Whether the run has a credential for the host is the gateway's to know, too.
+      if (read.tunnels(target)) {
+        const isRuled = read.rulesFor(target).length > 0
+        const exception = isRuled ? `, unless the run has a credential for it; then ${verdict}` : ''
+        process.stdout.write(`tunnel: connections to ${target.host} pass unopened${exception}\n`)
+        return
+      }
+      process.stdout.write(`${verdict}\n`)
       if (decision === 'deny') process.exitCode = Exit.failed
     })
 }

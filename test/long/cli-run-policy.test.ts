@@ -136,6 +136,19 @@ describe('a policy of a run', () => {
       code: 1,
       stdout: 'deny: no rule fits\n',
     })
+    const tunnel = await file(
+      'tunnel.policy',
+      'allow GET api.github.com/user\ndeny DELETE gitlab.com\ntunnel pypi.org\ntunnel gitlab.com\n',
+    )
+    const ask = (...request: string[]) => runCli(['policy', 'check', tunnel, ...request], env)
+    expect(await ask('GET', 'https://pypi.org/simple/')).toMatchObject({
+      code: 0,
+      stdout: 'tunnel: connections to pypi.org pass unopened\n',
+    })
+    expect((await ask('DELETE', 'https://gitlab.com/x')).stdout).toBe(
+      'tunnel: connections to gitlab.com pass unopened, unless the run has a credential for it; then deny: deny DELETE gitlab.com\n',
+    )
+    expect(await ask('GET', 'https://files.pypi.org/')).toMatchObject({ code: 1 })
     // A rule that forbids means every way in which a server may read it.
     const slash = await file('slash.policy', 'deny GET gitlab.com/api/v4/**\nallow GET gitlab.com/**\n')
     expect(
