@@ -11,6 +11,8 @@ const SECRETS = {
   stripe: 'sk_test_2KpW8nYcEu5Jb7Qx4LmR9vTz',
 }
 
+type Fetching = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
 describe('official SDKs behind a base URL', () => {
   let gw: TestGateway
   const capabilities: Partial<Record<keyof typeof SECRETS, string>> = {}
@@ -31,15 +33,16 @@ describe('official SDKs behind a base URL', () => {
   afterAll(() => gw.close())
 
   const keyOf = (name: keyof typeof SECRETS) => capabilities[name]!
-  const openai = () => new OpenAI({ apiKey: keyOf('openai'), baseURL: `${gw.baseUrl}/via/openai/v1` })
-  const anthropic = () =>
-    new Anthropic({ apiKey: keyOf('anthropic'), baseURL: `${gw.baseUrl}/via/anthropic` })
+  const openai = (fetching: Fetching = fetch) =>
+    new OpenAI({ apiKey: keyOf('openai'), baseURL: `${gw.baseUrl}/via/openai/v1`, fetch: fetching })
+  const anthropic = (fetching: Fetching = fetch) =>
+    new Anthropic({ apiKey: keyOf('anthropic'), baseURL: `${gw.baseUrl}/via/anthropic`, fetch: fetching })
   /** It takes a host and no path, so that the path is put before its own. */
-  const stripe = () =>
+  const stripe = (fetching: Fetching = fetch) =>
     new Stripe(keyOf('stripe'), {
       httpClient: Stripe.createFetchHttpClient((input: RequestInfo | URL, init?: RequestInit) => {
         const { pathname, search } = new URL(String(input))
-        return fetch(`${gw.baseUrl}/via/stripe${pathname}${search}`, init)
+        return fetching(`${gw.baseUrl}/via/stripe${pathname}${search}`, init)
       }),
     })
   const seen = () => gw.upstream.requests.length
@@ -122,6 +125,39 @@ describe('official SDKs behind a base URL', () => {
     expect(error).toBeInstanceOf(Error)
     expect(counted).toEqual({ requests: 1, attempts: 1 })
   })
+
+  it.each(['openai', 'anthropic', 'stripe'] as const)(
+    'gives %s the answer that it lost, when it sends the same again under its key',
+    async (name) => {
+      const answer = name === 'stripe' ? '{"id":"cus_2","object":"customer"}' : '{"id":"c","choices":[]}'
+      answerWith(200, { 'content-type': 'application/json' }, answer)
+      const sentHeaders: string[] = []
+      const losing: Fetching = async (input, init) => {
+        sentHeaders.push(JSON.stringify([...new Headers(init?.headers)]))
+        const answered = await fetch(input, init)
+        if (sentHeaders.length > 1) return answered
+        await answered.arrayBuffer()
+        throw new TypeError('fetch failed')
+      }
+      const options = { headers: { 'Idempotency-Key': `lost-${name}` } }
+      let given: { readonly id: string } | undefined
+      const counted = await countDuring(async () => {
+        given =
+          name === 'openai'
+            ? await openai(losing).chat.completions.create(chat, options)
+            : name === 'anthropic'
+              ? await anthropic(losing).messages.create(
+                  { model: 'm', max_tokens: 10, messages: chat.messages },
+                  options,
+                )
+              : await stripe(losing).customers.create({ name: 'C' })
+      })
+      expect(given?.id).toBe(name === 'stripe' ? 'cus_2' : 'c')
+      expect([sentHeaders.length, counted]).toEqual([2, { requests: 1, attempts: 1 }])
+      // Stripe's sends the same once more.
+      expect(sentHeaders[1] === sentHeaders[0]).toBe(name === 'stripe')
+    },
+  )
 
   it.each(['openai', 'anthropic'] as const)(
     'is not sent again by %s where nobody knows what became of it',

@@ -444,6 +444,67 @@ describe('a base URL behind the gateway', () => {
     expect(gw.upstream.requests.length).toBe(seen + 2)
   })
 
+  it.each<[name: string, one: string | undefined, two: string | undefined]>([
+    ['stripe-account', 'acct_A', 'acct_B'],
+    ['xero-tenant-id', 'one', 'two'],
+    ['openai-project', 'proj_1', undefined],
+    ['x-unheard-of', undefined, 'two'],
+  ])('takes no request with another %s for a repeat under the same key', async (name, one, two) => {
+    const seen = gw.upstream.requests.length
+    const order = (value: string | undefined, key: string) =>
+      via('/v1/orders', {
+        method: 'POST',
+        body: '{"a":1}',
+        headers: { 'idempotency-key': key, ...(value !== undefined && { [name]: value }) },
+      })
+    const first = await order(one, `of-${name}`)
+    expect(first.status).toBe(200)
+    const other = await order(two, `of-${name}`)
+    expect([other.status, other.headers.get('x-should-retry')]).toEqual([422, 'false'])
+    expect(await other.json()).toMatchObject({ code: 'idempotency_key_reused' })
+    expect(gw.upstream.requests.length).toBe(seen + 1)
+
+    const [ofFirst, ofOther] = await Promise.all([
+      receiptOf(first.headers.get('x-gateway-attempt')),
+      receiptOf((await order(two, `of-${name}-2`)).headers.get('x-gateway-attempt')),
+    ])
+    expect(ofOther.payload.request).not.toEqual(ofFirst.payload.request)
+  })
+
+  it('takes a request for a repeat whatever its library says of the try', async () => {
+    const seen = gw.upstream.requests.length
+    const order = (of: string) =>
+      via('/v1/orders', {
+        method: 'POST',
+        body: '{"a":1}',
+        headers: {
+          'idempotency-key': 'order-4',
+          'x-stainless-retry-count': of,
+          'x-stripe-client-telemetry': of,
+          'amz-sdk-request': `attempt=${of}`,
+          'x-goog-api-client': `gccl-attempt-count/${of}`,
+          'user-agent': of,
+          'x-ms-date': of,
+          'x-request-id': of,
+          traceparent: of,
+          baggage: `try=${of}`,
+          'x-b3-spanid': of,
+        },
+      })
+    const first = await order('1')
+    const again = await order('2')
+    expect([again.status, gw.upstream.requests.length]).toEqual([200, seen + 1])
+    expect(again.headers.get('x-gateway-attempt')).toBe(first.headers.get('x-gateway-attempt'))
+  })
+
+  it('writes nothing down that a key can be guessed by', async () => {
+    const digestUnder = async (key: string) => {
+      const { headers } = await via('/v1/orders', { method: 'POST', headers: { 'idempotency-key': key } })
+      return (await receiptOf(headers.get('x-gateway-attempt'))).payload.request
+    }
+    expect(await digestUnder('guess-1')).toEqual(await digestUnder('guess-2'))
+  })
+
   it('takes no long body for the repeat of another under the same key', async () => {
     const seen = gw.upstream.requests.length
     const long = (filling: string) => ({

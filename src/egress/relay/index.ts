@@ -28,7 +28,7 @@ import { leadThroughBase } from './endpoint-event.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
 import { createRevocations } from './revocations.ts'
-import { comparedPart, digestedPart, prepareExchange, rulesOf } from './prepare.ts'
+import { comparedPart, digestedPart, KEY_HEADER, prepareExchange, rulesOf } from './prepare.ts'
 import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
 import { createWebSockets } from './websocket/index.ts'
@@ -283,6 +283,6 @@ function behindBase(exchange: HttpExchange, url: string): HttpExchange {
 
 /** What a program calls its request by, in its own words. */
 function keyOf({ headers }: HttpExchange): string | undefined {
-  const value = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1].trim()
+  const value = headers.find(([name]) => name.toLowerCase() === KEY_HEADER)?.[1].trim()
   return value === '' ? undefined : value
 }

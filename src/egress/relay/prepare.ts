@@ -10,7 +10,6 @@ import {
 import { GatewayError } from '../../core/errors.ts'
 import type { HttpExchange } from '../../core/message.ts'
 import type { SealedCredential } from '../../store/ports.ts'
-import { isCallersHeader } from '../headers.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import { isSigning } from '../kinds/kind.ts'
 import { placementsOf } from '../placement/place.ts'
@@ -22,6 +21,7 @@ import { pickProgramHeaders, refuseOtherMethod, type RequestHeaderRules } from '
 import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import type { ReadBody } from './request-body.ts'
+import { isTelemetry } from './telemetry-headers.ts'
 import { programTarget } from './target.ts'
 
 /** Of a connection, its TLS included. */
@@ -72,14 +72,17 @@ export function rulesOf(
 
 /** Stands for the digest of a body that is not known when the attempt is made; its receipt has that of what was sent. */
 const STREAMED = 'streamed'
+/** Where a program gives its request a key. */
+export const KEY_HEADER = 'idempotency-key'
 
 /**
- * What the digest of a program's request covers of its headers: libraries count their tries, and tell how they fared, in others, and a
- * repeat under its key is to be known for one.
+ * What the digest of a program's request covers of its headers: all that tell one request from another, such as those that choose an account.
+ * What libraries say of each try is left out, so that a repeat is known for one; and so is the program's key, which nothing that is stored
+ * may let anybody guess.
  */
 export const digestedPart = (request: PreparedRequest): PreparedRequest => ({
   ...request,
-  headers: request.headers.filter(([name]) => isCallersHeader(name) && !NEW_EACH_TIME.has(name)),
+  headers: request.headers.filter(([name]) => name !== KEY_HEADER && !isTelemetry(name)),
 })
 
 /**
@@ -90,7 +93,6 @@ export function comparedPart(request: PreparedRequest): PreparedRequest {
   const part = digestedPart(request)
   return part.contentDigest === STREAMED ? { ...part, contentDigest: `${STREAMED} ${randomUUID()}` } : part
 }
-const NEW_EACH_TIME = new Set(['traceparent', 'tracestate', 'user-agent'])
 
 const isInBody = (placement: Placement) => placement.in === 'json' || placement.in === 'form'
 
