@@ -240,6 +240,38 @@ describe('the test call of', () => {
     expect((await ask({})).body).toMatchObject({ code: 'header_forbidden' })
     expect((await ask({ request_headers: ['stripe-account'] })).status).toBe(200)
   })
+
+  it('a header that chooses an account is the operator’s to allow for an unmodified program, too', async () => {
+    const granted = async (settings: object) => {
+      const { credentialId, capability } = await gw.grant({
+        secret: K,
+        credential: { provider: 'stripe', hosts: [`api.stripe.com:${gw.upstream.port}`], settings },
+      })
+      return (headers: Record<string, string>) =>
+        fetch(`${gw.baseUrl}/via/${credentialId}/v1/customers`, {
+          headers: { authorization: `Bearer ${capability}`, ...headers },
+        })
+    }
+    const ask = await granted({})
+    const balance = await gw.balance()
+    const seen = gw.upstream.requests.length
+    for (const name of ['Stripe-Account', 'stripe_account', 'Stripe-Context']) {
+      const refused = await ask({ [name]: 'acct_1' })
+      const header = name.toLowerCase().replace('_', '-')
+      expect([refused.status, await refused.json()]).toMatchObject([
+        400,
+        { code: 'header_forbidden', header, detail: expect.stringContaining('settings.request_headers') },
+      ])
+    }
+    expect([await gw.balance(), gw.upstream.requests.length]).toEqual([balance, seen])
+
+    // An empty one chooses nothing, and that of another provider is none here.
+    expect((await ask({ 'stripe-account': '', 'openai-project': 'proj_1' })).status).toBe(200)
+    const asListed = await granted({ request_headers: ['stripe-account'] })
+    expect((await asListed({ 'stripe-account': 'acct_1' })).status).toBe(200)
+    expect(gw.upstream.requests.at(-1)?.headers).toContainEqual(['stripe-account', 'acct_1'])
+    expect((await asListed({ 'stripe-context': 'acct_1' })).status).toBe(400)
+  })
 })
 
 describe('providers of an operator’s own', () => {

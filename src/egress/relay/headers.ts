@@ -56,6 +56,32 @@ export function refuseOtherMethod({
     )
 }
 
+/**
+ * Refused and not dropped: without the header the request would be for another account than the program means.
+ * @param accountHeaders of the provider of the credential
+ * @param listed by the operator, for the credential
+ * @throws {GatewayError} header_forbidden
+ */
+export function refuseAccountHeaders(
+  given: HeaderPairs,
+  accountHeaders: readonly string[],
+  listed: readonly string[] = [],
+): void {
+  if (accountHeaders.length === 0) return
+  const allowed = listed.map(spelled)
+  const refused = accountHeaders.filter((name) => !allowed.includes(spelled(name))).map(spelled)
+  // Some libraries send an empty one where nothing is set, which chooses nothing.
+  const chosen = given.find(([name, value]) => refused.includes(spelled(name)) && value.trim() !== '')
+  if (!chosen) return
+  const name = spelled(chosen[0])
+  throw new GatewayError(
+    'header_forbidden',
+    `Leave out the request header ${name}: it chooses an account, which the operator of this gateway has to allow for the credential ` +
+      `(settings.request_headers: ["${name}"]). Nothing was sent or charged.`,
+    { reason: 'account_header', extras: { header: name } },
+  )
+}
+
 /** Any token of this gateway, wherever it stands. */
 export const OWN_TOKEN = /agw_(?:cap|at|sk|ek|ss)_/
 

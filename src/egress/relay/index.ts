@@ -188,6 +188,7 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
       ports: parts.egressPorts,
       allowSandboxName: parts.allowSandboxName,
       settings: credential.settings,
+      accountHeaders: provider.account_headers,
     })
     const { method, headers, target, body: whole, contentDigest } = digestedPart(request)
     const digest = digestRequest({

@@ -17,7 +17,12 @@ import { checkRoom } from '../placement/room.ts'
 import type { StreamClocks } from '../ports.ts'
 import type { PreparedRequest } from '../request.ts'
 import { parseTarget, type TargetOptions } from '../target.ts'
-import { pickProgramHeaders, refuseOtherMethod, type RequestHeaderRules } from './headers.ts'
+import {
+  pickProgramHeaders,
+  refuseAccountHeaders,
+  refuseOtherMethod,
+  type RequestHeaderRules,
+} from './headers.ts'
 import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import type { ReadBody } from './request-body.ts'
@@ -103,7 +108,11 @@ const isInBody = (placement: Placement) => placement.in === 'json' || placement.
 export function prepareExchange(
   { url, exchange, body }: { readonly url: string; readonly exchange: HttpExchange; readonly body: ReadBody },
   rules: RelayRules,
-  options: TargetOptions & { readonly settings: CredentialSettings },
+  options: TargetOptions & {
+    readonly settings: CredentialSettings
+    /** Headers that choose an account at the provider. */
+    readonly accountHeaders: readonly string[]
+  },
 ): PreparedRequest {
   if (rules.refusesOwnKeys)
     refuseOwnKey({ url, headers: exchange.headers, body: body.whole }, rules.placements)
@@ -114,6 +123,7 @@ export function prepareExchange(
   if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
   refuseChunkSignatures(exchange)
   refuseOtherMethod(exchange)
+  refuseAccountHeaders(exchange.headers, options.accountHeaders, options.settings.request_headers)
   const headers = pickProgramHeaders(exchange.headers, rules)
   const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined
   const prepared: PreparedRequest = {
