@@ -55,6 +55,23 @@ export const findToken = (text: string | Buffer): boolean =>
 const PERMIT = new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w-]`)
 const textOf = (text: string | Buffer) => (typeof text === 'string' ? text : text.toString('latin1'))
 
+/**
+ * The same where a library has encoded the token before it sends it: in `Basic`, in a document or a subprotocol in base64, or as an address
+ * takes it.
+ */
+export function findEncodedToken(text: string): boolean {
+  const plain = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  if (findToken(plain)) return true
+  // A slash is a letter of base64, and stands between segments of a path.
+  return (plain.match(BASE64) ?? []).some((word) => encodesToken(word) || word.split('/').some(encodesToken))
+}
+
+/** Long enough for the beginning of one. */
+const BASE64 = /[\w+/-]{11,}/g
+const encodesToken = (base64: string) => findToken(Buffer.from(base64, 'base64'))
+
 /** @returns the SHA-256 that is stored. Tokens are 256 random bits, so a plain hash is enough: there is nothing to guess. */
 export function hashToken(token: string): Buffer {
   // A buffer straight out of the hash costs three times as much as one made from its text.

@@ -1,11 +1,8 @@
 // Whether a request inside a tunnel is for the host of the tunnel, and can be read in one way alone.
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
-import { findToken } from '../../lib/tokens.ts'
+import { findEncodedToken } from '../../lib/tokens.ts'
 import type { Destination } from './ports.ts'
-
-/** Long enough for the beginning of one. */
-const BASE64 = /[\w+/-]{11,}/g
 
 /**
  * @param servername of the TLS hello; `false` or undefined where it named none
@@ -43,7 +40,7 @@ const mismatch = (detail: string, reason: string) => new GatewayError('host_mism
 
 /** @throws {GatewayError} header_forbidden: nothing is put in its place here, so it would go out as it is */
 export function refuseOwnTokens({ rawHeaders, url }: Pick<IncomingMessage, 'rawHeaders' | 'url'>): void {
-  if (![...rawHeaders, url ?? ''].some(holdsOwnToken)) return
+  if (![...rawHeaders, url ?? ''].some(findEncodedToken)) return
   throw new GatewayError(
     'header_forbidden',
     'A token of this gateway is not sent to a host that it holds no credential for. Leave it out, or ask the operator for a credential for this host.',
@@ -52,17 +49,3 @@ export function refuseOwnTokens({ rawHeaders, url }: Pick<IncomingMessage, 'rawH
     },
   )
 }
-
-/** Libraries encode a key before they send it: in `Basic`, in a document or a subprotocol in base64, or as an address takes it. */
-function holdsOwnToken(text: string): boolean {
-  const plain = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  if (findToken(plain)) return true
-  // A slash is a letter of base64, and stands between segments of a path.
-  return (plain.match(BASE64) ?? []).some(
-    (word) => encodesOwnToken(word) || word.split('/').some(encodesOwnToken),
-  )
-}
-
-const encodesOwnToken = (base64: string) => findToken(Buffer.from(base64, 'base64'))

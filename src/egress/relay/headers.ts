@@ -2,6 +2,7 @@
 // upstream and its library know of.
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { findEncodedToken, findToken } from '../../lib/tokens.ts'
 import { listed } from '../../lib/websocket.ts'
 import { commandsWebServer, type HeaderPairs } from '../headers.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
@@ -82,9 +83,6 @@ export function refuseAccountHeaders(
   )
 }
 
-/** Any token of this gateway, wherever it stands. */
-export const OWN_TOKEN = /agw_(?:cap|at|sk|ek|ss)_/
-
 export interface RequestHeaderRules {
   readonly placements: readonly Placement[]
   readonly isSigned: boolean
@@ -121,7 +119,8 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
         (mayPass(spelled(name)) || (rules.isSigned && isUnsignedChunks(name, value))) &&
         !named.has(name) &&
         !(name === SUBPROTOCOLS && value === '') &&
-        !OWN_TOKEN.test(value),
+        !findToken(name) &&
+        !findEncodedToken(value),
     )
   return [...picked, ['accept-encoding', 'identity'] as const].toSorted(([a], [b]) =>
     a < b ? -1 : a > b ? 1 : 0,
@@ -133,7 +132,7 @@ const KEY_AMONG_SUBPROTOCOLS = /^openai-insecure-api-key\./
 const SUBPROTOCOLS = 'sec-websocket-protocol'
 const withoutTokens = (value: string) =>
   listed(value)
-    .filter((name) => !OWN_TOKEN.test(name) && !KEY_AMONG_SUBPROTOCOLS.test(name))
+    .filter((name) => !findEncodedToken(name) && !KEY_AMONG_SUBPROTOCOLS.test(name))
     .join(', ')
 
 function namedByConnection(given: HeaderPairs): ReadonlySet<string> {

@@ -3,8 +3,9 @@
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { findToken } from '../../lib/tokens.ts'
 import type { HeaderPairs } from '../headers.ts'
-import { OWN_TOKEN, takesKey } from './headers.ts'
+import { takesKey } from './headers.ts'
 
 /** What `run` gives programs for a key has this in it, however short it is cut. */
 const PLACEHOLDER = /AgentGat/
@@ -43,7 +44,7 @@ const WORDS =
 
 /** Neither a token of this gateway nor a placeholder; alone, behind a scheme, or as the password of a pair. */
 function isKey(value: string): boolean {
-  const isOurs = (text: string) => OWN_TOKEN.test(text) || PLACEHOLDER.test(text)
+  const isOurs = (text: string) => findToken(text) || PLACEHOLDER.test(text)
   const basic = /^basic +(\S+)$/i.exec(value.trim())?.[1]
   return (
     !/^(?:|bearer|basic|token)$/i.test(value.trim()) &&

@@ -2,7 +2,7 @@
 // that the secret stands in the path or in the query.
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { OWN_TOKEN } from './headers.ts'
+import { findEncodedToken } from '../../lib/tokens.ts'
 
 const UNRESERVED = /[A-Za-z0-9._~-]/
 
@@ -25,7 +25,7 @@ function canonicalEscapes(path: string): string {
 export function programTarget(url: string, placements: readonly Placement[]): string {
   const { origin, path, query } = split(url)
   const placedPath = canonicalEscapes(withoutSegment(path, placements))
-  if (OWN_TOKEN.test(placedPath))
+  if (findEncodedToken(placedPath))
     throw new GatewayError(
       'target_invalid',
       'The path holds a token of this gateway, and this credential does not go into a path: give the token as the key of the program instead.',
@@ -56,7 +56,7 @@ function withoutParameters(query: string, placements: readonly Placement[]): str
   const pairs = query
     .slice(1)
     .split('&')
-    .filter((pair) => !names.has(nameOf(pair)) && !OWN_TOKEN.test(decoded(pair)))
+    .filter((pair) => !names.has(nameOf(pair)) && !findEncodedToken(pair))
   if (pairs.length === 0) return ''
   // As a URL parser writes it, which escapes what may not stand in a query.
   return URL.parse(`https://host.example/?${pairs.join('&')}`)?.search ?? query

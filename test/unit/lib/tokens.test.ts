@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { JWS_TYPES } from '../../../src/receipts/types.ts'
-import { findToken, hashToken, newToken, parseToken, type TokenKind } from '../../../src/lib/tokens.ts'
+import {
+  findEncodedToken,
+  findToken,
+  hashToken,
+  newToken,
+  parseToken,
+  type TokenKind,
+} from '../../../src/lib/tokens.ts'
 
 const KINDS: TokenKind[] = ['sk', 'cap', 'ek']
 const ZERO = newToken('sk', Buffer.alloc(32))
@@ -91,4 +98,21 @@ describe('findToken', () => {
     expect(findToken(text)).toBe(expected)
     expect(findToken(Buffer.concat([Buffer.from([0, 255]), Buffer.from(text)]))).toBe(expected)
   })
+})
+
+describe('findEncodedToken', () => {
+  const token = newToken('rt')
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  it.each<[string, string, boolean]>([
+    ['a token as it is', `x=${token}`, true],
+    ['an escaped one', token.replaceAll('_', '%5F'), true],
+    ['one whose letters are escaped', token.replace('agw', '%61%67%77'), true],
+    ['the password of Basic', `Basic ${base64(`me:${token}`)}`, true],
+    ['a document in base64', base64(JSON.stringify({ token })), true],
+    ['base64 in an address', `/x?auth=${encodeURIComponent(base64(`a>?:${token}`))}`, true],
+    ['a segment of a path', `/x/${Buffer.from(token).toString('base64url')}/y`, true],
+    ['the password of somebody else', `Basic ${base64('me:sk_live_0123456789')}`, false],
+    ['what is no escape', '100%zz %5F', false],
+    ['nothing', '', false],
+  ])('judges %s', (_, text, expected) => expect(findEncodedToken(text)).toBe(expected))
 })

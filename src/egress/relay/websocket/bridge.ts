@@ -2,7 +2,7 @@
 // whoever reads slowly slows down who writes.
 import { createHash } from 'node:crypto'
 import type { Facts } from '../facts.ts'
-import { OWN_TOKEN } from '../headers.ts'
+import { findToken, PERMIT_HEADER_END } from '../../../lib/tokens.ts'
 import type { RelayRules } from '../prepare.ts'
 import type { SentBody } from '../request-body.ts'
 import type { Scanner } from '../scanner.ts'
@@ -166,8 +166,8 @@ export interface SentMessages extends Pick<SentBody, 'bytes' | 'digest'> {
   count(isMessage: boolean, bytes: Buffer): 'ok' | 'own_token'
 }
 
-/** `agw_cap_` but for its last letter. */
-const MARK_BYTES = 7
+/** The longest that a token is known by is the beginning of a permit: all of it but for its last letter. */
+const MARK_BYTES = PERMIT_HEADER_END.length + '.'.length
 
 export function createSentMessages(): SentMessages {
   const hash = createHash('sha256')
@@ -176,7 +176,7 @@ export function createSentMessages(): SentMessages {
   return {
     count(isMessage, bytes) {
       const text = bytes.toString('latin1')
-      if (OWN_TOKEN.test((isMessage ? before : '') + text)) return 'own_token'
+      if (findToken((isMessage ? before : '') + text)) return 'own_token'
       if (!isMessage) return 'ok'
       before = (before + text).slice(-MARK_BYTES)
       size += bytes.length

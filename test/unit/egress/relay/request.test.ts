@@ -9,8 +9,11 @@ import {
 } from '../../../../src/egress/relay/headers.ts'
 import { createStreamLimits } from '../../../../src/egress/relay/streams.ts'
 import { programTarget } from '../../../../src/egress/relay/target.ts'
+import { newToken } from '../../../../src/lib/tokens.ts'
+import { JWS_TYPES } from '../../../../src/receipts/types.ts'
 import type { HeldCapability, SealedCredential } from '../../../../src/store/ports.ts'
 
+const base64 = (text: string) => Buffer.from(text).toString('base64')
 const RULES = { placements: [], isSigned: false, passesCookies: false }
 const names = (given: [string, string][], rules = {}) =>
   pickProgramHeaders(given, { ...RULES, ...rules }).map(([name]) => name)
@@ -112,6 +115,30 @@ describe('headers of a program', () => {
     expect(names([['x-own', 'agw_captain']])).toEqual(['accept-encoding', 'x-own'])
   })
 
+  it.each(['cap', 'at', 'rt', 'ss', 'inv', 'sk', 'ek'] as const)(
+    'never bring a token of the gateway of the kind %s, however it is encoded',
+    (kind) => {
+      const token = newToken(kind)
+      for (const value of [token, token.replaceAll('_', '%5f'), `Basic ${base64(`me:${token}`)}`])
+        expect(names([['x-own', value]])).toEqual(['accept-encoding'])
+      expect(names([[token, '1']])).toEqual(['accept-encoding'])
+      const protocols = `v1, base64url.bearer.${Buffer.from(token).toString('base64url')}`
+      expect(pickProgramHeaders([['Sec-WebSocket-Protocol', protocols]], RULES)).toContainEqual([
+        'sec-websocket-protocol',
+        'v1',
+      ])
+    },
+  )
+
+  it('never bring a permit of the gateway, and bring other signed documents', () => {
+    const signed = (typ: string) =>
+      `${Buffer.from(JSON.stringify({ alg: 'EdDSA', kid: 'k'.repeat(43), typ })).toString('base64url')}.eyJhIjoxfQ.c2ln`
+    expect(names([['x-own', signed(JWS_TYPES.permit)]])).toEqual(['accept-encoding'])
+    expect(names([['x-own', base64(signed(JWS_TYPES.permit))]])).toEqual(['accept-encoding'])
+    for (const value of [signed('JWT'), `Basic ${base64('me:mine')}`, '100%zz'])
+      expect(names([['x-own', value]])).toEqual(['accept-encoding', 'x-own'])
+  })
+
   it('never stand where the credential goes, nor bring the date of another signature', () => {
     const placements = [{ in: 'header', name: 'x-token' }]
     expect(names([['X-Token', 'mine']], { placements })).toEqual(['accept-encoding'])
@@ -199,6 +226,12 @@ describe('the address of a program', () => {
     expect(target('/v1?a=1&key=agw%5Fc%61p_abc')).toBe('/v1?a=1')
     expect(target('/v1?a=1%26b&c=%zz')).toBe('/v1?a=1%26b&c=%zz')
     expect(() => target('/agw_cap_abc/v1')).toThrow('token of this gateway')
+    const refresh = newToken('rt')
+    expect(target(`/v1?a=1&t=${refresh}&u=${encodeURIComponent(base64(`me:${refresh}`))}`)).toBe('/v1?a=1')
+    expect(() => target(`/v1/${Buffer.from(refresh).toString('base64url')}`)).toThrow('token of this gateway')
+    expect(target(`/v1/${base64('me:mine')}?t=${base64('me:mine')}`)).toBe(
+      `/v1/${base64('me:mine')}?t=${base64('me:mine')}`,
+    )
   })
 })
 

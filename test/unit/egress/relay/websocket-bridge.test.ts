@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { passThrough } from '../../../../src/egress/relay/scanner.ts'
-import { bridge } from '../../../../src/egress/relay/websocket/bridge.ts'
+import { bridge, createSentMessages } from '../../../../src/egress/relay/websocket/bridge.ts'
 import type { Closing, Item, Message, Side } from '../../../../src/egress/relay/websocket/frames.ts'
 import { HOLD_MS } from '../../../../src/egress/relay/websocket/released.ts'
+import { newToken } from '../../../../src/lib/tokens.ts'
+import { JWS_TYPES } from '../../../../src/receipts/types.ts'
 
 const message = (text: string): Message => ({ kind: 'message', bytes: Buffer.from(text), isBinary: false })
 const goodbye: Closing = { kind: 'close', code: 1000, reason: Buffer.alloc(0) }
@@ -98,5 +100,31 @@ describe('messages that were held, to a program that reads slowly', () => {
     expect([sent, counted, over]).toEqual([expected, expected, 'delivered'])
     upstream.end()
     program.end()
+  })
+})
+
+describe('messages of a program', () => {
+  const header = JSON.stringify({ alg: 'EdDSA', kid: 'k'.repeat(43), typ: JWS_TYPES.permit })
+  const permit = `${Buffer.from(header).toString('base64url')}.eyJhIjoxfQ.c2ln`
+
+  it.each([
+    ['a capability', newToken('cap')],
+    ['a refresh token', newToken('rt')],
+    ['an invitation', newToken('inv')],
+    ['a permit', permit],
+  ])('do not bring %s, wherever it is cut in two', (_what, token) => {
+    for (let at = 1; at < token.length; at++) {
+      const sent = createSentMessages()
+      const verdicts = [token.slice(0, at), token.slice(at)].map((part) =>
+        sent.count(true, Buffer.from(part)),
+      )
+      expect(verdicts).toContain('own_token')
+    }
+  })
+
+  it('go on with words about tokens in them', () => {
+    const sent = createSentMessages()
+    expect(sent.count(true, Buffer.from('they begin with agw_rt_ and'))).toBe('ok')
+    expect(sent.count(false, Buffer.from('agw_cap_'))).toBe('ok')
   })
 })
