@@ -5,7 +5,7 @@ import { createA2aDoor } from '../doors/a2a/index.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
 import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/request.ts'
 import { sendOptions } from '../doors/http/cors.ts'
-import { createGuard } from '../doors/http/guard.ts'
+import { createGuard, type GuardedDoor } from '../doors/http/guard.ts'
 import { answerProbe, type Readiness } from '../doors/http/probes.ts'
 import { sendProblem } from '../doors/http/reply.ts'
 import type { UpgradeRequest, Upgrades } from '../doors/http/upgrade.ts'
@@ -20,6 +20,7 @@ import type { DoorParts } from '../doors/parts.ts'
 import { createRestDoor } from '../doors/rest/index.ts'
 import { createSite } from '../doors/site/index.ts'
 import { createViaDoor, VIA_PREFIX } from '../doors/via/index.ts'
+import { isOfProgram } from '../doors/via/tokens.ts'
 
 export interface Doors {
   readonly mcp: McpDoor
@@ -93,7 +94,7 @@ export async function openDoors(
   ): Promise<void> {
     try {
       // MCP refuses in JSON-RPC, by a guard like this one.
-      if (!isMcp(context.path)) guard.check(req, context.path.startsWith(EDGE_PREFIX) ? 'edge' : 'other')
+      if (!isMcp(context.path)) guard.check(req, guardedDoor(req, context.path))
       // RFC 9110, section 9.3.7: the question about the server as a whole.
       if (req.method === 'OPTIONS' && req.url === '*') return sendOptions(res, context.requestId, ALL_METHODS)
       if (upgrade) await via(req, res, context, upgrade)
@@ -102,6 +103,11 @@ export async function openDoors(
       log.error({ request_id: context.requestId, err: thrown }, 'door failed')
       if (upgrade?.isTaken() !== true) sendProblem(res, thrown, context, addresses)
     }
+  }
+
+  function guardedDoor(req: IncomingMessage, path: string): GuardedDoor {
+    if (path.startsWith(EDGE_PREFIX)) return 'edge'
+    return path.startsWith(VIA_PREFIX) && isOfProgram(req) ? 'program' : 'other'
   }
 
   return {

@@ -412,6 +412,51 @@ describe('a base URL behind the gateway', () => {
     expect([answer, gw.upstream.requests.length]).toEqual([403, seen])
   })
 
+  it.each<[string, (token: string) => Record<string, string>, number]>([
+    ['as a bearer token', (token) => ({ authorization: `Bearer ${token}` }), 200],
+    ['alone in Authorization', (token) => ({ authorization: token }), 200],
+    ['in X-Gateway-Capability', (token) => ({ 'x-gateway-capability': token }), 200],
+    ['in the header of a library', (token) => ({ 'x-api-key': token }), 200],
+    ['in Basic', (token) => ({ authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` }), 403],
+    ['nowhere', () => ({ authorization: 'Bearer sk-of-the-program' }), 403],
+    [
+      'in a header, under the name that a page made lead here',
+      (token) => ({ host: 'evil.example', authorization: `Bearer ${token}` }),
+      403,
+    ],
+    [
+      'in a header, from a page of a browser',
+      (token) => ({ authorization: `Bearer ${token}`, 'sec-fetch-site': 'cross-site' }),
+      403,
+    ],
+  ])(
+    'takes an Origin for that of a program, or not, by where the capability stands: %s',
+    async (_where, headersFor, status) => {
+      const seen = gw.upstream.requests.length
+      const headers = { origin: 'https://api.openai.com', ...headersFor(capability) }
+      expect(await raw(gw.baseUrl, '/via/my-api/v1/things', headers)).toBe(status)
+      expect(gw.upstream.requests.length).toBe(seen + (status === 200 ? 1 : 0))
+      if (status === 200) expect(sent('origin')).toEqual(['https://api.openai.com'])
+    },
+  )
+
+  it('refuses a page that asks whether it may send a header, and one that has the capability in the address', async () => {
+    const seen = gw.upstream.requests.length
+    const preflight = await fetch(`${gw.baseUrl}/via/my-api/v1/things?key=${capability}`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://api.openai.com',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization',
+      },
+    })
+    expect(preflight.status).toBe(403)
+    expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
+    const headers = { origin: 'https://api.openai.com' }
+    expect(await raw(gw.baseUrl, `/via/my-api/v1/things?key=${capability}`, headers)).toBe(403)
+    expect(gw.upstream.requests.length).toBe(seen)
+  })
+
   it('makes a repeat under the key of a program one attempt', async () => {
     const seen = gw.upstream.requests.length
     const init = {

@@ -18,8 +18,11 @@ export interface Guard {
   check(req: IncomingMessage, door?: GuardedDoor): void
 }
 
-/** `mcp` checks the Host in production too; what `edge` passes on is judged there, but for the Host, which is the gateway's own. */
-export type GuardedDoor = 'mcp' | 'edge' | 'other'
+/**
+ * `mcp` checks the Host in production too; what `edge` passes on is judged there, but for the Host, which is the gateway's own. What `program`s
+ * send cannot come from a page: their Origin is the upstream's business.
+ */
+export type GuardedDoor = 'mcp' | 'edge' | 'program' | 'other'
 
 export interface GuardParts {
   readonly config: Pick<Config, 'mode' | 'host' | 'allowedOrigins'>
@@ -55,7 +58,7 @@ export function createGuard({ config, addresses }: GuardParts): Guard {
   }
 
   function checkOrigin({ headers: { origin } }: IncomingMessage): void {
-    // Programs send no Origin. `null` (a sandboxed frame, a file) names nobody, so it cannot be allowed by name.
+    // Most programs send no Origin. `null` (a sandboxed frame, a file) names nobody, so it cannot be allowed by name.
     if (origin === undefined || acceptedOrigins.has(origin) || accepts(origin, origin, acceptedOrigins))
       return
     throw new GatewayError(
@@ -76,7 +79,7 @@ export function createGuard({ config, addresses }: GuardParts): Guard {
     check(req, door = 'other') {
       checkHead(req, door === 'edge' ? HOST_ONCE : ONCE)
       if (isSandbox || door === 'mcp') checkHost(req)
-      if (!isAnyOrigin) checkOrigin(req)
+      if (!isAnyOrigin && door !== 'program') checkOrigin(req)
     },
   }
 }

@@ -23,6 +23,16 @@ export function findToken({ headers }: Pick<IncomingMessage, 'headers'>, query: 
   return typeof found === 'string' ? found.trim() : scheme === 'bearer' ? value : undefined
 }
 
+/**
+ * Whether a program sends this, whatever its `Origin` says: a token stands in a header that a page can set only after a preflight, which is
+ * refused here. `Basic` does not count, as browsers add it by themselves, nor does the address or a subprotocol, which pages choose.
+ */
+export function isOfProgram({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const { scheme, value } = readAuthorization(headers.authorization)
+  const given = [scheme === 'basic' ? undefined : value, ...KEY_HEADERS.map((name) => headers[name])]
+  return given.some((text) => typeof text === 'string' && TOKEN.test(text.trim()))
+}
+
 function readAuthorization(header: string | undefined): {
   readonly scheme?: string
   readonly value?: string

@@ -132,6 +132,20 @@ describe('production', () => {
   })
 })
 
+it.each([
+  ['a sandbox', guard],
+  [
+    'production where origins are named',
+    guardOf({ mode: 'production', allowedOrigins: ['https://a.example'] }),
+  ],
+])('%s takes a program whatever its Origin says, and a page under no other Host', (name, { check }) => {
+  const asked = (host: string) => requestOf({ host, origin: 'https://api.openai.com' })
+  expect(verdictOf(() => check(asked('localhost'), 'program'))).toBe('accepted')
+  expect(verdictOf(() => check(asked('localhost')))).toBe('origin_denied origin')
+  if (name === 'a sandbox')
+    expect(verdictOf(() => check(asked('evil.example'), 'program'))).toBe('origin_denied host')
+})
+
 it('a sandbox takes the pages that its operator names, and all where that is said', () => {
   const request = requestOf({ host: 'localhost', origin: 'chrome-extension://abcdef' })
   expect(verdictOf(() => guard.check(request))).toBe('origin_denied origin')
