@@ -88,7 +88,7 @@ export async function openProxy(
       relay: (req, res, url, upgrade) =>
         relayed.relay({ req, res, context: httpContext(req, 0), target: { url }, token, upgrade }),
       enter: () => places.enter(capability.accountId, capability.rootId),
-      watchRevocation: () => parts.watchRevocation(id),
+      watchRevocation: () => parts.watchRevocation(id, capability.expiresAt),
     }
   }
 

@@ -27,15 +27,17 @@ describe.each(['deny', 'tunnel', 'inspect'] as const)('through the proxy, where 
   let capability: string
   let capabilityId: string
   let ca: string
+  let skewMs = 0
   beforeAll(async () => {
     world = await createWorld({
       env: { GATEWAY_PROXY_PORT: '0', GATEWAY_PROXY_UNKNOWN: unknown },
       names: [OTHER],
     })
-    gateway = await startTestGateway({ world })
+    gateway = await startTestGateway({ world, now: () => Date.now() + skewMs })
     ca = await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()
   })
   beforeEach(async () => {
+    skewMs = 0
     ;({ capability, capabilityId } = await gateway.grant({ secret: SECRET }))
     serveWebSockets(world.upstream)
   })
@@ -128,6 +130,17 @@ describe.each(['deny', 'tunnel', 'inspect'] as const)('through the proxy, where 
     expect((await withCredential.closed).code).toBe(1008)
     // A tunnel is not read, so that nothing can be said in it.
     if (without) expect((await without.closed).code).toBe(1006)
+  })
+
+  it('cuts what nobody opens, or what nobody judges, when the time of the capability is over', async () => {
+    const withCredential = await open(UPSTREAM_HOST, '/live')
+    const without = unknown === 'deny' ? undefined : await open(OTHER, '/live')
+    skewMs = 3_600_000
+    if (without) expect((await without.closed).code).toBe(1006)
+    // It is one request, which its time was enough for.
+    withCredential.ws.send('hello')
+    expect((await withCredential.next()).data.toString()).toBe('hello')
+    await expect(open(UPSTREAM_HOST, '/live')).rejects.toThrow('CONNECT: 403')
   })
 
   it('ends the connection of an upgrade that comes before an earlier request on it is answered', async () => {

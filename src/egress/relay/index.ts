@@ -77,7 +77,7 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
         leave()
       }
     },
-    watchRevocation: (capabilityId) => revocations.watch(capabilityId),
+    watchRevocation: (capabilityId, expiresAt) => revocations.watch(capabilityId, expiresAt),
     close: () => revocations.close(),
   }
 

@@ -1,6 +1,7 @@
 // What a door reaches of the engine, by way of the call path: one decrypted request in, its answer out while it arrives.
 import type { CreditCharge } from '../../core/credit-charge.ts'
 import type { HttpExchange } from '../../core/message.ts'
+import type { Millis } from '../../store/model.ts'
 import type { HeldCapability } from '../../store/ports.ts'
 import type { Watched } from './revocations.ts'
 
@@ -32,6 +33,6 @@ export interface Relay {
    * a problem document and the headers of `retryHeaders`
    */
   relay(exchange: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed>
-  /** For connections that somebody else holds on the word of a capability: told when it is not good any more. */
-  watchRevocation(capabilityId: string): Watched
+  /** For connections that somebody else holds on the word of a capability: told when it is not good any more, or its time is over. */
+  watchRevocation(capabilityId: string, expiresAt: Millis): Watched
 }

@@ -5,6 +5,7 @@ import { createLogger } from '../../../../src/lib/log.ts'
 
 function looking(standing: (ids: readonly string[]) => readonly string[] = (ids) => ids) {
   const asked: (readonly string[])[] = []
+  const clock = { now: 1_000 }
   const revocations = createRevocations({
     store: {
       listStanding: async (ids) => {
@@ -13,9 +14,10 @@ function looking(standing: (ids: readonly string[]) => readonly string[] = (ids)
       },
     },
     log: createLogger('silent'),
+    now: () => clock.now,
     everyMs: 5,
   })
-  return { revocations, asked }
+  return { revocations, asked, clock }
 }
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) =>
@@ -63,6 +65,34 @@ describe('looking for what was revoked', () => {
     expect(watched.signal.aborted).toBe(false)
     isFailing = false
     await aborted(watched.signal)
+    watched.leave()
+  })
+
+  it('tells what ends with the time of its capability, and nothing else that stands on it', async () => {
+    const { revocations, asked, clock } = looking()
+    const ending = revocations.watch('cap_1', 2_000)
+    const [request, longer] = [revocations.watch('cap_1'), revocations.watch('cap_2', 2_001)]
+    clock.now = 1_999
+    const looks = asked.length
+    await expect.poll(() => asked.length).toBeGreaterThan(looks + 1)
+    expect(ending.signal.aborted).toBe(false)
+    clock.now = 2_000
+    await aborted(ending.signal)
+    expect([request.signal.aborted, longer.signal.aborted]).toEqual([false, false])
+    for (const watched of [ending, request, longer]) watched.leave()
+  })
+
+  it('tells of an end while the store fails, and asks nothing once nothing is open', async () => {
+    const { revocations, asked, clock } = looking(() => {
+      throw new Error('no store')
+    })
+    const watched = revocations.watch('cap_1', 2_000)
+    await expect.poll(() => asked.length).toBeGreaterThan(1)
+    clock.now = 2_000
+    await aborted(watched.signal)
+    const before = asked.length
+    await sleep(50)
+    expect(asked.length).toBe(before)
     watched.leave()
   })
 })
