@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutside } from '../../src/app/proxy-outside.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { createProxyDoor, type ProxyDoor } from '../../src/doors/proxy/index.ts'
-import type { Passage, Refusal, UnknownHosts } from '../../src/doors/proxy/ports.ts'
+import type { ObserveProxy, Passage, Refusal, UnknownHosts } from '../../src/doors/proxy/ports.ts'
 import { createResolver } from '../../src/egress/adapters/dns.ts'
 import { createRunAuthority } from '../../src/interception/authority.ts'
 import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
@@ -25,6 +25,8 @@ let ca: string
 let unknown: UnknownHosts = 'deny'
 let isCovered = true
 let waitMs: number | undefined
+/** Told of requests inside of opened connections. */
+let observe: ObserveProxy | undefined
 /** Besides 443, those of upstreams. */
 const ports = [443]
 /** Places for connections; each test has its own, since connections of the one before may still end. */
@@ -88,6 +90,9 @@ beforeAll(async () => {
     get waitMs() {
       return waitMs
     },
+    get observe() {
+      return observe
+    },
   })
   await new Promise<void>((resolve) => door.server.listen(0, '127.0.0.1', resolve))
   proxy = `http://127.0.0.1:${(door.server.address() as AddressInfo).port}`
@@ -100,6 +105,7 @@ beforeEach(() => {
   unknown = 'deny'
   isCovered = true
   waitMs = undefined
+  observe = undefined
   places = { left: Infinity }
   for (const list of [relayed, passed, refused]) list.length = 0
 })
@@ -464,6 +470,44 @@ describe('hosts without a credential', () => {
       expect(upstream.requests).toHaveLength(3)
       ports.pop()
       await upstream.close()
+    },
+  )
+
+  it.each([
+    ['a request', 'GET /slow'],
+    ['one that asks for a WebSocket', 'GET /slow-socket'],
+  ])(
+    'are waited for as long as their own clock runs, however silent the program is: %s',
+    async (_what, line) => {
+      const TEN_MINUTES_MS = 600_000
+      const sockets: Socket[] = []
+      observe = {
+        connect: (_req, _socket, handle) => handle({ established: () => {}, refused: () => {} }),
+        request({ req }, handle) {
+          sockets.push(req.socket)
+          handle()
+        },
+      }
+      const asked = Promise.withResolvers<void>()
+      const go = Promise.withResolvers<void>()
+      world.upstream.respond(async (_request, res) => {
+        asked.resolve()
+        await go.promise
+        res.writeHead(403).end('no')
+      })
+      const tls = await openInspected()
+      const isSocket = line.endsWith('socket')
+      const lines = isSocket
+        ? 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+        : ''
+      const answered = exchange(tls, get().replace('GET /x', line).replace('Connection: close\r\n', lines))
+      await asked.promise
+      expect(sockets.map(({ timeout }) => timeout! > TEN_MINUTES_MS)).toEqual([true])
+      go.resolve()
+      expect(await answered).toMatchObject({ status: 403, body: expect.stringContaining('no') })
+      if (!isSocket) await expect.poll(() => sockets[0]?.timeout).toBeLessThan(TEN_MINUTES_MS)
+      tls.destroy()
+      world.upstream.respond((_request, res) => res.end('{"ok":true}'))
     },
   )
 

@@ -11,7 +11,7 @@ import { checkUpgrade, receiveUpgrade, type UpgradeRequest } from '../http/upgra
 import { urlOf } from './connect-request.ts'
 import { checkInnerRequest, refuseOwnTokens } from './inner-request.ts'
 import { createLeafContexts } from './leaf-contexts.ts'
-import { createPassThrough, type PassThrough } from './pass-through.ts'
+import { createPassThrough, HOST_IDLE_MS, type PassThrough } from './pass-through.ts'
 import type { Destination, ProxyAgent, ProxyDoorParts } from './ports.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
@@ -20,6 +20,8 @@ const HANDSHAKE_MS = 10_000
  * A program that says nothing on an open connection, or never comes to the end of a head; the engine has clocks of its own while a request runs.
  */
 const SILENCE_MS = 120_000
+/** While a host without a credential is asked, which has a clock of its own: the program is to hear what became of it. */
+const PASSING_MS = HOST_IDLE_MS + 60_000
 
 /** An opened connection: whose, to where, and by which way its requests go. */
 interface Opened {
@@ -89,6 +91,8 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
       checkInnerRequest(req, to, (req.socket as TLSSocket & { servername?: string | false }).servername)
       if (!passThrough) return await agent.relay(req, res, urlOf(to, req.url ?? '/'), upgrade)
       refuseOwnTokens(req)
+      // Node takes the usual bound again once all that was asked is answered.
+      socket.setTimeout(PASSING_MS)
       if (upgrade) {
         checkUpgrade(req)
         await passThrough.sendUpgrade(req, upgrade)

@@ -15,7 +15,8 @@ const OF_THE_CONNECTION = new Set(
     ' ',
   ),
 )
-const IDLE_MS = 10 * 60_000
+/** Nothing moves on the way to the host for so long. */
+export const HOST_IDLE_MS = 10 * 60_000
 
 /** The way to one host, for as long as the program's connection lives: requests follow one another on one connection. */
 export interface PassThrough {
@@ -75,7 +76,7 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
         path: req.url,
         headers: [...forwarded(req), ...more],
         setHost: false,
-        timeout: IDLE_MS,
+        timeout: HOST_IDLE_MS,
       })
       outgoing
         .on('response', (answer) => resolve({ answer, taken: undefined }))
