@@ -156,6 +156,35 @@ describe('the proxy of the gateway', () => {
     ).toBe(403)
   })
 
+  it('takes the capability of the CONNECT for every request inside, whatever token the program sends there', async () => {
+    const { capability: other } = await gateway.grant({ secret: SECRET, credential: { label: 'inside' } })
+    const authority = `${UPSTREAM_HOST}:${gateway.upstream.port}`
+    const { socket } = await sendConnect(gateway.gateway.proxyUrl!, authority, [basic(capability)])
+    const ca = await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()
+    const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
+    for (const token of [other, newToken('cap')])
+      for (const line of [
+        `Authorization: Bearer ${token}`,
+        `X-Gateway-Capability: ${token}`,
+        basic(token),
+        `X-Api-Key: ${token}`,
+      ]) {
+        const { status, head } = await exchange(
+          tls,
+          `GET /inside HTTP/1.1\r\nHost: ${authority}\r\n${line}\r\n\r\n`,
+        )
+        expect([line.split(':')[0], status]).toEqual([line.split(':')[0], 200])
+        const [, id] = /x-gateway-attempt: (\S+)/i.exec(head)!
+        // A capability sees its own attempts alone.
+        expect((await gateway.rest('GET', `/v1/egress/attempts/${id}`, undefined, capability)).status).toBe(
+          200,
+        )
+        expect((await gateway.rest('GET', `/v1/egress/attempts/${id}`, undefined, other)).status).toBe(404)
+        expect(JSON.stringify(gateway.upstream.requests.at(-1)!.headers)).not.toContain('agw_')
+      }
+    tls.destroy()
+  })
+
   it('has the same certificates after a restart, and loses its port', async () => {
     const before = await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()
     const url = gateway.gateway.proxyUrl!

@@ -3,6 +3,7 @@ import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newToken } from '../../src/lib/tokens.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { zipMember } from '../support/zip-member.ts'
@@ -12,9 +13,10 @@ const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
 describe('a base URL behind the gateway', () => {
   let gw: TestGateway
   let capability: string
+  let credentialId: string
   beforeAll(async () => {
     gw = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
-    ;({ capability } = await gw.grant({ secret: SECRET, credential: credential() }))
+    ;({ capability, credentialId } = await gw.grant({ secret: SECRET, credential: credential() }))
   })
   afterAll(() => gw.close())
   beforeEach(() =>
@@ -146,6 +148,27 @@ describe('a base URL behind the gateway', () => {
       response: { leak_gate: 'clean', status: 200 },
       stream: { kind: 'bytes', bytes_in: 7, bytes_out: 11, end: 'complete' },
     })
+  })
+
+  it.each([
+    ['Authorization', (token: string) => ({ authorization: `Bearer ${token}` })],
+    ['Basic', (token: string) => ({ authorization: `Basic ${btoa(`agent:${token}`)}` })],
+    ['a header for keys', (token: string) => ({ authorization: '', 'x-api-key': token })],
+  ])('takes X-Gateway-Capability alone where it is there, whatever token is in %s', async (_, other) => {
+    const asked = async (own: string, beside: string) =>
+      (await via('/v1/things', { headers: { ...other(beside), 'x-gateway-capability': own } })).status
+    // Each has its own rules: that of the header binds.
+    const { body } = await gw.rest('POST', '/v1/egress/capabilities', {
+      credential_id: credentialId,
+      rules: [`allow GET ${UPSTREAM_HOST}:${gw.upstream.port}/v1/others`],
+    })
+    const before = gw.upstream.requests.length
+    expect([await asked(body.capability, capability), await asked(newToken('cap'), capability)]).toEqual([
+      403, 401,
+    ])
+    expect(gw.upstream.requests.length).toBe(before)
+    expect(await asked(capability, newToken('cap'))).toBe(200)
+    expect(JSON.stringify(last().headers)).not.toContain('agw_')
   })
 
   it('passes events as they come, and has a receipt of all of them when it ends well', async () => {

@@ -11,6 +11,8 @@ import { FOR_PROXY } from '../../doors/via/index.ts'
 import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
 import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
 import { checkPath } from '../../egress/target.ts'
+import { findEncodedToken } from '../../lib/tokens.ts'
+import { listed } from '../../lib/websocket.ts'
 import { passUpgrade, UPGRADE_HEADERS } from '../../doors/proxy/upgrade-hop.ts'
 import type { HeldForHost } from './held.ts'
 import { readRefusal, type Refused } from './refusals.ts'
@@ -78,7 +80,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
           method: req.method,
           path: `${base.pathname.replace(/\/$/, '')}/via/${held.credentialId}${path}`,
           headers: held.token.use((token) => [
-            ...kept(req),
+            ...withoutOwnTokens(kept(req)),
             'host',
             base.host,
             'x-gateway-capability',
@@ -144,3 +146,22 @@ function attemptOf({ headers }: IncomingMessage): string | undefined {
 }
 
 const kept = (message: IncomingMessage) => endToEndHeaders(message, OF_THE_CONNECTION)
+
+/**
+ * The capability of the run is the one word on who asks: a token of the gateway that the program has from elsewhere stays behind, so that no gateway,
+ * of whatever version, takes it in its place. Of the subprotocols of a WebSocket the others stay.
+ * @param pairs names and values by turns
+ */
+function withoutOwnTokens(pairs: readonly string[]): string[] {
+  const clean: string[] = []
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const name = pairs[at] ?? ''
+    const value = pairs[at + 1] ?? ''
+    if (!findEncodedToken(value)) clean.push(name, value)
+    else if (name.toLowerCase() === 'sec-websocket-protocol') {
+      const others = listed(value).filter((protocol) => !findEncodedToken(protocol))
+      if (others.length > 0) clean.push(name, others.join(', '))
+    }
+  }
+  return clean
+}

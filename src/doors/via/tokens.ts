@@ -9,8 +9,13 @@ const TOKEN = /^agw_(?:cap|at)_[A-Za-z0-9_-]+$/
 /** Where a library can set no header for a WebSocket it puts the key among the subprotocols, behind a name of its own. */
 const IN_SUBPROTOCOLS = /(?:^|[\s,.])(agw_(?:cap|at)_[A-Za-z0-9_-]+)(?=$|[\s,])/
 
-/** @returns the first one that is a token of this gateway; else whatever was sent as a bearer token, so that it is refused in words */
+/**
+ * @returns what stands in `X-Gateway-Capability`, whatever else was sent: the door of a run puts it beside the headers of a program, which has no
+ * say in it; else the first one that is a token of this gateway; else whatever was sent as a bearer token, so that it is refused in words
+ */
 export function findToken({ headers }: Pick<IncomingMessage, 'headers'>, query: string): string | undefined {
+  const own = headers['x-gateway-capability']
+  if (typeof own === 'string') return own.trim()
   const { scheme, value } = readAuthorization(headers.authorization)
   const given = [
     value,

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGatewayRelay, type Relayed } from '../../../../src/cli/run/relay.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
+import { newToken } from '../../../../src/lib/tokens.ts'
 import { exchange } from '../../../support/proxy-client.ts'
 
 const servers: Server[] = []
@@ -55,6 +56,36 @@ describe('the door of a run', () => {
       expect(seen?.headers).not.toHaveProperty(name)
     relay.close()
   })
+
+  const OTHER = newToken('cap')
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  it.each([
+    ['as a bearer token', 'authorization', `Bearer ${OTHER}`, undefined],
+    ['as the user of Basic', 'authorization', `Basic ${base64(`${OTHER}:`)}`, undefined],
+    ['as the password of Basic', 'authorization', `Basic ${base64(`agent:${OTHER}`)}`, undefined],
+    ['as a key', 'x-api-key', OTHER, undefined],
+    ['in a cookie', 'cookie', `a=b; key=${OTHER}`, undefined],
+    ['among subprotocols', 'sec-websocket-protocol', `v1, openai-insecure-api-key.${OTHER}, v2`, 'v1, v2'],
+    ['as the one subprotocol', 'sec-websocket-protocol', `openai-insecure-api-key.${OTHER}`, undefined],
+  ])(
+    'keeps a token of the gateway back that the program has from elsewhere: %s',
+    async (_, name, value, left) => {
+      let seen: IncomingHttpHeaders = {}
+      const gateway = await serve((req, res) => {
+        seen = req.headers
+        res.end()
+      })
+      const relay = createGatewayRelay(gateway)
+      const door = await serve((req, res) => void relay.send(req, res, '/v1', held()))
+      await exchange(
+        connect(Number(new URL(door).port), '127.0.0.1'),
+        `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Own: kept\r\n${name}: ${value}\r\n\r\n`,
+      )
+      expect(seen).toMatchObject({ 'x-own': 'kept', 'x-gateway-capability': 'agw_cap_of_the_run' })
+      expect(seen[name]).toBe(left)
+      relay.close()
+    },
+  )
 
   it.each([
     ['GET', 'Content-Length', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
