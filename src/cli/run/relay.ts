@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { FOR_PROXY } from '../../doors/via/index.ts'
+import { retryHeaders } from '../../doors/relayed-call.ts'
 import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
 import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
 import { checkPath } from '../../egress/target.ts'
@@ -31,6 +32,9 @@ const ATTEMPT_HEADER = 'x-gateway-attempt'
 const WRITE_THE_PATH =
   'Write the path without dot segments, empty segments and characters that have to be escaped.'
 const NO_ANSWER = 'The gateway behind this proxy does not answer.'
+const GATEWAY_LOST =
+  'The gateway behind this proxy was lost with the request. Whether it was sent is not known: look at the attempts of the gateway before ' +
+  'it is sent again.'
 
 /** What became of a request. */
 export interface Relayed {
@@ -42,7 +46,7 @@ export interface Relayed {
 
 export interface GatewayRelay {
   /**
-   * Never rejects; where the gateway does not answer, the program gets a 502.
+   * Never rejects; where the gateway does not answer, the program gets a 502, which tells its library not to send again what may have been sent.
    * @param path of the program, raw, with its query
    * @param upgrade where it asks for a WebSocket; `res` is its own then
    */
@@ -90,6 +94,12 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
             '1',
           ]),
         })
+        let hasConnection = false
+        outgoing.on('socket', (socket) => {
+          // One that is kept from an earlier request is there already.
+          if (!socket.connecting) hasConnection = true
+          else socket.once(isTls ? 'secureConnect' : 'connect', () => (hasConnection = true))
+        })
         let attempt: string | undefined
         let refused: Refused | undefined
         const end = () => resolve({ attempt, refused })
@@ -119,10 +129,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
         outgoing.on('error', () => {
           if (upgrade?.isTaken() === true) return end()
           if (res.headersSent || res.destroyed) res.destroy()
-          else {
-            refused = { code: 'upstream_unreachable', detail: NO_ANSWER }
-            res.writeHead(502, { 'content-type': 'text/plain', connection: 'close' }).end(`${NO_ANSWER}\n`)
-          }
+          else refused = answerForGateway(res, hasConnection)
           end()
         })
         // A program that went away stops what was begun for it.
@@ -138,6 +145,19 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
         else req.pipe(outgoing)
       }),
   }
+}
+
+/**
+ * Without a connection nothing was sent, and the program's library may try again. On one the gateway may have charged and sent the request before it
+ * was gone, and whoever sends it again may have it done twice.
+ */
+function answerForGateway(res: ServerResponse, mayBeSent: boolean): Refused {
+  const code = mayBeSent ? 'outcome_ambiguous' : 'upstream_unreachable'
+  const detail = mayBeSent ? GATEWAY_LOST : NO_ANSWER
+  res
+    .writeHead(502, { 'content-type': 'text/plain', connection: 'close', ...retryHeaders({ code }) })
+    .end(`${detail}\n`)
+  return { code, detail }
 }
 
 function attemptOf({ headers }: IncomingMessage): string | undefined {

@@ -161,18 +161,55 @@ describe('the door of a run', () => {
     relay.close()
   })
 
-  it('tells the program that the gateway does not answer', async () => {
-    const relay = createGatewayRelay('http://127.0.0.1:1')
-    let relayed: Promise<Relayed> | undefined
-    const door = await serve((req, res) => {
-      relayed = relay.send(req, res, '/', held())
-    })
-    const answer = await fetch(door)
-    expect([answer.status, await answer.text()]).toEqual([
-      502,
-      'The gateway behind this proxy does not answer.\n',
-    ])
-    expect((await relayed)?.refused?.detail).toBe('The gateway behind this proxy does not answer.')
-    relay.close()
-  })
+  const toldToRetry = ({ headers }: Response) =>
+    ['x-should-retry', 'stripe-should-retry'].map((name) => headers.get(name))
+
+  it.each(['http://127.0.0.1:1', 'http://gateway.invalid', 'https://127.0.0.1:1'])(
+    'tells the program that the gateway does not answer, and leaves a retry to its library: %s',
+    async (gateway) => {
+      const relay = createGatewayRelay(gateway)
+      let relayed: Promise<Relayed> | undefined
+      const door = await serve((req, res) => {
+        relayed = relay.send(req, res, '/', held())
+      })
+      const answer = await fetch(door, { method: 'POST', body: 'once' })
+      expect([answer.status, await answer.text()]).toEqual([
+        502,
+        'The gateway behind this proxy does not answer.\n',
+      ])
+      expect(toldToRetry(answer)).toEqual([null, null])
+      expect((await relayed)?.refused?.detail).toBe('The gateway behind this proxy does not answer.')
+      relay.close()
+    },
+  )
+
+  it.each([
+    ['its first request', 0],
+    ['a request on a connection that was kept', 1],
+  ])(
+    'tells the libraries of a program not to send again what the gateway took before it was gone: %s',
+    async (_, answered) => {
+      const bodies: string[] = []
+      const gateway = await serve((req, res) => {
+        let body = ''
+        req.on('data', (piece) => (body += String(piece)))
+        req.on('end', () => {
+          bodies.push(body)
+          if (bodies.length > answered) req.socket.destroy()
+          else res.end()
+        })
+      })
+      const relay = createGatewayRelay(gateway)
+      const door = await serve((req, res) => void relay.send(req, res, '/v1/charges', held()))
+      const post = () => fetch(door, { method: 'POST', body: 'amount=100' })
+      for (let i = 0; i < answered; i++) expect((await post()).status).toBe(200)
+      const answer = await post()
+      expect(bodies.at(-1)).toBe('amount=100')
+      expect(answer.status).toBe(502)
+      expect(toldToRetry(answer)).toEqual(['false', 'false'])
+      expect(await answer.text()).toContain('Whether it was sent is not known')
+      expect(bodies).toHaveLength(answered + 1)
+      relay.close()
+    },
+  )
 })
