@@ -3,20 +3,23 @@ import { mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runCli, startCli } from '../support/cli.ts'
+import { bareEnv, runCli, startCli, startCliOnTerminal } from '../support/cli.ts'
 import { type TestGateway } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 import { type RunCommand, startRunCommand } from '../support/run-command.ts'
+import { CTRL_C, type OnTerminal, startOnTerminal } from '../support/terminal.ts'
 
 const SECRET = 'real-secret-0123456789abcdef'
 
 let command: RunCommand
 let gateway: TestGateway
 let env: RunCommand['env']
+let capability: string
 
 beforeAll(async () => {
   command = await startRunCommand()
   ;({ gateway, env } = command)
+  ;({ capability } = await gateway.grant({ secret: SECRET }))
 })
 afterAll(() => command.close())
 
@@ -25,7 +28,6 @@ const node = (program: string) => ['--', process.execPath, '--input-type=module'
 it('leaves a program in a sandbox its own door, and no other, no socket, no key, no data and no setting of the kernel', async () => {
   // No sandbox shows the folder for temporary files.
   const shown = await mkdtemp(join(process.cwd(), 'node_modules', '.run-'))
-  const { capability } = await gateway.grant({ secret: SECRET, credential: { label: 'shown' } })
   await mkdir(join(shown, 'data'))
   await symlink(join(shown, 'data'), join(shown, 'link'))
   await writeFile(join(shown, 'data', 'file'), '')
@@ -68,5 +70,76 @@ it('leaves a program in a sandbox its own door, and no other, no socket, no key,
     await new Promise((resolve) => agent.close(resolve))
     expect((await readdir(shown)).sort()).toEqual(['agent.cap', 'data', 'link'])
     await removeFolder(shown)
+  }
+})
+
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGTERM'] as const
+/** Says what it gets, and ends with 5 at `end`. */
+const LISTENER = `
+  for (const signal of ${JSON.stringify(SIGNALS)}) process.on(signal, () => console.log('got ' + signal))
+  process.stdin.on('data', (text) => { console.log('read ' + text); if (String(text).includes('end')) process.exit(5) })
+  console.log('ready')`
+
+it('passes every signal of the run on to a program in a sandbox, which ends as it will', async () => {
+  const started = startCli(['run', '--sandbox', ...node(LISTENER)], env)
+  await started.until('stdout', /ready/)
+  for (const signal of SIGNALS) {
+    started.kill(signal)
+    await started.until('stdout', new RegExp(`got ${signal}`))
+  }
+  started.child.stdin!.write('end')
+  expect((await started.ended).code).toBe(5)
+  expect(started.stdout().match(/got \w+/g)).toEqual(SIGNALS.map((signal) => `got ${signal}`))
+})
+
+it('leaves a program in a sandbox the usual answer to signals, and nothing by which it is told of them', async () => {
+  const script = 'test -e /proc/$$/fd/3 && echo left; kill -HUP $$; echo survived'
+  const ended = await runCli(['run', '--sandbox', '--', 'sh', '-c', script], env)
+  expect([ended.code, ended.stdout]).toEqual([129, ''])
+})
+
+/** Ctrl-C, and what is typed before and behind it. */
+async function useTerminal(started: OnTerminal): Promise<void> {
+  await started.until('stdout', /ready/)
+  started.type('one\n')
+  await started.until('stdout', /read one/)
+  started.type(CTRL_C)
+  await started.until('stdout', /got SIGINT/)
+  started.type('end\n')
+  expect((await started.ended).code).toBe(5)
+  expect(started.stdout().match(/got \w+/g)).toEqual(['got SIGINT'])
+}
+
+it('has a program in a sandbox read the terminal, and tells it of Ctrl-C once', async () => {
+  await useTerminal(startCliOnTerminal(['run', '--sandbox', ...node(LISTENER)], env))
+})
+
+it('tells a program in a sandbox of Ctrl-C once where it has this terminal, as on kernels without TIOCSTI', async () => {
+  const door = await mkdtemp('/tmp/agent-gateway-door-')
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(join(door, 'door.sock'), resolve))
+  const source = (name: string) => JSON.stringify(new URL(`../../src/cli/run/${name}`, import.meta.url).href)
+  const plan = {
+    socket: join(door, 'door.sock'),
+    runFolder: door,
+    workingDirectory: process.cwd(),
+    hidden: [],
+    hiddenFiles: [],
+    node: process.execPath,
+    needsNewSession: false,
+    command: node(LISTENER).slice(1),
+  }
+  const program = `
+    import { runChild, takeEndingSignals } from ${source('child.ts')}
+    import { bubblewrapCommand } from ${source('sandbox.ts')}
+    const ending = takeEndingSignals()
+    const route = { isTold: true, isApart: false }
+    process.exitCode = await runChild(bubblewrapCommand(${JSON.stringify(plan)}), process.env, ending, route)
+    ending.release()`
+  try {
+    await useTerminal(startOnTerminal([process.execPath, ...node(program).slice(2)], bareEnv({})))
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+    await removeFolder(door)
   }
 })

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { finish, type Finished, start, type Started } from './process.ts'
 import { programFile } from './program-bundle.ts'
+import { type OnTerminal, startOnTerminal } from './terminal.ts'
 
 export const COMMAND = programFile('cli')
 
@@ -34,6 +35,12 @@ export const runShell = (script: string, env: Readonly<Record<string, string>>):
 
 export const startCli = (args: readonly string[], env: Readonly<Record<string, string>>): Started =>
   start(process.execPath, [...NODE_FLAGS, COMMAND, ...args], { env: bareEnv(env), stdin: 'pipe' })
+
+/** On a terminal of its own. */
+export const startCliOnTerminal = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): OnTerminal => startOnTerminal([process.execPath, ...NODE_FLAGS, COMMAND, ...args], bareEnv(env))
 
 export interface GatewayProcess extends Started {
   /** Resolves with the address once the gateway answers requests. */

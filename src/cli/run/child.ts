@@ -1,9 +1,20 @@
 // The program of a run: started with this terminal, told of every signal, and its end is ours.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import type { Writable } from 'node:stream'
 import { CommandFailure, Exit } from '../exit.ts'
 
 const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
+
+/** How signals get to the program. */
+export interface SignalRoute {
+  /** Names of signals are written to descriptor 3 of what is started, a line each, since it hands on none that it gets itself. */
+  readonly isTold: boolean
+  /** The program is in a session of its own, so that this terminal sends it nothing. */
+  readonly isApart: boolean
+}
+
+const DIRECT: SignalRoute = { isTold: false, isApart: false }
 
 /** They mean nothing but to the program, and are its own only as long as it runs. */
 const OTHERS = ['SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
@@ -62,11 +73,15 @@ export function runChild(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   ending: EndingSignals,
+  route: SignalRoute = DIRECT,
 ): Promise<number> {
   const [program = '', ...args] = command
   return new Promise<number>((resolve, reject) => {
-    const child = spawn(program, args, { env: { ...env }, stdio: 'inherit' })
-    const stopForwarding = forwardSignals(child, ending)
+    const child = spawn(program, args, {
+      env: { ...env },
+      stdio: ['inherit', 'inherit', 'inherit', ...(route.isTold ? (['pipe'] as const) : [])],
+    })
+    const stopForwarding = forwardSignals(child, ending, route)
     child.once('error', (thrown) => {
       stopForwarding()
       reject(thrown)
@@ -89,9 +104,10 @@ export const notStarted = (program: string, thrown: unknown): CommandFailure =>
       : `${program} could not be started: may this user run it?`,
   )
 
-function forwardSignals(child: ChildProcess, ending: EndingSignals): () => void {
+function forwardSignals(child: ChildProcess, ending: EndingSignals, route: SignalRoute): () => void {
+  const send = senderTo(child, route)
   const tell = (signal: NodeJS.Signals) => {
-    if (!(OF_TERMINAL.has(signal) && process.stdin.isTTY)) child.kill(signal)
+    if (route.isApart || !(OF_TERMINAL.has(signal) && process.stdin.isTTY)) send(signal)
   }
   for (const signal of OTHERS) process.on(signal, tell)
   ending.passTo(tell)
@@ -99,4 +115,12 @@ function forwardSignals(child: ChildProcess, ending: EndingSignals): () => void 
     ending.ignore()
     for (const signal of OTHERS) process.off(signal, tell)
   }
+}
+
+function senderTo(child: ChildProcess, { isTold }: SignalRoute): (signal: NodeJS.Signals) => void {
+  const line = child.stdio[3] as Writable | null | undefined
+  if (!isTold || !line) return (signal) => child.kill(signal)
+  // It has ended, and nobody has to be told any more.
+  line.on('error', () => {})
+  return (signal) => line.write(`${signal}\n`)
 }

@@ -11,11 +11,19 @@ export const INNER_PORT = 8403
 export const DOORS_FOLDER = '/tmp'
 
 /**
- * The forwarder, and then the program, with the same output. It is given the socket, the port and the command as arguments.
+ * bubblewrap hands no signal on, and where one ends it the kernel kills everything inside (`--die-with-parent`). So it ignores them, as whatever a shell
+ * starts ignores what the shell does; the forwarder is told of them by a line instead, and Node gives itself and the program the usual answers again.
+ */
+const IGNORING_SIGNALS = ['sh', '-c', 'trap "" HUP INT QUIT TERM USR1 USR2; exec "$@"', 'sh'] as const
+
+/**
+ * The forwarder, and then the program, with the same output. It is given the socket, the port and the command as arguments, and the names of signals for
+ * the program on descriptor 3. Those that it gets itself a terminal has sent to the program, too.
  * A death by signal is passed on as 128 and its number.
  */
 const INNER = `
-const { createServer, connect } = require('node:net'), { spawn } = require('node:child_process'), { constants } = require('node:os')
+for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
+const { createServer, connect, Socket } = require('node:net'), { createInterface } = require('node:readline'), { spawn } = require('node:child_process'), { constants } = require('node:os')
 const [socket, port, command, ...args] = process.argv.slice(1)
 const server = createServer({ allowHalfOpen: true }, (inner) => {
   const outer = connect({ path: socket, allowHalfOpen: true })
@@ -23,7 +31,7 @@ const server = createServer({ allowHalfOpen: true }, (inner) => {
 })
 server.listen(Number(port), '127.0.0.1', () => {
   const child = spawn(command, args, { stdio: 'inherit' })
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) process.on(signal, () => child.kill(signal))
+  createInterface({ input: new Socket({ fd: 3 }).on('error', () => {}) }).on('line', (signal) => child.kill(signal))
   child.on('error', (error) => { console.error('agent-gateway: ' + (error.code === 'ENOENT' ? 'there is no program ' + command : 'the program could not be started')); process.exit(127) })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 })`
@@ -49,7 +57,11 @@ export interface SandboxPlan {
  * one of those is out, and so is a root without capabilities who may write to `/proc/sys`: the kernel starts what `core_pattern` names, outside.
  * Later mounts lie over earlier ones, so what is hidden comes last.
  */
-export function bubblewrapArguments(plan: SandboxPlan): string[] {
+export function bubblewrapCommand(plan: SandboxPlan): string[] {
+  return [...IGNORING_SIGNALS, 'bwrap', ...bubblewrapArguments(plan)]
+}
+
+function bubblewrapArguments(plan: SandboxPlan): string[] {
   const { socket, runFolder, workingDirectory, hidden, hiddenFiles, node, needsNewSession, command } = plan
   const tmpfs = (path: string) => ['--tmpfs', path]
   const prepared = [

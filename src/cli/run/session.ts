@@ -24,7 +24,7 @@ import type { RunPolicy } from './policy.ts'
 import { refusalOf } from './refusals.ts'
 import { createGatewayRelay } from './relay.ts'
 import {
-  bubblewrapArguments,
+  bubblewrapCommand,
   canTypeIntoTerminal,
   DOORS_FOLDER,
   findBubblewrap,
@@ -117,13 +117,15 @@ export async function runProgram(parts: RunParts): Promise<number> {
       ...placeholderVariables(await listProviders(client), holder.providers),
     }
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
-    const command = await wrap(parts, wrapper, folder, { socket, port: new URL(proxy).port })
+    // Where somebody could type into the terminal from inside, the program does not get it.
+    const isApart = isOpen && (await canTypeIntoTerminal())
+    const command = await wrap(parts, wrapper, folder, { socket, port: new URL(proxy).port, isApart })
     const early = ending.early()
     if (early !== undefined) {
       process.stderr.write(`agent-gateway run: told to end (${early}) before the program was started.\n`)
       return exitCodeOf(early)
     }
-    const exitCode = await runChild(command, childEnv, ending)
+    const exitCode = await runChild(command, childEnv, ending, { isTold: isOpen, isApart })
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
@@ -225,7 +227,11 @@ async function wrap(
   { config, command, secretFiles }: RunParts,
   wrapper: 'bwrap' | 'sandbox-exec' | undefined,
   folder: RunFolder,
-  { socket = '', port }: { readonly socket: string | undefined; readonly port: string },
+  {
+    socket = '',
+    port,
+    isApart,
+  }: { readonly socket: string | undefined; readonly port: string; readonly isApart: boolean },
 ): Promise<readonly string[]> {
   const hidden = await existing([config.dataDir, dirname(loginFile())])
   const secrets = await existing(secretFiles)
@@ -235,19 +241,16 @@ async function wrap(
     case 'sandbox-exec':
       return ['sandbox-exec', '-p', seatbeltProfile(Number(port), [...hidden, ...secrets]), ...command]
     case 'bwrap':
-      return [
-        wrapper,
-        ...bubblewrapArguments({
-          socket,
-          runFolder: folder.path,
-          workingDirectory: process.cwd(),
-          hidden,
-          hiddenFiles: [...secrets, ...(await findSockets(process.cwd()))],
-          node: process.execPath,
-          needsNewSession: await canTypeIntoTerminal(),
-          command,
-        }),
-      ]
+      return bubblewrapCommand({
+        socket,
+        runFolder: folder.path,
+        workingDirectory: process.cwd(),
+        hidden,
+        hiddenFiles: [...secrets, ...(await findSockets(process.cwd()))],
+        node: process.execPath,
+        needsNewSession: isApart,
+        command,
+      })
   }
 }
 

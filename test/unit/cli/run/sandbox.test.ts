@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
-  bubblewrapArguments,
+  bubblewrapCommand,
   findSockets,
   INNER_PORT,
   type SandboxPlan,
@@ -23,7 +23,7 @@ const plan: SandboxPlan = {
   needsNewSession: true,
   command: ['claude', '-p', '--', 'hello'],
 }
-const argumentsOf = (change: Partial<SandboxPlan> = {}) => bubblewrapArguments({ ...plan, ...change })
+const argumentsOf = (change: Partial<SandboxPlan> = {}) => bubblewrapCommand({ ...plan, ...change })
 const at = (args: readonly string[], ...wanted: readonly string[]) =>
   args.findIndex((_, i) => wanted.every((text, j) => args[i + j] === text))
 
@@ -89,7 +89,10 @@ describe('the arguments of bubblewrap', () => {
     const inner = args.slice(at(args, '--', process.execPath) + 2)
     // Without bubblewrap the forwarder takes a port of this machine: any free one.
     inner[3] = '0'
-    const { status, stdout } = spawnSync(process.execPath, inner, { encoding: 'utf8' })
+    const { status, stdout } = spawnSync(process.execPath, inner, {
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    })
     expect(stdout).toBe('inner\n')
     expect(status).toBe(7)
   })
