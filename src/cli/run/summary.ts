@@ -33,28 +33,51 @@ export interface RunSummary {
     readonly detail: string
     readonly times: number
   }[]
+  /** Connections to further hosts, of which there were too many to name; left out where each is named. */
+  readonly others?: { readonly passed: number; readonly refused: number }
   readonly attempts: readonly RunAttempt[]
   /** Of a dry run: what was called, whether or not it was covered. */
   readonly requests?: readonly SeenInRun[]
 }
 
-/** Collects what the door tells, and adds it up. */
+/** Different ones that are kept, of each kind: a program may name more hosts, without end, and nobody reads as many. */
+const MOST = 10_000
+
+/**
+ * Adds up what the door tells as it comes. Kept is a text of its own for each, not the host as it is: that may be a piece of a long request, all of which
+ * would stay with it.
+ */
 export function createRunRecord() {
-  const passages: Passage[] = []
-  const refusals: Refusal[] = []
+  const passages = new Map<string, { connections: number; bytes: number }>()
+  const refusals = new Map<string, number>()
+  const others = { passed: 0, refused: 0 }
   return {
     watch: {
-      passed: (passage: Passage) => void passages.push(passage),
-      // Programs such as git say who they are once they are asked: that is no refusal.
-      refused: (refusal: Refusal) =>
-        void (refusal.code !== 'proxy_identity_required' && refusals.push(refusal)),
+      passed({ host, way, bytesUp, bytesDown }: Passage) {
+        if (way === 'credential') return
+        const key = JSON.stringify([host, way])
+        const known = passages.get(key)
+        if (!known && passages.size >= MOST) others.passed++
+        else
+          passages.set(key, {
+            connections: (known?.connections ?? 0) + 1,
+            bytes: (known?.bytes ?? 0) + bytesUp + bytesDown,
+          })
+      },
+      refused({ host, code, detail }: Refusal) {
+        // Programs such as git say who they are once they are asked: that is no refusal.
+        if (code === 'proxy_identity_required') return
+        const key = JSON.stringify([host, code, detail])
+        const times = refusals.get(key) ?? 0
+        if (times === 0 && refusals.size >= MOST) others.refused++
+        else refusals.set(key, times + 1)
+      },
     },
     summarise(
       exitCode: number,
       attempts: readonly RunAttempt[],
       requests?: readonly SeenInRun[],
     ): RunSummary {
-      const unopened = passages.filter(({ way }) => way !== 'credential')
       return {
         exit_code: exitCode,
         hosts: groups(attempts, ({ host }) => host).map(([host, of]) => ({
@@ -63,18 +86,15 @@ export function createRunRecord() {
           credits: of.reduce((sum, { credits_charged }) => sum + credits_charged, 0),
           receipts: of.filter(({ receipt_id }) => receipt_id !== null).length,
         })),
-        passed: groups(unopened, ({ host, way }) => `${host} ${way}`).map(([, of]) => ({
-          host: of[0]?.host ?? '',
-          way: of[0]?.way === 'inspect' ? 'inspect' : 'tunnel',
-          connections: of.length,
-          bytes: of.reduce((sum, { bytesUp, bytesDown }) => sum + bytesUp + bytesDown, 0),
-        })),
-        refused: groups(refusals, ({ host, detail }) => `${host} ${detail}`).map(([, of]) => ({
-          host: of[0]?.host ?? '',
-          code: of[0]?.code ?? '',
-          detail: of[0]?.detail ?? '',
-          times: of.length,
-        })),
+        passed: [...passages].map(([key, counted]) => {
+          const [host, way] = JSON.parse(key) as [string, 'tunnel' | 'inspect']
+          return { host, way, ...counted }
+        }),
+        refused: [...refusals].map(([key, times]) => {
+          const [host, code, detail] = JSON.parse(key) as [string, string, string]
+          return { host, code, detail, times }
+        }),
+        ...(others.passed + others.refused > 0 && { others: { ...others } }),
         attempts,
         ...(requests && { requests }),
       }
@@ -88,7 +108,14 @@ const groups = <T>(
 ): readonly (readonly [string, readonly T[]])[] => [...Map.groupBy(items, by)]
 
 /** One line a host, for stderr. */
-export function describeRun({ exit_code, hosts, passed, refused, requests = [] }: RunSummary): string {
+export function describeRun({
+  exit_code,
+  hosts,
+  passed,
+  refused,
+  others,
+  requests = [],
+}: RunSummary): string {
   const lines = [`agent-gateway run: ended with ${exit_code}`]
   for (const { host, attempts, credits, receipts } of hosts)
     lines.push(
@@ -100,6 +127,10 @@ export function describeRun({ exit_code, hosts, passed, refused, requests = [] }
     )
   for (const { host, detail, times } of refused)
     lines.push(`  ${formatValue(host)}  refused${times > 1 ? ` ${times} times` : ''}: ${formatValue(detail)}`)
+  if (others)
+    lines.push(
+      `  further hosts  ${count(others.refused, 'connection')} refused, ${count(others.passed, 'connection')} without a credential`,
+    )
   for (const { decision, method, host, path, times } of requests)
     if (decision === 'deny' || decision === 'ask')
       lines.push(

@@ -46,6 +46,47 @@ describe('the summary of a run', () => {
   })
 })
 
+describe('the summary of a run that calls without end', () => {
+  const refusal = { agentId: 'run', code: 'scope_denied', reason: 'unknown_host' }
+  const passage = { agentId: 'run', port: 443, requests: 0, bytesUp: 1, bytesDown: 2 }
+
+  it('names ten thousand hosts of each kind, and counts the others', () => {
+    const { watch, summarise } = createRunRecord()
+    for (let i = 0; i < 10_002; i++) {
+      watch.refused({ ...refusal, host: `${i}.example.com:443`, detail: `No ${i}.` })
+      watch.passed({ ...passage, host: `${i}.example.org`, way: 'tunnel' })
+    }
+    // One that is named goes on to be counted.
+    watch.refused({ ...refusal, host: '9999.example.com:443', detail: 'No 9999.' })
+    watch.passed({ ...passage, host: '9999.example.org', way: 'tunnel' })
+    watch.passed({ ...passage, host: '10003.example.org', way: 'credential' })
+    const summary = summarise(0, [])
+    expect([summary.refused.length, summary.passed.length]).toEqual([10_000, 10_000])
+    expect(summary.refused.at(-1)).toEqual({
+      host: '9999.example.com:443',
+      code: 'scope_denied',
+      detail: 'No 9999.',
+      times: 2,
+    })
+    expect(summary.passed.at(-1)).toEqual({
+      host: '9999.example.org',
+      way: 'tunnel',
+      connections: 2,
+      bytes: 6,
+    })
+    expect(summary.others).toEqual({ passed: 2, refused: 2 })
+    expect(describeRun(summary)).toContain(
+      '  further hosts  2 connections refused, 2 connections without a credential\n',
+    )
+  })
+
+  it('says nothing of others where each is named', () => {
+    const { watch, summarise } = createRunRecord()
+    for (let i = 0; i < 10_000; i++) watch.refused({ ...refusal, host: `${i}.example.com`, detail: 'No.' })
+    expect(summarise(0, [])).not.toHaveProperty('others')
+  })
+})
+
 describe('known programs', () => {
   it.each([
     ['/usr/bin/python3.11', 'python'],
