@@ -4,9 +4,9 @@ import { JAVA_STORE_PASSWORD } from '../../interception/java-trust-store.ts'
 type Variables = Readonly<Record<string, string>>
 
 export interface TrustFiles {
-  /** The roots of the machine and ours: for variables that replace what a program trusts. */
+  /** The roots of the machine, those that such variables named before, and ours: for variables that replace what a program trusts. */
   readonly bundle: string
-  /** Ours alone: for variables that add to it. */
+  /** Ours, and those that such variables named before: for variables that add to it. */
   readonly own: string
 }
 
