@@ -5,6 +5,7 @@ import { refuseTokenEndpoint } from '../../../../src/egress/kinds/token-url.ts'
 const kind: CredentialSettings['kind'] = {
   type: 'oauth2_client_credentials',
   token_url: 'https://id.example.com/oauth/token',
+  client_id: 'c',
 }
 
 test.each([

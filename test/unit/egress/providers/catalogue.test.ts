@@ -180,14 +180,16 @@ test.each<[string, unknown, string]>([
     { ...OWN, request_headers: ['authorization'] },
     'may not be sent by callers',
   ],
-  ...(['host', 'content-length', 'authorization', 'idempotency-key'] as const).flatMap((name) => [
-    [`${name} among its versions`, { ...OWN, version_headers: { [name]: 'x' } }, name] as const,
-    [
-      `${name} in its test call`,
-      { ...OWN, test_call: { ...OWN.test_call, headers: { [name]: 'x' } } },
-      name,
-    ] as const,
-  ]),
+  ...['host', 'content-length', 'authorization', 'idempotency-key'].flatMap(
+    (name): [string, unknown, string][] => [
+      [`${name} among its versions`, { ...OWN, version_headers: { [name]: 'x' } }, name],
+      [
+        `${name} in its test call`,
+        { ...OWN, test_call: { ...OWN.test_call, headers: { [name]: 'x' } } },
+        name,
+      ],
+    ],
+  ),
   [
     'a line break in a version',
     { ...OWN, version_headers: { 'x-version': '1\r\nhost: evil.example.com' } },
