@@ -124,7 +124,8 @@ function withoutIdToken(body: Buffer): string {
   }
 }
 
-const MAX_TOKEN_CHARS = 16_384
+/** The long ones of Entra have 4 KB. Every answer is searched for each, and an endpoint is not to say how long that takes. */
+const MAX_TOKEN_CHARS = 8 * 1024
 /** A token has to fit a header, and to be long enough to be told from chance in an answer. @throws {ExchangeFailed} */
 export function checkToken(token: string, host: string): string {
   if (token.length < MIN_SECRET_BYTES || token.length > MAX_TOKEN_CHARS || !/^[\x21-\x7e]+$/.test(token))

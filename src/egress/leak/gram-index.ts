@@ -43,7 +43,7 @@ const CANDIDATE_STEPS = 12
 /** @param words of four bytes that are looked up at once: with 1 shorter stretches are found, with 2 there are fewer candidates */
 export function createGramIndex<N extends Needle>(needles: readonly N[], words: 1 | 2): GramIndex<N> {
   const most = needles.reduce((sum, { text }) => sum + text.length, 0)
-  const places = { needle: new Uint16Array(most), offset: new Uint16Array(most), next: new Int32Array(most) }
+  const places = { needle: new Uint16Array(most), offset: new Uint32Array(most), next: new Int32Array(most) }
   const size = 2 ** Math.max(10, Math.ceil(Math.log2(most * 2 + 1)))
   const shift = 32 - Math.log2(size)
   const filter = new Int32Array(FILTER_WORDS)

@@ -1,5 +1,5 @@
-// Where an answer is searched: a short search runs here, between two turns of the event loop; a long one runs in a thread,
-// so that no answer, whatever its upstream made of it, keeps the gateway from its other clients.
+// Where an answer is searched: a short search runs here, between two turns of the event loop; a long one runs in a thread, and so does
+// one for long secrets, so that neither an answer nor a credential, whatever was made of it, keeps the gateway from its other clients.
 import type { Secret } from '../../lib/secret.ts'
 import { createBudget, OverBudget } from './budget.ts'
 import type { SeenParts } from './reading.ts'
@@ -26,7 +26,10 @@ export interface LeakGate {
    * @param seen of an answer that is searched in pieces: what came before; a piece that a thread has to search adds nothing to it
    */
   inspect(response: Searched, seen?: SeenParts): Promise<LeakVerdict>
-  /** Makes what it searches by, which takes a millisecond or two: while the answer is awaited nobody waits for that. Never throws. */
+  /**
+   * Makes what it searches by where that is done here, which takes some milliseconds: while the answer is awaited nobody waits for that.
+   * Never throws.
+   */
   prepare?(): void
 }
 
@@ -46,14 +49,21 @@ export interface SearchThreads {
 const STEPS_HERE = 1_000_000
 /** A pass over the bytes is a step for each, and an ordinary text takes eight passes: this is spent without doubt. */
 const BYTES_HERE = STEPS_HERE / 8
+/**
+ * In UTF-8, of all secrets together. A search is made of about 125 characters for each byte that is sought, whatever is searched then: a
+ * kilobyte takes some ten milliseconds, and what is longer is left to a thread.
+ */
+const SOUGHT_BYTES_HERE = 1024
 
 export function createLeakGates(threads: SearchThreads): CreateLeakGate {
   return (secrets, { accountId, scheme }) => {
     const sought = { secrets, scheme }
+    const isMadeHere = countBytes(secrets) <= SOUGHT_BYTES_HERE
     let search: LeakSearch | undefined
     const made = () => (search ??= createLeakSearch(sought))
     return {
       prepare() {
+        if (!isMadeHere) return
         try {
           made()
         } catch {
@@ -61,7 +71,8 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
         }
       },
       async inspect(response, seen) {
-        if (response.body.length > BYTES_HERE) return threads.search(accountId, sought, response)
+        if (!isMadeHere || response.body.length > BYTES_HERE)
+          return threads.search(accountId, sought, response)
         try {
           return made().inspect(response, createBudget(STEPS_HERE), seen)
         } catch (thrown) {
@@ -74,19 +85,43 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
   }
 }
 
+const bytesOf = (secret: Secret<string>) => secret.use((text) => Buffer.byteLength(text))
+const countBytes = (secrets: readonly Secret<string>[]) =>
+  secrets.reduce((sum, secret) => sum + bytesOf(secret), 0)
+
 /**
  * The dearest bodies cost about 250 steps a byte, ordinary ones at most a hundred: what is refused was made to be slow, and is large.
  * @returns the most steps that a response may cost at all: half a second for 1 MiB, four for 25
  */
 const stepsAtAll = ({ body }: Searched) => 400_000_000 + 150 * body.length
 
+/** A search takes two kilobytes of memory for each byte that is sought: so much is sought at once. */
+const SOUGHT_BYTES_AT_ONCE = 16 * 1024
+
+function* inGroups({ secrets, scheme }: Sought): Generator<Sought> {
+  let group: Secret<string>[] = []
+  for (const secret of secrets) {
+    if (group.length > 0 && countBytes(group) + bytesOf(secret) > SOUGHT_BYTES_AT_ONCE) {
+      yield { secrets: group, scheme }
+      group = []
+    }
+    group.push(secret)
+  }
+  yield { secrets: group, scheme }
+}
+
 /**
  * What a thread does with one response.
  * @param steps the most that it may cost
  */
 export function searchWhole(sought: Sought, response: Searched, steps = stepsAtAll(response)): LeakVerdict {
+  const budget = createBudget(steps)
   try {
-    return createLeakSearch(sought).inspect(response, createBudget(steps))
+    for (const group of inGroups(sought)) {
+      const verdict = createLeakSearch(group).inspect(response, budget)
+      if (!verdict.ok) return verdict
+    }
+    return { ok: true }
   } catch (thrown) {
     return { ok: false, reason: thrown instanceof OverBudget ? 'over_budget' : 'failed' }
   }

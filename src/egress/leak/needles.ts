@@ -23,10 +23,19 @@ export interface Needles {
 }
 
 export function listNeedles(values: readonly SoughtValue[]): Needles {
-  return {
-    plain: values.flatMap(listPlain).filter(isNew()),
-    squeezed: values.flatMap(listSqueezed).filter(isNew()),
-  }
+  return { plain: [...plainNeedles(values)], squeezed: [...squeezedNeedles(values)] }
+}
+
+/** One after the other, so that whoever has time for one only can go on later: of a long value each takes a millisecond or two. */
+export const plainNeedles = (values: readonly SoughtValue[]) => newOnes(values, listPlain)
+export const squeezedNeedles = (values: readonly SoughtValue[]) => newOnes(values, listSqueezed)
+
+function* newOnes(
+  values: readonly SoughtValue[],
+  list: (value: SoughtValue) => Iterable<FormOfValue>,
+): Generator<FormOfValue> {
+  const isNewForm = isNew()
+  for (const value of values) for (const form of list(value)) if (isNewForm(form)) yield form
 }
 
 /** Whether the characters from `start` to before `end` of the form give the value away. */
@@ -52,72 +61,75 @@ function isNew() {
   }
 }
 
-function listPlain(value: SoughtValue): FormOfValue[] {
+function* listPlain(value: SoughtValue): Generator<FormOfValue> {
   const { bytes } = value
   const reversed = reverse(value)
-  const forms = [
-    { ...plain('raw', value, bytes), isPlain: true },
-    plain('reversed', reversed, reversed.bytes),
-    plain('rot13', value, bytes.map(rotate13)),
-    ...inBase85(value),
-    ...uuencoded(value),
-  ]
+  yield { ...plain('raw', value, bytes), isPlain: true }
+  yield plain('reversed', reversed, reversed.bytes)
+  yield plain('rot13', value, bytes.map(rotate13))
+  yield* inBase85(value)
+  yield* uuencoded(value)
   if (bytes.includes(0x20))
-    forms.push(
-      plain(
-        'form',
-        value,
-        bytes.map((byte) => (byte === 0x20 ? 0x2b : byte)),
-      ),
+    yield plain(
+      'form',
+      value,
+      bytes.map((byte) => (byte === 0x20 ? 0x2b : byte)),
     )
-  return forms
 }
 
 /** Shorter stretches of letters and digits would be found by chance where everything between them is overlooked. */
 const MIN_SQUEEZED_CHARS = 10
 
-function listSqueezed(value: SoughtValue): FormOfValue[] {
-  const { bytes } = value
+function* listSqueezed(value: SoughtValue): Generator<FormOfValue> {
+  for (const form of reordered(value)) if (form.text.length >= MIN_SQUEEZED_CHARS) yield form
+  for (const written of encoded(value)) {
+    const form = dropSeparators(written)
+    if (form.text.length >= MIN_SQUEEZED_CHARS) yield form
+  }
+}
+
+function reordered(value: SoughtValue): FormOfValue[] {
   const letters = onlyLetters(value)
   const reversed = reverse(letters)
-  const reordered = [
+  return [
     plain('spread', letters, letters.bytes),
     plain('reversed', reversed, reversed.bytes),
     plain('rot13', letters, letters.bytes.map(rotate13)),
   ].map((form) => ({ ...form, isEnough: false }))
+}
+
+function* encoded(value: SoughtValue): Generator<FormOfValue> {
+  const { bytes } = value
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
   const octal = Array.from(bytes, (byte) => byte.toString(8).padStart(3, '0'))
   const inHex = ofTexts('hex', value, hex)
-  const inBase64Alone = inBase64('base64', value, 8)
-  const forms = [
-    inHex,
-    ...[2, 4, 8].flatMap((size) => inWords('hex_words', value, size, (at) => wordOf(hex, at, size))),
-    ofTexts(
-      'hex_list',
-      value,
-      hex.map((digits) => `0x${digits}`),
-    ),
-    ofTexts('octal', value, octal),
-    ...inWords('octal_words', value, 2, (at) =>
-      ((bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256).toString(8).padStart(6, '0'),
-    ),
-    ofTexts('decimal_list', value, Array.from(bytes, String)),
-    ...inBase64Alone,
-    ...inBase64Alone.map((form) => ({ ...form, name: 'rot13_base64', text: form.text.map(rotate13) })),
-    ...[inHex, ...inBase64Alone].map(backwards),
-    ...inBase64('utf16_base64', value, 16),
-    ...inBase32(value),
-    ...inBase58(value),
-  ]
+  yield inHex
+  for (const size of [2, 4, 8]) yield* inWords('hex_words', value, size, (at) => wordOf(hex, at, size))
+  yield ofTexts(
+    'hex_list',
+    value,
+    hex.map((digits) => `0x${digits}`),
+  )
+  yield ofTexts('octal', value, octal)
+  yield* inWords('octal_words', value, 2, (at) =>
+    ((bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256).toString(8).padStart(6, '0'),
+  )
+  yield ofTexts('decimal_list', value, Array.from(bytes, String))
+  yield backwards(inHex)
+  for (const form of inBase64('base64', value, 8)) {
+    yield form
+    yield { ...form, name: 'rot13_base64', text: form.text.map(rotate13) }
+    yield backwards(form)
+  }
+  yield* inBase64('utf16_base64', value, 16)
+  yield* inBase32(value)
+  yield* inBase58(value)
   if (bytes.some((byte) => byte >= 0x80))
-    forms.push(
-      ofTexts(
-        'signed_list',
-        value,
-        Array.from(bytes, (byte) => String(byte < 0x80 ? byte : 0x1_00 - byte)),
-      ),
+    yield ofTexts(
+      'signed_list',
+      value,
+      Array.from(bytes, (byte) => String(byte < 0x80 ? byte : 0x1_00 - byte)),
     )
-  return [...reordered, ...forms.map(dropSeparators)].filter(({ text }) => text.length >= MIN_SQUEEZED_CHARS)
 }
 
 const isAlphanumeric = (byte: number) =>
@@ -197,9 +209,9 @@ function ofTexts(
   const text = Buffer.from(texts.join(''), 'latin1')
   const groupBits = groupBytes * 8
   // Decimal numbers are of one to three digits; every other form has as many characters in each group.
-  const ends: number[] = []
+  const ends = new Uint32Array(texts.length)
   let end = 0
-  for (const { length } of texts) ends.push((end += length))
+  for (const [group, { length }] of texts.entries()) ends[group] = end += length
   const groupOf = (char: number) => {
     let low = 0
     for (let high = ends.length; low < high;) {
@@ -223,15 +235,14 @@ function ofTexts(
 }
 
 /** Words of a little-endian machine, wherever in a word the value begins. */
-function inWords(
+function* inWords(
   name: string,
   value: SoughtValue,
   size: number,
   write: (at: number) => string,
-): FormOfValue[] {
-  return Array.from({ length: size }, (_, first) =>
-    ofTexts(name, value, listGroups(value, size, first, write), size, first),
-  )
+): Generator<FormOfValue> {
+  for (let first = 0; first < size; first++)
+    yield ofTexts(name, value, listGroups(value, size, first, write), size, first)
 }
 
 function listGroups(
@@ -276,20 +287,20 @@ const BASE32 = Object.entries({
   crockford: '0123456789ABCDEFGHJKMNPQRSTVWXYZ',
 }).map(([name, alphabet]) => ({ name, alphabet: Buffer.from(alphabet) }))
 
-function inBase32(value: SoughtValue): FormOfValue[] {
+function* inBase32(value: SoughtValue): Generator<FormOfValue> {
   const { bytes } = value
-  return [0, 1, 2, 3, 4].flatMap((before) => {
+  for (const before of [0, 1, 2, 3, 4]) {
     const digits = new Uint8Array(Math.floor(((before + bytes.length) * 8) / 5))
     for (let char = Math.ceil((before * 8) / 5); char < digits.length; char++) {
       const bit = char * 5 - before * 8
       const pair = ((bytes[bit >> 3] ?? 0) << 8) | (bytes[(bit >> 3) + 1] ?? 0)
       digits[char] = (pair >> (11 - (bit & 7))) & 31
     }
-    return BASE32.map(({ name, alphabet }) => {
+    for (const { name, alphabet } of BASE32) {
       const encoded = Buffer.from(digits.map((digit) => alphabet[digit] ?? 0))
-      return ofBits(name, value, { encoded, before, length: bytes.length, unitBits: 8 }, 5)
-    })
-  })
+      yield ofBits(name, value, { encoded, before, length: bytes.length, unitBits: 8 }, 5)
+    }
+  }
 }
 
 /** Leaves off the characters that are not wholly the value's. */
@@ -321,10 +332,10 @@ const BASE85 = Object.entries({
   base85: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~',
 })
 
-function inBase85(value: SoughtValue): FormOfValue[] {
+function* inBase85(value: SoughtValue): Generator<FormOfValue> {
   const { bytes } = value
-  return BASE85.flatMap(([name, alphabet]) =>
-    [0, 1, 2, 3].flatMap((first) => {
+  for (const [name, alphabet] of BASE85)
+    for (const first of [0, 1, 2, 3]) {
       const texts = listGroups(value, 4, first, (at) => {
         const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at, at + 4)
         let rest = ((a * 256 + b) * 256 + c) * 256 + d
@@ -335,18 +346,18 @@ function inBase85(value: SoughtValue): FormOfValue[] {
         }
         return text
       })
-      const form = wholeGroups(name, value, texts, 4, first)
+      yield* wholeGroups(name, value, texts, 4, first)
+      if (name !== 'ascii85') continue
       // JSON writes two of the characters with a backslash.
       const json = texts.map((text) => text.replaceAll(/["\\]/g, '\\$&'))
-      return name === 'ascii85' ? [...form, ...wholeGroups('ascii85_json', value, json, 4, first)] : form
-    }),
-  )
+      yield* wholeGroups('ascii85_json', value, json, 4, first)
+    }
 }
 
-function uuencoded(value: SoughtValue): FormOfValue[] {
+function* uuencoded(value: SoughtValue): Generator<FormOfValue> {
   const { bytes } = value
-  return [' ', '`'].flatMap((zero) =>
-    [0, 1, 2].flatMap((first) => {
+  for (const zero of [' ', '`'])
+    for (const first of [0, 1, 2]) {
       const texts = listGroups(value, 3, first, (at) => {
         const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
         return [18, 12, 6, 0]
@@ -354,9 +365,8 @@ function uuencoded(value: SoughtValue): FormOfValue[] {
           .map((six) => (six === 0 ? zero : String.fromCharCode(0x20 + six)))
           .join('')
       })
-      return wholeGroups('uuencode', value, texts, 3, first)
-    }),
-  )
+      yield* wholeGroups('uuencode', value, texts, 3, first)
+    }
 }
 
 /** Bytes at the ends are in groups that also depend on what stands beside the value: where these are too many, it is not there. */

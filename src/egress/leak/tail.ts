@@ -1,7 +1,7 @@
 // How much of the end of what has come may be the beginning of the secret, in whatever form: so much waits for what follows. The gate
 // finds a part that is long enough to give the secret away; what is shorter than that, and goes on, must not be out by then.
 import { FOLD } from './gram-index.ts'
-import { listNeedles } from './needles.ts'
+import { plainNeedles, squeezedNeedles } from './needles.ts'
 import type { Sought } from './search.ts'
 import { listValues } from './values.ts'
 
@@ -19,14 +19,16 @@ const NEWLINE = 0x0a
 /**
  * Whatever ends in a line break is let go whole: no form has a line break between two parts that each are too short to be found, but
  * for those that somebody makes on purpose.
+ * @returns step by step: of a long secret each takes a millisecond or two, and there are hundreds
  */
-export function createHoldTail({ secrets, scheme }: Sought): HoldTail {
-  const needles = listNeedles(secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme))))
-  const plain = needles.plain.map(({ text }) => Buffer.from(text))
-  const squeezed = needles.squeezed.map(({ text }) => Buffer.from(text))
+export function* buildHoldTail({ secrets, scheme }: Sought): Generator<undefined, HoldTail> {
+  const values = secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme)))
+  const plain: Buffer[] = []
+  for (const { text } of plainNeedles(values)) yield void plain.push(Buffer.from(text))
+  const squeezed: Buffer[] = []
+  for (const { text } of squeezedNeedles(values)) yield void squeezed.push(Buffer.from(text))
   const reach = Math.min(LONGEST_END, 2 * Math.max(...[...plain, ...squeezed].map(({ length }) => length)))
-
-  const gramsOf = { plain: once(() => createGrams(plain)), squeezed: once(() => createGrams(squeezed)) }
+  const grams = { plain: yield* buildGrams(plain), squeezed: yield* buildGrams(squeezed) }
 
   return (bytes, most, least = 1) => {
     if (bytes.length === 0 || bytes.at(-1) === NEWLINE) return 0
@@ -36,9 +38,8 @@ export function createHoldTail({ secrets, scheme }: Sought): HoldTail {
     for (let at = 0; at < near.length; at++) folded[at] = FOLD[near[at] ?? 0] ?? 0
     const letters = squeezeTail(folded)
     const isGram = least >= GRAM_BYTES
-    const inLetters =
-      isGram && !gramsOf.squeezed().has(letters.bytes) ? 0 : longestEnd(squeezed, letters.bytes)
-    const inBytes = isGram && !gramsOf.plain().has(folded) ? 0 : longestEnd(plain, folded)
+    const inLetters = isGram && !grams.squeezed.has(letters.bytes) ? 0 : longestEnd(squeezed, letters.bytes)
+    const inBytes = isGram && !grams.plain.has(folded) ? 0 : longestEnd(plain, folded)
     return Math.max(
       inBytes < needed(folded, inBytes, least) ? 0 : inBytes,
       inLetters < needed(letters.bytes, inLetters, least)
@@ -50,23 +51,27 @@ export function createHoldTail({ secrets, scheme }: Sought): HoldTail {
 }
 
 const GRAM_BYTES = 4
-/** Some thousand of them leave most of it empty. */
-const GRAM_BITS = 18
+/** Three of four places stay empty, of a short secret many more. */
+const LEAST_GRAM_BITS = 18
 
 interface Grams {
   /** Whether the last four bytes may stand in one of the forms: where not, no longer end does, and nobody has to look. */
   has(bytes: Buffer): boolean
 }
 
-function createGrams(forms: readonly Buffer[]): Grams {
-  const bits = new Uint8Array(1 << (GRAM_BITS - 3))
+function* buildGrams(forms: readonly Buffer[]): Generator<undefined, Grams> {
+  const sum = forms.reduce((sum, { length }) => sum + length, 1)
+  const gramBits = Math.max(LEAST_GRAM_BITS, Math.ceil(Math.log2(sum)) + 2)
+  const bits = new Uint8Array(1 << (gramBits - 3))
   const placeOf = (bytes: Buffer, at: number) =>
-    Math.imul(bytes.readUInt32LE(at), 0x9e3779b1) >>> (32 - GRAM_BITS)
-  for (const form of forms)
+    Math.imul(bytes.readUInt32LE(at), 0x9e3779b1) >>> (32 - gramBits)
+  for (const form of forms) {
     for (let at = 0; at + GRAM_BYTES <= form.length; at++) {
       const place = placeOf(form, at)
       bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
     }
+    yield
+  }
   return {
     has(bytes) {
       if (bytes.length < GRAM_BYTES) return false
@@ -74,12 +79,6 @@ function createGrams(forms: readonly Buffer[]): Grams {
       return ((bits[place >> 3] ?? 0) & (1 << (place & 7))) !== 0
     },
   }
-}
-
-/** Made when it is first asked for: what streams bytes never does. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly it: T } | undefined
-  return () => (made ??= { it: make() }).it
 }
 
 /** Whatever is no more than one letter of the secret waits where one is enough. */

@@ -1,4 +1,5 @@
 // What a secret is to a search: its byte forms, what an upstream decodes it to, and how much of its beginning everybody knows.
+import { isUtf8 } from 'node:buffer'
 import { createPrivateKey } from 'node:crypto'
 import { createBudget } from './budget.ts'
 import { decodeEscapes } from './escapes.ts'
@@ -19,11 +20,19 @@ export function listValues(secret: string, scheme: string): SoughtValue[] {
   const values = texts.flatMap(({ text, publicChars }) =>
     byteForms(text).map((bytes) => createValue(bytes, Math.min(publicChars, bytes.length))),
   )
-  const unescaped = values.flatMap(({ bytes }) => undoEscapes(bytes).map((form) => createValue(form)))
+  const unescaped = values
+    .filter(({ bytes }) => bytes.length <= LONGEST_OF_CHANCE || isUtf8(bytes))
+    .flatMap(({ bytes }) => undoEscapes(bytes).map((form) => createValue(form)))
   return [...values, ...unescaped, ...decodePrivateKey(secret)]
     .filter(({ bytes }) => bytes.length >= MIN_SECRET_BYTES)
     .filter(({ bytes }, i, all) => all.findIndex((other) => Buffer.compare(other.bytes, bytes) === 0) === i)
 }
+
+/**
+ * In longer UTF-16 something looks like an escape by chance, and the text would be sought several times over. What stands between two of them
+ * is found as it is.
+ */
+const LONGEST_OF_CHANCE = 1024
 
 /** UTF-8 and Latin-1; and where neither is what escapes are decoded to, that. */
 function byteForms(text: string): Uint8Array[] {

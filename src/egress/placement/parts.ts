@@ -14,6 +14,14 @@ import { CLIENT_CERTIFICATE, CLIENT_KEY } from '../reach/tls-identity.ts'
 export const ONLY_PART = 'secret'
 
 /**
+ * In UTF-8: of one secret, and of all of a credential together. Each byte that is sought takes time and memory at every answer. A key file of RSA
+ * with 4096 bits has 3.3 KB, a long token of Entra 4 KB.
+ */
+const MAX_SECRET_BYTES = 8 * 1024
+const MAX_BYTES_TOGETHER = 16 * 1024
+const MAX_PARTS = 16
+
+/**
  * The secret of a credential as an operator sends it: one text, or several by name.
  * @throws {GatewayError} input_missing_field, input_invalid where it is neither, or both
  */
@@ -53,7 +61,7 @@ export function describeParts(
 const isSingle = (parts: SecretParts) => parts.size === 1 && parts.has(ONLY_PART)
 
 /**
- * Refuses texts that settings do not name, and secrets that are too short to be told from chance in an answer.
+ * Refuses texts that settings do not name, and secrets that are too short to be told from chance in an answer, or too long to be looked for.
  * @throws {GatewayError} input_invalid
  */
 export function checkParts(parts: SecretParts, described: CredentialSettings['parts']): void {
@@ -64,6 +72,9 @@ export function checkParts(parts: SecretParts, described: CredentialSettings['pa
   const stranger = [...parts.keys()].find((name) => !named.includes(name))
   if (stranger !== undefined)
     throw refused(stranger, `the credential is made of ${list(named)}: leave this part out`)
+  if (parts.size > MAX_PARTS)
+    throw refused([...parts.keys()][MAX_PARTS] ?? '', `a credential has at most ${MAX_PARTS} parts`)
+  let together = 0
   for (const [name, secret] of parts) {
     if (described && !secret.use((text) => text.isWellFormed()))
       throw refused(name, 'it is no valid text: it holds half a surrogate pair')
@@ -76,6 +87,10 @@ export function checkParts(parts: SecretParts, described: CredentialSettings['pa
         name,
         `a secret shorter than ${MIN_SECRET_BYTES} characters cannot be told from chance in a response`,
       )
+    if (bytes > MAX_SECRET_BYTES) throw refused(name, `a secret is at most ${MAX_SECRET_BYTES} bytes`)
+    together += bytes
+    if (together > MAX_BYTES_TOGETHER)
+      throw refused(name, `the secrets of a credential are at most ${MAX_BYTES_TOGETHER} bytes together`)
   }
   if (described && !Object.values(described).includes('secret'))
     throw refused(named[0] ?? ONLY_PART, 'one part at least has to be secret')

@@ -1,8 +1,9 @@
 // Searches an answer while it passes: every piece together with what went before it, and nothing is let go that could be the beginning of
 // the secret. What was found ends it: nothing of the piece that it was found in is released.
+import { setImmediate } from 'node:timers/promises'
 import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
 import type { SeenParts } from '../leak/reading.ts'
-import { createHoldTail, type HoldTail } from '../leak/tail.ts'
+import { buildHoldTail, type HoldTail } from '../leak/tail.ts'
 import type { Sought } from '../leak/search.ts'
 import type { OutboundResponse } from '../ports.ts'
 import { isPacked } from './decoding.ts'
@@ -31,7 +32,7 @@ export interface Scanner {
    * How many of the last bytes that were let go may be the beginning of the secret; for who lets whole messages go. 0 where it would be one of
    * fewer than four letters.
    */
-  beginning(): number
+  beginning(): Promise<number>
   /** What is still held, at the end. */
   end(): Promise<Scanned>
 }
@@ -40,19 +41,33 @@ export interface Scanner {
 export const passThrough: Scanner = {
   head: async () => ({ ok: true }),
   push: async (released) => ({ ok: true, released }),
-  beginning: () => 0,
+  beginning: async () => 0,
   end: async () => ({ ok: true, released: Buffer.alloc(0) }),
 }
 
-/** Preparing one takes milliseconds; it goes when the opened credential does that it was made of. */
-const tails = new WeakMap<Sought['secrets'], HoldTail>()
+/** It goes when the opened credential does that it was made of. */
+const tails = new WeakMap<Sought['secrets'], Promise<HoldTail>>()
 
-function tailOf(sought: Sought): HoldTail {
+function tailOf(sought: Sought): Promise<HoldTail> {
   const known = tails.get(sought.secrets)
   if (known) return known
-  const made = createHoldTail(sought)
+  const made = makeTail(sought)
   tails.set(sought.secrets, made)
   return made
+}
+
+/** Between two turns of the event loop no longer than this: of a short secret all is made at once. */
+const MAKING_MS = 2
+
+async function makeTail(sought: Sought): Promise<HoldTail> {
+  const building = buildHoldTail(sought)
+  for (let began = performance.now(); ;) {
+    const step = building.next()
+    if (step.done) return step.value
+    if (performance.now() - began < MAKING_MS) continue
+    await setImmediate()
+    began = performance.now()
+  }
 }
 
 /**
@@ -75,7 +90,7 @@ export function createScanner(gate: LeakGate, sought: Sought, seen: SeenParts = 
     const { body, fresh } = kept.add(bytes)
     const verdict = await gate.inspect({ statusText: '', headers: [], body }, seen)
     if (!verdict.ok) return verdict
-    const heldBytes = isRounded ? 0 : tailOf(sought)(fresh, overlap)
+    const heldBytes = isRounded ? 0 : (await tailOf(sought))(fresh, overlap)
     const size = fresh.length - heldBytes
     // What was held before this stands in memory that is written to again.
     const released =
@@ -98,7 +113,7 @@ export function createScanner(gate: LeakGate, sought: Sought, seen: SeenParts = 
       }
       return { ok: true, released: Buffer.concat(released) }
     },
-    beginning: () => tailOf(sought)(kept.before(), overlap, LEAST_BEGINNING),
+    beginning: async () => (await tailOf(sought))(kept.before(), overlap, LEAST_BEGINNING),
     // It was searched, with all that went before it.
     end: async () => ({ ok: true, released: kept.takeHeld() }),
   }

@@ -31,8 +31,8 @@ export function createReleases(scanner: Scanner): Releases {
     async push(message) {
       const scanned = await scanner.push(message.bytes, true)
       if (!scanned.ok) return scanned
+      let beginning = await scanner.beginning()
       held.push(message)
-      let beginning = scanner.beginning()
       if (beginning === 0 || held.length > MOST_HELD)
         return { ok: true, messages: takeAll(), isHolding: false }
       // Those wait in which it stands, and no others.

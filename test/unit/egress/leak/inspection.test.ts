@@ -2,8 +2,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { createBudget, OverBudget } from '../../../../src/egress/leak/budget.ts'
 import { createLeakGates, type LeakVerdict, searchWhole } from '../../../../src/egress/leak/inspection.ts'
 import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
+import { listValues } from '../../../../src/egress/leak/values.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { adversarialBodies } from '../../../support/adversarial-bodies.ts'
+import { createRandom } from '../../../support/ordinary-answers.ts'
 
 const SECRET = 'sk_live_0123456789abcdefghijklmn'
 const sought = { secrets: [new Secret(SECRET)], scheme: 'Bearer' }
@@ -37,6 +39,28 @@ describe('where a response is searched', () => {
       headers: [{ name: 'x-a', value: '%25&#38;\\\\'.repeat(20_000) }],
     }
     expect(await gate.inspect(dense_headers)).toEqual({ ok: false, reason: 'busy' })
+  })
+
+  it('is a thread for a long secret, and for many short ones, of which nothing is made here', async () => {
+    const search = vi.fn(async (): Promise<LeakVerdict> => ({ ok: true }))
+    const read = vi.spyOn(Secret.prototype, 'use')
+    const gateOf = (texts: readonly string[]) => {
+      const secrets = texts.map((text) => new Secret(text))
+      const gate = createLeakGates({ search })(secrets, { accountId: 'acct_1', scheme: 'Bearer' })
+      read.mockClear()
+      return gate
+    }
+    for (const texts of [['k'.repeat(1025)], ['密'.repeat(342)], ['k'.repeat(600), 'q'.repeat(600)]]) {
+      const gate = gateOf(texts)
+      gate.prepare?.()
+      search.mockClear()
+      expect(await gate.inspect(withBody('{}'))).toEqual({ ok: true })
+      expect(search).toHaveBeenCalledOnce()
+      expect(read).not.toHaveBeenCalled()
+    }
+    gateOf(['k'.repeat(500), 'q'.repeat(524)]).prepare?.()
+    expect(read).toHaveBeenCalledTimes(2)
+    read.mockRestore()
   })
 })
 
@@ -90,6 +114,21 @@ describe('a search', () => {
     }
     const { user, system } = process.cpuUsage(began)
     expect((user + system) / 1000).toBeLessThan(2000)
+  })
+
+  it('in a thread finds each of several long secrets', () => {
+    const random = createRandom('long secrets')
+    const ends = Array.from({ length: 3 }, () => random.bytes(30).toString('base64url'))
+    const secrets = ends.map((end) => new Secret('k'.repeat(8_000) + end))
+    for (const end of ends)
+      expect(searchWhole({ secrets, scheme: 'Bearer' }, withBody(end))).toMatchObject({ reason: 'reflected' })
+    expect(searchWhole({ secrets, scheme: 'Bearer' }, withBody('{"ok":true}'))).toEqual({ ok: true })
+  })
+
+  it('is for few texts where a long one of another script looks like escapes by chance', () => {
+    const bytes = createRandom('another script').bytes(5_460)
+    const codes = Array.from({ length: 2_730 }, (_, i) => 0x4e00 + (bytes.readUInt16LE(i * 2) % 20_000))
+    expect(listValues(String.fromCharCode(...codes), 'Bearer')).toHaveLength(3)
   })
 
   it('in a thread has a budget too: beyond it the response is refused', () => {

@@ -21,6 +21,35 @@ function check({ secret, parts, header = 'authorization', scheme = 'Bearer', set
 }
 const both = { user: 'public', password: 'secret' } as const
 const two = { a: 'secret', b: 'secret' } as const
+const many = (count: number, text: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, text]))
+const describeAll = (parts: Record<string, string>) =>
+  Object.fromEntries(Object.keys(parts).map((name) => [name, 'secret'] as const))
+
+describe('what takes long to look for in an answer is refused when it is stored:', () => {
+  it.each<[string, Record<string, string>, string | undefined]>([
+    ['a secret of 8 KiB is not', { a: 'k'.repeat(8_192), b: 'abcdefgh' }, undefined],
+    ['a longer one', { a: 'k'.repeat(8_193), b: 'abcdefgh' }, '/parts/a: a secret is at most 8192 bytes'],
+    ['one of 8 KiB in UTF-8', { a: 'abcdefgh', b: '密'.repeat(2_731) }, '/parts/b: a secret is at most'],
+    ['16 KiB together are not', many(4, 'k'.repeat(4_096)), undefined],
+    [
+      'more together',
+      { ...many(4, 'k'.repeat(4_096)), q: 'abcdefgh' },
+      '/parts/q: the secrets of a credential are at most 16384 bytes together',
+    ],
+    ['sixteen parts are not', many(16, 'abcdefgh'), undefined],
+    ['seventeen', many(17, 'abcdefgh'), '/parts/p16: a credential has at most 16 parts'],
+  ])('%s', (_, parts, message) => {
+    const store = () => checkParts(readParts({ parts }), describeAll(parts))
+    if (message === undefined) expect(store).not.toThrow()
+    else expect(store).toThrow(message)
+  })
+
+  it('a public part, such as a chain of certificates, may be longer', () => {
+    const parts = { password: 'abcdefgh', user: 'u'.repeat(16_384) }
+    expect(() => checkParts(readParts({ parts }), both)).not.toThrow()
+  })
+})
 
 describe('a credential that would never work is refused when it is stored:', () => {
   it.each<[string, Given, string]>([

@@ -129,4 +129,16 @@ describe('an answer that is searched while it passes', () => {
     const { released, stopped } = await passThrough(createSearch(), [whole])
     expect([stopped, released.length]).toEqual(['reflected', 0])
   })
+
+  it('lets others have their turn while it makes what it holds back by of a long secret', async () => {
+    const long = [new Secret(randomBytes(6_000).toString('base64url'))]
+    const scanner = createScanner({ inspect: async () => ({ ok: true }) }, { secrets: long, scheme: '' })
+    let turns = 0
+    const others = setInterval(() => turns++, 1)
+    const beginning = Buffer.from(long[0]?.use((text) => text.slice(100, 110)) ?? '')
+    const scanned = await scanner.push(Buffer.concat([Buffer.from('the key: '), beginning]), false)
+    clearInterval(others)
+    expect(scanned.ok && scanned.released.toString()).toBe('the key: ')
+    expect(turns).toBeGreaterThan(5)
+  })
 })
