@@ -52,21 +52,38 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
     return known
   }
 
+  function soughtFor(credential: SealedCredential, sought: readonly Secret<string>[]): Sought {
+    let made: LeakGate | undefined
+    return { sought, gate: () => (made ??= createLeakGate(sought, credential)) }
+  }
+
   /** What is looked for by parts and in every form. Preparing a gate costs more than most searches: one serves as long as its keys do. */
-  function soughtOf(credential: SealedCredential, opened: OpenedCredential, signature: Signature): Sought {
-    const { derived, opensOthers, value } = signature
-    const add = (more: readonly Secret<string>[]): Sought => {
-      const sought = [...opened.sought, ...more]
-      let made: LeakGate | undefined
-      return { sought, gate: () => (made ??= createLeakGate(sought, credential)) }
-    }
-    if (opensOthers) return add([new Secret(value), ...(derived?.keys() ?? [])])
+  function keysSought(
+    credential: SealedCredential,
+    opened: OpenedCredential,
+    { derived }: Signature,
+  ): Sought {
     if (!derived) return opened
     const known = daily.get(opened)
     if (known?.day === derived.day) return known
-    const added = { day: derived.day, ...add(derived.keys()) }
+    const added = {
+      day: derived.day,
+      ...soughtFor(credential, [...opened.sought, ...derived.keys()]),
+    }
     daily.set(opened, added)
     return added
+  }
+
+  /** A signature is another one for each request: it has a gate of its own, which is a small one, beside that of the keys. */
+  function soughtOf(credential: SealedCredential, opened: OpenedCredential, signature: Signature): Sought {
+    const keys = keysSought(credential, opened, signature)
+    if (!signature.opensOthers) return keys
+    const alone = soughtFor(credential, [new Secret(signature.value)])
+    let both: LeakGate | undefined
+    return {
+      sought: [...keys.sought, ...alone.sought],
+      gate: () => (both ??= bothOf(keys.gate(), alone.gate())),
+    }
   }
 
   return {
@@ -95,6 +112,18 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
     },
   }
 }
+
+/** Parts that are too short by themselves count together for each value, whichever gate seeks it. */
+const bothOf = (first: LeakGate, second: LeakGate): LeakGate => ({
+  prepare() {
+    first.prepare?.()
+    second.prepare?.()
+  },
+  async inspect(response, seen) {
+    const verdict = await first.inspect(response, seen)
+    return verdict.ok ? second.inspect(response, seen) : verdict
+  },
+})
 
 const FORMS = 2
 /** In hexadecimal and in base64, folded as what they are compared with. */

@@ -36,6 +36,37 @@ it('prepares one gate for all that is searched of an answer, so that parts which
   expect(made).toBe(1)
 })
 
+it('keeps the gate of the secrets for all requests, and makes one for each signature', async () => {
+  const asked: string[][] = []
+  const count: typeof createLeakGate = (secrets, ...rest) => {
+    asked.push(secrets.map((secret) => secret.use((text) => text)))
+    return createLeakGate(secrets, ...rest)
+  }
+  let gate: LeakGate | undefined
+  const kept = { ...opened, gate: () => (gate ??= count(sought, credential)) }
+  const derived = { day: 'any', keys: () => [new Secret('the bytes of the key')] }
+  const signatures = createSignatures({ createLeakGate: count, now: Date.now })
+  const values = ['0f1e2d3c4b5a69788796a5b4c3d2e1f0', '89ab01cd23ef456789ab01cd23ef4567']
+  for (const more of [{}, { derived }])
+    for (const value of values) {
+      const signed = { ...signature, value, ...more }
+      const { gate } = signatures.seek(credential, kept, signed, 200)
+      for (const text of [value.slice(0, 20), SECRET.slice(0, 20)])
+        expect(await inspect(gate(), Buffer.from(text).toString('base64'))).toMatchObject({
+          encoding: 'base64',
+        })
+      expect(await inspect(gate(), 'nothing')).toEqual({ ok: true })
+    }
+  expect(asked).toEqual([
+    [SECRET],
+    [values[0]],
+    [values[1]],
+    [SECRET, 'the bytes of the key'],
+    [values[0]],
+    [values[1]],
+  ])
+})
+
 it('names what it looks for beside the secret, so that a stream holds back what may be its beginning', () => {
   const signatures = createSignatures({ createLeakGate, now: Date.now })
   const texts = (found: OpenedCredential) => found.sought.map((secret) => secret.use((text) => text))
