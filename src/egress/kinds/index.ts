@@ -9,7 +9,7 @@ import { isSigning, type RequestToSign, type Signature } from './kind.ts'
 import { CLIENT_KEY, privateTexts } from '../reach/tls-identity.ts'
 import { createMinter, type MinterParts } from './minter.ts'
 import { createSignatures } from './signatures.ts'
-import { TOKEN_KEY_PART } from './token-seal.ts'
+import { sentParts } from './sent-parts.ts'
 
 export interface KindParts extends MinterParts {
   readonly createLeakGate: CreateLeakGate
@@ -43,9 +43,6 @@ export interface SignedRequest extends RequestToSign {
   readonly signature: Signature | undefined
 }
 
-/** Never sent to any upstream, so that no answer can hold them. */
-const NEVER_SENT = new Set([TOKEN_KEY_PART, 'private_key'])
-
 /** Tokens and signatures of credentials that are more than a text in a header. */
 export function createKinds(parts: KindParts): Kinds {
   const minter = createMinter(parts)
@@ -67,8 +64,7 @@ export function createKinds(parts: KindParts): Kinds {
       )
       const known = minted.get(opened)
       if (known?.generation === generation) return known.ready
-      const stored = new Map([...opened.parts].filter(([name]) => !NEVER_SENT.has(name)))
-      const others = secretParts(stored, credential.settings)
+      const others = secretParts(sentParts(opened.parts, credential.settings), credential.settings)
       const sought = [
         accessToken,
         ...(refreshToken ? [refreshToken] : []),

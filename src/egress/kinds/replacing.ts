@@ -11,6 +11,7 @@ import { privateTexts, withoutTlsParts } from '../reach/tls-identity.ts'
 import { bindingOf } from '../sealing.ts'
 import { isSigning } from './kind.ts'
 import { livingTokens } from './living-tokens.ts'
+import { sentParts } from './sent-parts.ts'
 
 export interface ReplacingParts {
   readonly store: Pick<Store, 'getCredential' | 'getMintedTokens' | 'rotateCredential'>
@@ -64,7 +65,7 @@ async function readReplaced(
     const all = splitParts(opened, settings)
     return {
       before: readSealedText(opened),
-      secrets: [...secretParts(withoutTlsParts(all), settings), ...privateTexts(all)],
+      secrets: [...secretParts(sentParts(withoutTlsParts(all), settings), settings), ...privateTexts(all)],
       tokens: livingTokens(minted, all, now()),
     }
   } catch (thrown) {
