@@ -2,7 +2,8 @@
 // have too many mixtures to list: escapes.ts undoes those. Each character of a form knows which bits of the value it says, so that a
 // part of the form is judged by the part of the value that it gives away.
 import { FOLD, type Needle } from './gram-index.ts'
-import { isPiece, selectBytes, type SoughtValue } from './pieces.ts'
+import { gatherValue } from './gather.ts'
+import { isPiece, onlyPlaces, selectBytes, type SoughtValue } from './pieces.ts'
 
 export interface FormOfValue extends Needle {
   readonly value: SoughtValue
@@ -29,6 +30,14 @@ export function listNeedles(values: readonly SoughtValue[]): Needles {
 /** One after the other, so that whoever has time for one only can go on later: of a long value each takes a millisecond or two. */
 export const plainNeedles = (values: readonly SoughtValue[]) => newOnes(values, listPlain)
 export const squeezedNeedles = (values: readonly SoughtValue[]) => newOnes(values, listSqueezed)
+
+/** Sought in what is left of the bytes without what stands between the entries of lists (gather.ts): whole, or in pieces. */
+export const gatheredNeedles = (values: readonly SoughtValue[]) => newOnes(values, listGathered)
+
+function* listGathered(value: SoughtValue): Generator<FormOfValue> {
+  const gathered = gatherValue(value)
+  if (gathered) yield plain('gathered', gathered, gathered.bytes)
+}
 
 function* newOnes(
   values: readonly SoughtValue[],
@@ -136,11 +145,7 @@ const isAlphanumeric = (byte: number) =>
   (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a)
 
 /** The value as it reads without its separators. */
-export const onlyLetters = (value: SoughtValue) =>
-  selectBytes(
-    value,
-    [...value.bytes.keys()].filter((at) => isAlphanumeric(value.bytes[at] ?? 0)),
-  )
+export const onlyLetters = (value: SoughtValue) => onlyPlaces(value, isAlphanumeric)
 
 const reverse = (value: SoughtValue) => selectBytes(value, [...value.bytes.keys()].toReversed())
 

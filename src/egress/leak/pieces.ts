@@ -40,6 +40,13 @@ export function selectBytes(value: SoughtValue, places: readonly number[]): Soug
   return { bytes, bits }
 }
 
+/** The value without the bytes that are not wanted. */
+export const onlyPlaces = (value: SoughtValue, isWanted: (byte: number) => boolean): SoughtValue =>
+  selectBytes(
+    value,
+    [...value.bytes.keys()].filter((at) => isWanted(value.bytes[at] ?? 0)),
+  )
+
 export const bitsBetween = ({ bits }: SoughtValue, start: number, end: number) =>
   (bits[end] ?? 0) - (bits[start] ?? 0)
 

@@ -7,9 +7,10 @@ import { type Content, decodeRuns, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines } from './escapes.ts'
 import { joinRuns } from './wrapped.ts'
 import { holdsMark, mayEmbed, openEmbedded } from './embedded.ts'
+import { gather } from './gather.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
 import { createMemory, type Memory } from './memory.ts'
-import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
+import { bytesOf, type FormOfValue, gatheredNeedles, givesAway, listNeedles, onlyLetters } from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
 import { readMarkup } from './markup.ts'
 import { readNumbers } from './numbers.ts'
@@ -20,6 +21,8 @@ const MAX_DEPTH = 4
 
 /** Characters that a byte of the secret takes at most in a form that has escapes in it, with what separates them. */
 const CHARS_PER_BYTE = 3
+/** The same in an array of characters. */
+const CHARS_PER_ENTRY = 6
 const MOST_AROUND = 4096
 
 /** Shorter parts occur by chance. */
@@ -48,10 +51,13 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   const shortest = Math.min(...needles.squeezed.map(({ text }) => text.length))
   const squeezed = createGramIndex(needles.squeezed, shortest < SHORTEST_STRETCH[2] ? 1 : 2)
   // Anything else has a piece of letters and digits.
-  const joinsLines = values.some(hasNoPieceOfLetters)
+  const ofSigns = values.filter(hasNoPieceOfLetters)
+  const hasSigns = ofSigns.length > 0
+  const gathered = createGramIndex([...gatheredNeedles(ofSigns)], 1)
+  const charsPerByte = hasSigns ? CHARS_PER_ENTRY : CHARS_PER_BYTE
   const options = {
-    around: Math.min(MOST_AROUND, CHARS_PER_BYTE * Math.max(0, ...values.map(longestPiece))),
-    marksAll: joinsLines || values.some(holdsMemberName),
+    around: Math.min(MOST_AROUND, charsPerByte * Math.max(0, ...values.map(longestPiece))),
+    marksAll: hasSigns || values.some(holdsMemberName),
   }
   const squeezedMemory = createMemory()
   const joinedMemory = createMemory()
@@ -71,7 +77,9 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     const { text, names, ...marks } = squeeze(bytes, options, squeezedMemory.take(bytes.length), budget)
     const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
     if (form !== undefined) return form
-    if (joinsLines) {
+    if (hasSigns) {
+      const found = scan(gathered, gather(bytes, budget, joinedMemory.take), budget)
+      if (found !== undefined) return found
       const joined = joinLines(bytes, budget, joinedMemory.take)
       const foundInJoined = joined && scanPlain(plain, joined, budget, parts)
       if (foundInJoined !== undefined) return `lines+${foundInJoined}`

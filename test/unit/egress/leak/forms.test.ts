@@ -495,3 +495,40 @@ it('a compressed answer that holds more than is ever searched is not passed', ()
   expect(() => inspect(PLAIN, JSON.stringify({ a: base64(bomb) }))).toThrow('budget')
   expect(inspect(PLAIN, deflateRawSync('no secret'))).toEqual({ ok: true })
 })
+
+/** What lists and strings put between characters, in the notation of languages. */
+const entries: Readonly<Record<string, (text: string) => string>> = {
+  'an array of characters': (text) => JSON.stringify([...text]),
+  'an array on lines': (text) => JSON.stringify([...text], undefined, 2),
+  'an array in a string': (text) => JSON.stringify({ value: JSON.stringify([...text]) }),
+  'a list of Python': (text) => `[${[...text].map((char) => `'${char}'`).join(', ')}]`,
+  'an object of characters': (text) => JSON.stringify({ ...[...text] }),
+  'an array of PHP': (text) => `Array\n(\n${[...text].map((char, i) => `    [${i}] => ${char}\n`).join('')})`,
+  'a list of YAML': (text) => [...text].map((char) => `  - '${char}'`).join('\n'),
+  'a list of Markdown': (text) => [...text].map((char) => `* ${char}`).join('\n'),
+  'values of CSV': (text) => [...text].join(','),
+  'spelled out': (text) => [...text].join(' '),
+  'strings with plus signs': (text) => `"${text.slice(0, 5)}" + "${text.slice(5, 9)}" + "${text.slice(9)}"`,
+  'characters without a width': (text) => [...text].join('\u200b'),
+  'escapes of those': (text) =>
+    JSON.stringify([...text]).replaceAll(/[#@&]/g, (char) => units(char, (code) => `\\u${pad(code, 4)}`)),
+}
+
+describe('a password of which letters and digits alone are too few is found as', () => {
+  it.each(Object.entries(entries))('%s', (_, form) => {
+    for (const secret of [
+      'K#9v!Qx$2m@Lp&7z',
+      'correct-horse-battery-9',
+      'q7#Zt!x9~Lw@',
+      'x"K#9v,!$m@Lp&7z',
+    ])
+      expect(inspect(secret, `{"ok": ${form(secret)}}`), secret).toMatchObject(reflected)
+  })
+
+  it('nothing else: its letters and digits without its signs, or with others', () => {
+    expect(inspect('K#9v!Qx$2m@Lp&7z', 'K9vQx2mLp7z')).toEqual({ ok: true })
+    expect(inspect('K#9v!Qx$2m@Lp&7z', 'K.9v!Qx$2m~Lp&7z')).toEqual({ ok: true })
+    expect(inspect('correct-horse-battery-9', 'the correct horse, battery: 9')).toEqual({ ok: true })
+    expect(inspect('31415926', '[3, 1, 4, 1, 5, 9, 2, 6]')).toEqual({ ok: true })
+  })
+})
