@@ -124,6 +124,11 @@ function* encoded(value: SoughtValue): Generator<FormOfValue> {
     ((bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256).toString(8).padStart(6, '0'),
   )
   yield ofTexts('decimal_list', value, Array.from(bytes, String))
+  yield ofTexts(
+    'decimal_padded',
+    value,
+    Array.from(bytes, (byte) => String(byte).padStart(3, '0')),
+  )
   yield backwards(inHex)
   for (const form of inBase64('base64', value, 8)) {
     yield form

@@ -161,13 +161,12 @@ const readHex: ReadNumber = (token, out) => {
   return digits / 2
 }
 
-/** Words of two bytes of a little-endian machine, as `hexdump` writes them. */
+/** Words of a little-endian machine, as `hexdump` and debuggers write them (`x/4xw`). */
 const readSwapped: ReadNumber = (token, out) => {
-  if (token.end - token.start !== 4 || readHex(token, out) !== 2) return 0
-  const [first = 0, second = 0] = out
-  out[0] = second
-  out[1] = first
-  return 2
+  const size = readHex(token, out)
+  if (size !== 2 && size !== 4 && size !== 8) return 0
+  out.subarray(0, size).reverse()
+  return size
 }
 
 /** In any base, with no more digits than a byte takes. */
@@ -190,11 +189,12 @@ const readDecimal: ReadNumber = ({ bytes, start, end }, out) => {
   return last - start > 3 || end - last > 2 ? 0 : readByte(bytes, start, last, 10, out)
 }
 
-/** `141`, `0141`, `0o141`. */
+/** `141`, `60`, `0141`, `0o141`. */
 const readOctal: ReadNumber = ({ bytes, start, end }, out) => {
   const isMarked = bytes[start] === ZERO && ((bytes[start + 1] ?? 0) | 0x20) === O
   const first = isMarked ? start + 2 : start
-  const isByte = isMarked || end - first === 3 || (end - first === 4 && bytes[first] === ZERO)
+  const digits = end - first
+  const isByte = isMarked || digits === 2 || digits === 3 || (digits === 4 && bytes[first] === ZERO)
   return isByte && end - first <= 4 ? readByte(bytes, first, end, 8, out) : 0
 }
 

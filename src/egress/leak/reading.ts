@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Budget } from './budget.ts'
 import { readCompatibility } from './compatibility.ts'
-import { type Content, decodeRuns, decompress, readDump } from './containers.ts'
+import { type Content, decodeRuns, decompress, inflateWithin, readDump } from './containers.ts'
 import { decodeEscapes, joinLines } from './escapes.ts'
 import { joinRuns } from './wrapped.ts'
 import { holdsMark, mayEmbed, openEmbedded } from './embedded.ts'
@@ -122,15 +122,19 @@ function* contentsOf(
   budget: Budget,
 ): Generator<Content> {
   const isText = isUtf8(bytes)
-  // Brotli has no mark of its own: an answer that is no text may be it.
-  const mayBeBrotli = !isText && !isDecoded && encodings.length === 0
-  const unpacked = decompress(bytes, mayBeBrotli ? ['br'] : encodings, budget)
+  // Brotli and raw deflate have no mark of their own: an answer that is no text may be one of them.
+  const mayBePacked = !isText && !isDecoded && encodings.length === 0
+  const unpacked = decompress(bytes, mayBePacked ? ['br'] : encodings, budget)
   if (unpacked) yield unpacked
 
   const literal = decodeEscapes(bytes, escapes, 'literal', budget, memory.take)
   const isMarkEscaped = isText && literal !== undefined && holdsMark(literal)
   if (literal) yield { name: 'escaped', bytes: literal }
   const css = hasCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
+  if (mayBePacked && (!unpacked || unpacked.name === 'brotli')) {
+    const inflated = inflateWithin(bytes, budget)
+    if (inflated && inflated.length > 0) yield { name: 'deflate', bytes: inflated }
+  }
   if (css) yield { name: 'css', bytes: css }
   // A generator that gives nothing costs as much as a pass over a short text, and of most texts there are two.
   if (runs.length > 0) yield* decodeRuns(bytes, runs, budget)
@@ -181,4 +185,5 @@ function hasNoPieceOfLetters(value: SoughtValue): boolean {
 }
 
 /** Where squeezing takes a part of the value itself for the name of a member, only undoing every escape shows it as it is. */
-const holdsMemberName = ({ bytes }: SoughtValue) => /"[^]*":/.test(Buffer.from(bytes).toString('latin1'))
+const holdsMemberName = ({ bytes }: SoughtValue) =>
+  /(["'])[^]*\1 ?:/.test(Buffer.from(bytes).toString('latin1'))

@@ -10,9 +10,9 @@ export interface Region {
 }
 
 export interface Squeezed {
-  /** Letters and digits, folded, without the names of JSON members: values that stand beside one another are one stretch. */
+  /** Letters and digits, folded, without the names of members in quotes: values that stand beside one another are one stretch. */
   readonly text: Uint8Array
-  /** The names of JSON members, as well. */
+  /** The names of those members. */
   readonly names: Uint8Array
   /** Where escapes are, with what is around them. */
   readonly escapes: readonly Region[]
@@ -31,7 +31,7 @@ export interface SqueezeOptions {
   readonly marksAll: boolean
 }
 
-/** Shorter runs hold nothing that could be found in them once decoded: twelve bytes in base64, twice. */
+/** Shorter runs hold nothing that could be found in them once decoded: twelve bytes in base64, twice; of a short secret eight. */
 export const MIN_RUN_CHARS = 22
 
 // What a byte is: nothing to look at (0), something to look at, or a letter or a digit, folded.
@@ -119,12 +119,15 @@ export function squeeze(
       continue
     }
     if (kind === COLON) {
-      if (bytes[at - 1] !== QUOTE) continue
+      // `"a":` of JSON; `"a" :` of others that write it, `'a':` of Python.
+      const close = bytes[at - 1] === BLANK ? at - 2 : at - 1
+      const quote = bytes[close]
+      if (quote !== QUOTE && quote !== APOSTROPHE) continue
       // What was written since the quote before it is the name: as many letters are moved to the end.
       const last = Math.max(0, at - LONGEST_MEMBER_NAME)
-      let start = at - 2
+      let start = close - 1
       let letters = 0
-      for (; start >= last && bytes[start] !== QUOTE; start--) letters += IS_WRITTEN[bytes[start] ?? 0] ?? 0
+      for (; start >= last && bytes[start] !== quote; start--) letters += IS_WRITTEN[bytes[start] ?? 0] ?? 0
       if (start < last) continue
       if (lastSkipped > start) letters -= countSkipped(bytes, start, at)
       if (letters > written) continue
@@ -156,6 +159,8 @@ const QUOTE = 0x22
 const LONGEST_MEMBER_NAME = 256
 
 /** Looked for from the last byte that a run would have to have: whatever is none lets all before it be passed over. */
+const APOSTROPHE = 0x27
+const BLANK = 0x20
 function listRuns(bytes: Uint8Array): Region[] {
   const { length } = bytes
   const runs: Region[] = []

@@ -42,6 +42,14 @@ const words = (bytes: number[], size: number, digits: number, base: number, isLi
       .toString(base)
       .padStart(digits, '0'),
   )
+/** As `x/8xh`, `x/4xw` and `x/2xg` print them. */
+const debugged = (text: string, size: number) =>
+  lines(
+    words(bytesOf(text), size, size * 2, 16).map((word) => `0x${word}`),
+    16 / size,
+  )
+    .map((row, i) => `0x7fffffffe${pad(i * 16, 3)}:\t${row.join('\t')}`)
+    .join('\n')
 
 function toBase58(text: string): string {
   let rest = BigInt(`0x${hexOf(text)}`)
@@ -132,6 +140,18 @@ const forms: Readonly<Record<string, (text: string) => string | Buffer>> = {
   'od -t x1': (text) => dump(text, (b) => ` ${b.map((byte) => pad(byte, 2)).join(' ')}`, 16, 8, 7),
   'od -t u1': (text) => dump(text, (b) => b.map((byte) => ` ${String(byte).padStart(3)}`).join(''), 16, 8, 7),
   'od -t x8': (text) => dump(text, (b) => ` ${words(b, 8, 16, 16).join(' ')}`, 16, 8, 7),
+  'words of two bytes of a debugger': (text) => debugged(text, 2),
+  'words of four bytes of a debugger': (text) => debugged(text, 4),
+  'words of eight bytes of a debugger': (text) => debugged(text, 8),
+  'octal without padding': (text) =>
+    bytesOf(text)
+      .map((byte) => byte.toString(8))
+      .join(', '),
+  'decimal with padding and nothing between': (text) =>
+    bytesOf(text)
+      .map((byte) => pad(byte, 3, 10))
+      .join(''),
+  'a body of raw deflate': (text) => deflateRawSync(JSON.stringify({ echo: text, page: 'one '.repeat(40) })),
   'a dump in a JSON string': (text) => JSON.stringify({ core: forms.xxd?.(text) }),
   'hexadecimal with underscores': (text) =>
     bytesOf(text)
@@ -387,6 +407,19 @@ describe('a part of a secret gives it away', () => {
     expect(inspect(PLAIN, body)).toMatchObject(reflected)
   })
 
+  it('six characters in each member, as other writers of JSON and Python have them', () => {
+    const six = lines([...PLAIN], 6).map((part) => part.join(''))
+    for (const body of [
+      `{ ${six.map((part, i) => `"member_${i}" : "${part}"`).join(', ')} }`,
+      `{${six.map((part, i) => `'member_${i}': '${part}'`).join(', ')}}`,
+      `{${six.map((part, i) => `'member_${i}' : '${part}'`).join(',\n ')}}`,
+    ])
+      expect(inspect(PLAIN, body), body).toMatchObject(reflected)
+    expect(inspect(PLAIN, `{'${PLAIN}': 1}`)).toMatchObject(reflected)
+    const quoted = "q7'Zk9Wm2':Rt5Yp8"
+    expect(inspect(quoted, JSON.stringify({ quoted }))).toMatchObject(reflected)
+  })
+
   it('a short secret in two members of JSON, or in two headers', () => {
     const [first, second] = [SHORT.slice(0, 9), SHORT.slice(9)]
     for (const body of [
@@ -516,12 +549,7 @@ const entries: Readonly<Record<string, (text: string) => string>> = {
 
 describe('a password of which letters and digits alone are too few is found as', () => {
   it.each(Object.entries(entries))('%s', (_, form) => {
-    for (const secret of [
-      'K#9v!Qx$2m@Lp&7z',
-      'correct-horse-battery-9',
-      'q7#Zt!x9~Lw@',
-      'x"K#9v,!$m@Lp&7z',
-    ])
+    for (const secret of ['K#9v!Qx$2m@Lp&7z', 'correct-horse-battery-9', 'q7#Zt!x9~Lw@', 'x"K#9v,!$m@Lp&7z'])
       expect(inspect(secret, `{"ok": ${form(secret)}}`), secret).toMatchObject(reflected)
   })
 
