@@ -22,7 +22,7 @@ for (const byte of Buffer.from('0123456789')) KIND[byte] = DIGIT
 for (const byte of Buffer.from('abcdefhiloux')) KIND[byte] = KIND[byte - 0x20] = LETTER
 for (const byte of Buffer.from('gjkmnpqrstvwyz')) KIND[byte] = KIND[byte - 0x20] = OTHER
 
-/** Fewer bytes are no piece of a secret. */
+/** Fewer bytes are no piece of a secret, unless all of it is shorter. */
 export const LEAST_BYTES = 12
 /** What may stand between two numbers: `Chr(97) & Chr(98)`, or one on each line. */
 export const MOST_WORDS_BETWEEN = 2
@@ -42,7 +42,7 @@ interface NumberChains {
 
 /** Hexadecimal numbers without a digit, as `ff`, may stand between two with one, and are not counted. */
 const MOST_BETWEEN_DIGITS = MOST_BYTES_BETWEEN + 8
-const LEAST_WITH_DIGITS = 8
+const MOST_WITHOUT_DIGITS = 4
 const AROUND_CHAIN = 64
 
 /** Most chains end before that, so that their words are not worth the look. */
@@ -69,13 +69,20 @@ const createChain = (notation: Notation, least: number, mostBetween: number): Ch
   end: -Infinity,
 })
 
-/** @param takeNumber is given each token of digits alone, the same object each time */
-export function findNumberChains(bytes: Uint8Array, takeNumber: (token: Token) => void): NumberChains {
+/**
+ * @param least how many bytes are enough
+ * @param takeNumber is given each token of digits alone, the same object each time
+ */
+export function findNumberChains(
+  bytes: Uint8Array,
+  least: number,
+  takeNumber: (token: Token) => void,
+): NumberChains {
   const regions: { start: number; end: number }[] = []
   const notations = new Set<Notation>()
-  const hexadecimal = createChain('hexadecimal', LEAST_WITH_DIGITS, MOST_BETWEEN_DIGITS)
-  const decimal = createChain('decimal', LEAST_BYTES, MOST_BYTES_BETWEEN)
-  const binary = createChain('binary', LEAST_BYTES, MOST_BYTES_BETWEEN)
+  const hexadecimal = createChain('hexadecimal', least - MOST_WITHOUT_DIGITS, MOST_BETWEEN_DIGITS)
+  const decimal = createChain('decimal', least, MOST_BYTES_BETWEEN)
+  const binary = createChain('binary', least, MOST_BYTES_BETWEEN)
   const token: Token = { bytes, start: 0, end: 0, index: 0 }
   const skipped = Math.min(bytes.length, -bytes.byteOffset & 3)
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2)

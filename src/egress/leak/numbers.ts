@@ -6,7 +6,6 @@ import type { Content } from './containers.ts'
 import {
   findNumberChains,
   KIND,
-  LEAST_BYTES,
   MOST_BINARY_DIGITS,
   MOST_BYTES_BETWEEN,
   MOST_DIGITS,
@@ -28,15 +27,16 @@ type ReadNumber = (token: Token, out: Uint8Array) => number
 
 /**
  * What the numbers of a text stand for, in each way to write a byte, and its lists without their indexes.
+ * @param least bytes that have to follow one another
  * @throws {OverBudget}
  */
-export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Content> {
+export function* readNumbers(bytes: Uint8Array, budget: Budget, least: number): Generator<Content> {
   budget.spend(bytes.length)
   const list = createList()
-  const { regions, notations } = findNumberChains(bytes, list.take)
+  const { regions, notations } = findNumberChains(bytes, least, list.take)
   // What is wrapped in a text may be many short texts, in which there is nothing to read.
   if (regions.length > 0) {
-    const written = readRuns(bytes, regions, notations, budget)
+    const written = readRuns(bytes, { regions, notations, least }, budget)
     if (written.length > 0) yield { name: 'numbers', bytes: written }
   }
   const entries = list.end(bytes)
@@ -45,11 +45,20 @@ export function* readNumbers(bytes: Uint8Array, budget: Budget): Generator<Conte
 
 function readRuns(
   bytes: Uint8Array,
-  regions: readonly Region[],
-  notations: ReadonlySet<Notation>,
+  {
+    regions,
+    notations,
+    least,
+  }: {
+    readonly regions: readonly Region[]
+    readonly notations: ReadonlySet<Notation>
+    readonly least: number
+  },
   budget: Budget,
 ): Uint8Array {
-  const runs = READERS.filter(({ notation }) => notations.has(notation)).map(({ read }) => createRun(read))
+  const runs = READERS.filter(({ notation }) => notations.has(notation)).map(({ read }) =>
+    createRun(read, least),
+  )
   const token: Token = { bytes, start: 0, end: 0, index: 0 }
   for (const { start, end } of regions) {
     budget.spend((end - start) * 2)
@@ -100,12 +109,12 @@ function createWriter() {
 /** Of one number; a part of the secret is in it for a moment. */
 const VALUE = new Uint8Array(MOST_BINARY_DIGITS / 8)
 
-function createRun(read: ReadNumber) {
+function createRun(read: ReadNumber, least: number) {
   const writer = createWriter()
   let lastIndex = 0
   let lastEnd = 0
   const endRun = () => {
-    if (writer.sinceKept() >= LEAST_BYTES) writer.keep()
+    if (writer.sinceKept() >= least) writer.keep()
     else writer.drop()
   }
   return {

@@ -12,9 +12,10 @@ import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.
 import { createMemory, type Memory } from './memory.ts'
 import { bytesOf, type FormOfValue, gatheredNeedles, givesAway, listNeedles, onlyLetters } from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
+import { LEAST_BYTES } from './number-chains.ts'
 import { readMarkup } from './markup.ts'
 import { readNumbers } from './numbers.ts'
-import { squeeze, type Squeezed } from './squeeze.ts'
+import { MIN_RUN_CHARS, MIN_RUN_CHARS_OF_SHORT, squeeze, type Squeezed } from './squeeze.ts'
 
 /** Levels of texts within texts, such as a JSON text in a JSON string in base64. */
 const MAX_DEPTH = 4
@@ -54,10 +55,12 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   const ofSigns = values.filter(hasNoPieceOfLetters)
   const hasSigns = ofSigns.length > 0
   const gathered = createGramIndex([...gatheredNeedles(ofSigns)], 1)
+  const leastBytes = Math.min(LEAST_BYTES, ...values.map(({ bytes }) => bytes.length))
   const charsPerByte = hasSigns ? CHARS_PER_ENTRY : CHARS_PER_BYTE
   const options = {
     around: Math.min(MOST_AROUND, charsPerByte * Math.max(0, ...values.map(longestPiece))),
     marksAll: hasSigns || values.some(holdsMemberName),
+    minRunChars: leastBytes < LEAST_BYTES ? MIN_RUN_CHARS_OF_SHORT : MIN_RUN_CHARS,
   }
   const squeezedMemory = createMemory()
   const joinedMemory = createMemory()
@@ -86,7 +89,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     }
     if (depth === MAX_DEPTH) return undefined
     for (const content of contentsOf(
-      { bytes, encodings, ...marks, isDecoded: depth > 0 },
+      { bytes, encodings, ...marks, isDecoded: depth > 0, leastBytes },
       memories[depth] ?? createMemory(),
       budget,
     )) {
@@ -113,11 +116,13 @@ interface Marked extends Omit<Squeezed, 'text' | 'names'> {
   readonly bytes: Uint8Array
   readonly encodings: readonly string[]
   readonly isDecoded: boolean
+  /** Of what has to be read in a text of numbers to be found. */
+  readonly leastBytes: number
 }
 
 /** What a text holds that reads differently, as soon as it is asked for. */
 function* contentsOf(
-  { bytes, encodings, escapes, runs, hasCss, hasDump, isDecoded }: Marked,
+  { bytes, encodings, escapes, runs, hasCss, hasDump, isDecoded, leastBytes }: Marked,
   memory: Memory,
   budget: Budget,
 ): Generator<Content> {
@@ -126,15 +131,15 @@ function* contentsOf(
   const mayBePacked = !isText && !isDecoded && encodings.length === 0
   const unpacked = decompress(bytes, mayBePacked ? ['br'] : encodings, budget)
   if (unpacked) yield unpacked
+  if (mayBePacked && (!unpacked || unpacked.name === 'brotli')) {
+    const inflated = inflateWithin(bytes, budget)
+    if (inflated && inflated.length > 0) yield { name: 'deflate', bytes: inflated }
+  }
 
   const literal = decodeEscapes(bytes, escapes, 'literal', budget, memory.take)
   const isMarkEscaped = isText && literal !== undefined && holdsMark(literal)
   if (literal) yield { name: 'escaped', bytes: literal }
   const css = hasCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
-  if (mayBePacked && (!unpacked || unpacked.name === 'brotli')) {
-    const inflated = inflateWithin(bytes, budget)
-    if (inflated && inflated.length > 0) yield { name: 'deflate', bytes: inflated }
-  }
   if (css) yield { name: 'css', bytes: css }
   // A generator that gives nothing costs as much as a pass over a short text, and of most texts there are two.
   if (runs.length > 0) yield* decodeRuns(bytes, runs, budget)
@@ -142,7 +147,7 @@ function* contentsOf(
   if (hasDump) yield readDump(bytes, budget)
   const compatible = readCompatibility(bytes, isText, budget)
   if (compatible) yield compatible
-  yield* readNumbers(bytes, budget)
+  yield* readNumbers(bytes, budget, leastBytes)
   yield* readMarkup(bytes, budget)
   const marked = { bytes, runs, isText, isMarkEscaped }
   if (mayEmbed(marked)) yield* openEmbedded(marked, budget)

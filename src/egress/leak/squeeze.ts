@@ -29,10 +29,13 @@ export interface SqueezeOptions {
   readonly around: number
   /** Whether an escape of what is neither letter nor digit has to be undone, too: where little else is in a secret. */
   readonly marksAll: boolean
+  /** How long a run of digits has to be. */
+  readonly minRunChars?: number
 }
 
 /** Shorter runs hold nothing that could be found in them once decoded: twelve bytes in base64, twice; of a short secret eight. */
 export const MIN_RUN_CHARS = 22
+export const MIN_RUN_CHARS_OF_SHORT = 15
 
 // What a byte is: nothing to look at (0), something to look at, or a letter or a digit, folded.
 const LINE_FEED = 1
@@ -82,7 +85,7 @@ const isOffsetEnd = (byte: number | undefined) => byte === 0x20 || byte === 0x3a
  */
 export function squeeze(
   bytes: Uint8Array,
-  { around, marksAll }: SqueezeOptions,
+  { around, marksAll, minRunChars = MIN_RUN_CHARS }: SqueezeOptions,
   scratch: Uint8Array,
   budget: Budget,
 ): Squeezed {
@@ -144,7 +147,7 @@ export function squeeze(
     if (at <= region.end) region.end = at + around
     else escapes.push((region = { start: Math.max(0, at - 1 - around), end: at + around }))
   }
-  const runs = listRuns(bytes)
+  const runs = listRuns(bytes, minRunChars)
   return {
     text: scratch.subarray(0, written),
     names: scratch.subarray(named),
@@ -156,22 +159,22 @@ export function squeeze(
 }
 
 const QUOTE = 0x22
+const APOSTROPHE = 0x27
+const BLANK = 0x20
 const LONGEST_MEMBER_NAME = 256
 
 /** Looked for from the last byte that a run would have to have: whatever is none lets all before it be passed over. */
-const APOSTROPHE = 0x27
-const BLANK = 0x20
-function listRuns(bytes: Uint8Array): Region[] {
+function listRuns(bytes: Uint8Array, minChars: number): Region[] {
   const { length } = bytes
   const runs: Region[] = []
-  for (let start = 0; start + MIN_RUN_CHARS <= length;) {
-    let last = start + MIN_RUN_CHARS - 1
+  for (let start = 0; start + minChars <= length;) {
+    let last = start + minChars - 1
     while (last >= start && RUN[bytes[last] ?? 0] === 1) last--
     if (last >= start) {
       start = last + 1
       continue
     }
-    let end = start + MIN_RUN_CHARS
+    let end = start + minChars
     while (end < length && RUN[bytes[end] ?? 0] === 1) end++
     runs.push({ start, end })
     start = end + 1

@@ -560,3 +560,37 @@ describe('a password of which letters and digits alone are too few is found as',
     expect(inspect('31415926', '[3, 1, 4, 1, 5, 9, 2, 6]')).toEqual({ ok: true })
   })
 })
+
+describe('a secret of eight to eleven bytes is found whole as', () => {
+  const short: Readonly<Record<string, (text: string) => string>> = {
+    'calls of Basic': (text) =>
+      bytesOf(text)
+        .map((byte) => `Chr(${byte})`)
+        .join(' & '),
+    'binary digits': (text) =>
+      bytesOf(text)
+        .map((byte) => pad(byte, 8, 2))
+        .join(' '),
+    'hexadecimal of assemblers': (text) =>
+      bytesOf(text)
+        .map((byte) => `${pad(byte, 2)}h`)
+        .join(', '),
+    'octal without padding': (text) =>
+      bytesOf(text)
+        .map((byte) => byte.toString(8))
+        .join(', '),
+    'base64 in base64': (text) => base64(base64(text)),
+    'base64 in base64, without padding': (text) =>
+      base64(base64(text).replaceAll('=', '')).replaceAll('=', ''),
+    'an array of characters': (text) => JSON.stringify([...text]),
+  }
+  it.each(Object.entries(short))('%s', (_, form) => {
+    for (const secret of ['h7Gq2LmZ', 'h7Gq2LmZ9', 'Zk9Wm2Rt5Yp'])
+      expect(inspect(secret, `{"ok": ${form(secret)}}`), secret).toMatchObject(reflected)
+  })
+
+  it('and not in part', () => {
+    expect(inspect('h7Gq2LmZ9', 'h7Gq2LmZ')).toEqual({ ok: true })
+    expect(inspect('h7Gq2LmZ9', bytesOf('h7Gq2LmZ').join(', '))).toEqual({ ok: true })
+  })
+})

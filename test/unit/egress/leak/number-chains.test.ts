@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { findNumberChains } from '../../../../src/egress/leak/number-chains.ts'
 
 const find = (text: string, before = 0) =>
-  findNumberChains(Buffer.from(`${'~'.repeat(before)}${text}`, 'latin1').subarray(before), () => {})
+  findNumberChains(Buffer.from(`${'~'.repeat(before)}${text}`, 'latin1').subarray(before), 12, () => {})
 
 /** Each writes a byte of a text. */
 const notations = {
