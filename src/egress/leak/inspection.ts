@@ -1,9 +1,11 @@
 // Where an answer is searched: a short search runs here, between two turns of the event loop; a long one runs in a thread, and so does
 // one for long secrets, so that neither an answer nor a credential, whatever was made of it, keeps the gateway from its other clients.
+import { finishInTurns } from '../../lib/in-turns.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { createBudget, OverBudget } from './budget.ts'
 import type { SeenParts } from './reading.ts'
 import {
+  buildLeakSearch,
   createLeakSearch,
   type LeakSearch,
   type Searched,
@@ -27,8 +29,8 @@ export interface LeakGate {
    */
   inspect(response: Searched, seen?: SeenParts): Promise<LeakVerdict>
   /**
-   * Makes what it searches by where that is done here, which takes some milliseconds: while the answer is awaited nobody waits for that.
-   * Never throws.
+   * Makes what it searches by where that is done here, or begins to: it takes some milliseconds, and while the answer is awaited nobody waits
+   * for that. Never throws.
    */
   prepare?(): void
 }
@@ -51,30 +53,56 @@ const STEPS_HERE = 1_000_000
 const BYTES_HERE = STEPS_HERE / 8
 /**
  * In UTF-8, of all secrets together. A search is made of about 125 characters for each byte that is sought, whatever is searched then: a
- * kilobyte takes some ten milliseconds, and what is longer is left to a thread.
+ * kilobyte takes some ten milliseconds.
  */
-const SOUGHT_BYTES_HERE = 1024
+const SOUGHT_BYTES_AT_ONCE_HERE = 1024
+/** So much is made here in turns, so that a stream is searched by what is made once: a thread makes it anew for each piece. */
+const SOUGHT_BYTES_HERE = 4096
 
 export function createLeakGates(threads: SearchThreads): CreateLeakGate {
+  /** One search is made in turns at a time, whosever it is: meanwhile threads, which are shared fairly, make those of others. */
+  let isMaking = false
+
   return (secrets, { accountId, scheme }) => {
     const sought = { secrets, scheme }
-    const isMadeHere = countBytes(secrets) <= SOUGHT_BYTES_HERE
+    const soughtBytes = countBytes(secrets)
     let search: LeakSearch | undefined
-    const made = () => (search ??= createLeakSearch(sought))
+    let isFailed = false
+
+    /** Makes the search, or begins to. @returns it, where it is there already */
+    function make(): LeakSearch | undefined {
+      if (search || isFailed || soughtBytes > SOUGHT_BYTES_HERE) return search
+      if (soughtBytes <= SOUGHT_BYTES_AT_ONCE_HERE) return (search = createLeakSearch(sought))
+      if (!isMaking) void makeInTurns()
+      return undefined
+    }
+
+    async function makeInTurns(): Promise<void> {
+      isMaking = true
+      try {
+        search = await finishInTurns(buildLeakSearch(sought))
+      } catch {
+        // A thread that makes it fails in the same way, and says so.
+        isFailed = true
+      } finally {
+        isMaking = false
+      }
+    }
+
     return {
       prepare() {
-        if (!isMadeHere) return
         try {
-          made()
+          make()
         } catch {
           // `inspect` fails in the same way, and says so.
         }
       },
       async inspect(response, seen) {
-        if (!isMadeHere || response.body.length > BYTES_HERE)
-          return threads.search(accountId, sought, response)
+        if (response.body.length > BYTES_HERE) return threads.search(accountId, sought, response)
         try {
-          return made().inspect(response, createBudget(STEPS_HERE), seen)
+          const made = make()
+          if (!made) return await threads.search(accountId, sought, response)
+          return made.inspect(response, createBudget(STEPS_HERE), seen)
         } catch (thrown) {
           return thrown instanceof OverBudget
             ? await threads.search(accountId, sought, response)
@@ -96,12 +124,12 @@ const countBytes = (secrets: readonly Secret<string>[]) =>
 const stepsAtAll = ({ body }: Searched) => 400_000_000 + 150 * body.length
 
 /** A search takes two kilobytes of memory for each byte that is sought: so much is sought at once. */
-const SOUGHT_BYTES_AT_ONCE = 16 * 1024
+const SOUGHT_BYTES_OF_A_GROUP = 16 * 1024
 
 function* inGroups({ secrets, scheme }: Sought): Generator<Sought> {
   let group: Secret<string>[] = []
   for (const secret of secrets) {
-    if (group.length > 0 && countBytes(group) + bytesOf(secret) > SOUGHT_BYTES_AT_ONCE) {
+    if (group.length > 0 && countBytes(group) + bytesOf(secret) > SOUGHT_BYTES_OF_A_GROUP) {
       yield { secrets: group, scheme }
       group = []
     }

@@ -16,19 +16,11 @@ export interface FormOfValue extends Needle {
   readonly isPlain: boolean
 }
 
-export interface Needles {
-  /** Sought in the bytes as they are. */
-  readonly plain: readonly FormOfValue[]
-  /** Sought in what is left of the bytes without everything but letters and digits. */
-  readonly squeezed: readonly FormOfValue[]
-}
+// Forms come one after the other, so that whoever has time for one only can go on later: of a long value each takes a millisecond or two.
 
-export function listNeedles(values: readonly SoughtValue[]): Needles {
-  return { plain: [...plainNeedles(values)], squeezed: [...squeezedNeedles(values)] }
-}
-
-/** One after the other, so that whoever has time for one only can go on later: of a long value each takes a millisecond or two. */
+/** Sought in the bytes as they are. */
 export const plainNeedles = (values: readonly SoughtValue[]) => newOnes(values, listPlain)
+/** Sought in what is left of the bytes without everything but letters and digits. */
 export const squeezedNeedles = (values: readonly SoughtValue[]) => newOnes(values, listSqueezed)
 
 /** Sought in what is left of the bytes without what stands between the entries of lists (gather.ts): whole, or in pieces. */

@@ -8,9 +8,17 @@ import { decodeEscapes, joinLines } from './escapes.ts'
 import { joinRuns } from './wrapped.ts'
 import { holdsMark, mayEmbed, openEmbedded } from './embedded.ts'
 import { gather } from './gather.ts'
-import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
+import { buildGramIndex, createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
 import { createMemory, type Memory } from './memory.ts'
-import { bytesOf, type FormOfValue, gatheredNeedles, givesAway, listNeedles, onlyLetters } from './needles.ts'
+import {
+  bytesOf,
+  type FormOfValue,
+  gatheredNeedles,
+  givesAway,
+  onlyLetters,
+  plainNeedles,
+  squeezedNeedles,
+} from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
 import { LEAST_BYTES } from './number-chains.ts'
 import { readMarkup } from './markup.ts'
@@ -45,12 +53,18 @@ export type ReadPlace = (bytes: Uint8Array, encodings: readonly string[]) => str
 /** Of each value that a part was seen of, which of its bytes were shown. */
 export type SeenParts = Map<SoughtValue, Uint8Array>
 
-/** @param values every secret in each of its byte forms */
-export function createReader(values: readonly SoughtValue[]): Reader {
-  const needles = listNeedles(values)
-  const plain = createGramIndex(needles.plain, 1)
-  const shortest = Math.min(...needles.squeezed.map(({ text }) => text.length))
-  const squeezed = createGramIndex(needles.squeezed, shortest < SHORTEST_STRETCH[2] ? 1 : 2)
+/**
+ * @param values every secret in each of its byte forms
+ * @returns step by step: of long values there are hundreds, of a millisecond or two each
+ */
+export function* buildReader(values: readonly SoughtValue[]): Generator<undefined, Reader> {
+  const plainForms: FormOfValue[] = []
+  for (const form of plainNeedles(values)) yield void plainForms.push(form)
+  const squeezedForms: FormOfValue[] = []
+  for (const form of squeezedNeedles(values)) yield void squeezedForms.push(form)
+  const plain = yield* buildGramIndex(plainForms, 1)
+  const shortest = Math.min(...squeezedForms.map(({ text }) => text.length))
+  const squeezed = yield* buildGramIndex(squeezedForms, shortest < SHORTEST_STRETCH[2] ? 1 : 2)
   // Anything else has a piece of letters and digits.
   const ofSigns = values.filter(hasNoPieceOfLetters)
   const hasSigns = ofSigns.length > 0

@@ -1,9 +1,10 @@
 // Whether a response holds the secret, in any of the forms that an echo, an error page, a log or a debugger gives it.
 // Decides on one complete response before a byte of it goes back. A host that transforms the secret on purpose
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
+import { finish } from '../../lib/in-turns.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Budget } from './budget.ts'
-import { createReader, type SeenParts, SHORTEST_PART } from './reading.ts'
+import { buildReader, type SeenParts, SHORTEST_PART } from './reading.ts'
 import { listValues, MIN_SECRET_BYTES } from './values.ts'
 import type { OutboundResponse } from '../ports.ts'
 
@@ -37,8 +38,12 @@ export interface LeakSearch {
 }
 
 /** A search is each secret in a hundred disguises, so it must not be kept: opened-credential-cache.ts says for how long it is. */
-export function createLeakSearch({ secrets, scheme }: Sought): LeakSearch {
-  const reader = createReader(secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme))))
+export const createLeakSearch = (sought: Sought): LeakSearch => finish(buildLeakSearch(sought))
+
+/** The same, step by step. */
+export function* buildLeakSearch({ secrets, scheme }: Sought): Generator<undefined, LeakSearch> {
+  const values = secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme)))
+  const reader = yield* buildReader(values)
 
   return {
     inspect({ statusText, headers, body }, budget, seen) {

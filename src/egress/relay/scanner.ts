@@ -1,6 +1,6 @@
 // Searches an answer while it passes: every piece together with what went before it, and nothing is let go that could be the beginning of
 // the secret. What was found ends it: nothing of the piece that it was found in is released.
-import { setImmediate } from 'node:timers/promises'
+import { finishInTurns } from '../../lib/in-turns.ts'
 import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
 import type { SeenParts } from '../leak/reading.ts'
 import { buildHoldTail, type HoldTail } from '../leak/tail.ts'
@@ -51,23 +51,9 @@ const tails = new WeakMap<Sought['secrets'], Promise<HoldTail>>()
 function tailOf(sought: Sought): Promise<HoldTail> {
   const known = tails.get(sought.secrets)
   if (known) return known
-  const made = makeTail(sought)
+  const made = finishInTurns(buildHoldTail(sought))
   tails.set(sought.secrets, made)
   return made
-}
-
-/** Between two turns of the event loop no longer than this: of a short secret all is made at once. */
-const MAKING_MS = 2
-
-async function makeTail(sought: Sought): Promise<HoldTail> {
-  const building = buildHoldTail(sought)
-  for (let began = performance.now(); ;) {
-    const step = building.next()
-    if (step.done) return step.value
-    if (performance.now() - began < MAKING_MS) continue
-    await setImmediate()
-    began = performance.now()
-  }
 }
 
 /**

@@ -1,6 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createBudget, OverBudget } from '../../../../src/egress/leak/budget.ts'
-import { createLeakGates, type LeakVerdict, searchWhole } from '../../../../src/egress/leak/inspection.ts'
+import {
+  createLeakGates,
+  type LeakGate,
+  type LeakVerdict,
+  searchWhole,
+} from '../../../../src/egress/leak/inspection.ts'
 import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
 import { listValues } from '../../../../src/egress/leak/values.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
@@ -50,7 +56,7 @@ describe('where a response is searched', () => {
       read.mockClear()
       return gate
     }
-    for (const texts of [['k'.repeat(1025)], ['密'.repeat(342)], ['k'.repeat(600), 'q'.repeat(600)]]) {
+    for (const texts of [['k'.repeat(4097)], ['密'.repeat(1366)], ['k'.repeat(2100), 'q'.repeat(2100)]]) {
       const gate = gateOf(texts)
       gate.prepare?.()
       search.mockClear()
@@ -61,6 +67,54 @@ describe('where a response is searched', () => {
     gateOf(['k'.repeat(500), 'q'.repeat(524)]).prepare?.()
     expect(read).toHaveBeenCalledTimes(2)
     read.mockRestore()
+  })
+})
+
+describe('of secrets of more than a kilobyte a search is made here', () => {
+  const random = createRandom('two kilobytes')
+  const openLong = (search = vi.fn(async (): Promise<LeakVerdict> => ({ ok: true }))) => {
+    const create = createLeakGates({ search })
+    const open = () => {
+      const secrets = [new Secret(random.bytes(1_500).toString('base64url'))]
+      return { secrets, gate: create(secrets, { accountId: 'acct_1', scheme: 'Bearer' }) }
+    }
+    return { open, search }
+  }
+  const untilMadeHere = async (search: ReturnType<typeof openLong>['search'], gate: LeakGate) => {
+    for (let calls = -1; calls !== search.mock.calls.length;) {
+      calls = search.mock.calls.length
+      await gate.inspect(withBody('{}'))
+      await setTimeout(1)
+    }
+  }
+
+  it('in turns, and by a thread until it is there', async () => {
+    const { open, search } = openLong()
+    const { gate, secrets } = open()
+    gate.prepare?.()
+    expect(await gate.inspect(withBody('{}'))).toEqual({ ok: true })
+    expect(search).toHaveBeenCalledOnce()
+    await untilMadeHere(search, gate)
+    const part = secrets[0]?.use((text) => text.slice(1_000, 1_030)) ?? ''
+    search.mockClear()
+    expect(await gate.inspect(withBody(Buffer.from(part).toString('hex')))).toMatchObject({ encoding: 'hex' })
+    expect(search).not.toHaveBeenCalled()
+  })
+
+  it('one at a time: others are left to threads meanwhile', async () => {
+    const { open, search } = openLong()
+    const [first, second] = [open(), open()]
+    first.gate.prepare?.()
+    second.gate.prepare?.()
+    await untilMadeHere(search, first.gate)
+    search.mockClear()
+    await setTimeout(500)
+    await second.gate.inspect(withBody('{}'))
+    expect(search).toHaveBeenCalledOnce()
+    await untilMadeHere(search, second.gate)
+    search.mockClear()
+    expect(await second.gate.inspect(withBody('{}'))).toEqual({ ok: true })
+    expect(search).not.toHaveBeenCalled()
   })
 })
 
