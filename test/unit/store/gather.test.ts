@@ -201,6 +201,54 @@ describe('calls that are gathered', () => {
     expect(await Promise.all(answers)).toEqual(times(20, (i) => `together ${100 * Math.floor(i / 2) + i}`))
   })
 
+  /** How many calls a second of 100 owners with 4 callers each come through, one second after the other. */
+  async function measure(latencyMs: (second: number) => number, seconds: number): Promise<readonly number[]> {
+    const done = Array.from({ length: seconds }, () => 0)
+    const began = performance.now()
+    const second = () => Math.floor((performance.now() - began) / 1000)
+    const answerLater = <T>(answer: T) =>
+      new Promise<T>((resolve) => setTimeout(() => resolve(answer), latencyMs(second())))
+    const ask = gather<number, number>({
+      together: (inputs) => answerLater(inputs),
+      alone: answerLater,
+      ownerOf: (input) => String(input % 100),
+      isOfOne: () => false,
+      isHeldUp: (thrown) => thrown === LOCKED,
+    })
+    const callOn = async (input: number): Promise<void> => {
+      while (second() < seconds) {
+        await ask(input)
+        if (second() < seconds) done[second()]!++
+      }
+    }
+    for (let input = 0; input < 400; input++) void callOn(input)
+    while (second() < seconds) {
+      await turns()
+      vi.advanceTimersByTime(10)
+    }
+    return done
+  }
+
+  it('go together however slow the database is for all of them', async () => {
+    for (const latencyMs of [140, 170, 500, 2000]) {
+      const done = await measure(() => latencyMs, 10)
+      // 64 in each of the groups that fit into the last eight seconds.
+      const groups = Math.floor(8000 / latencyMs) - 1
+      expect(
+        done.slice(2).reduce((sum, n) => sum + n),
+        `${latencyMs} ms`,
+      ).toBeGreaterThanOrEqual(64 * groups)
+    }
+  })
+
+  it('go together again soon after the database has become slow, and after it stood still', async () => {
+    const slow = await measure((second) => (second < 2 ? 20 : 400), 12)
+    expect(slow[1]).toBeGreaterThan(2000)
+    expect(slow.slice(6).reduce((sum, n) => sum + n)).toBeGreaterThanOrEqual(64 * 14)
+    const stood = await measure((second) => (second === 2 ? 3000 : 20), 10)
+    expect(stood.slice(7).every((n) => n > 2000)).toBe(true)
+  })
+
   it('are 64 at most in one group', async () => {
     const { ask, groups, inputs } = setUp()
     const answers = times(100, ask)

@@ -8,8 +8,14 @@ import { type Patience, SHORT_WAIT_MS } from './patience.ts'
 
 /** Calls of one group: more take longer than the commit that they share. */
 const MOST = 64
-/** A call that left alone waits for its locks as long as it has to; after this it leaves the common line to the others. */
+/**
+ * What takes longer than this, and than so many times what is usual, waits for something that the others do not wait for: the common
+ * line goes on without it. Time alone says nothing, because a database may be slow for everybody.
+ */
 const HELD_UP_MS = SHORT_WAIT_MS + 50
+const HELD_UP_TIMES = 3
+/** The last ends in the common line, of which the median is what is usual. */
+const REMEMBERED = 15
 /** Owners that wait for locks at once. Four commands are gathered, and some connections are left to everything else (POOL_SIZE). */
 const MOST_HELD_UP = 3
 
@@ -54,6 +60,8 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
   const places = createSemaphore(MOST_HELD_UP)
   /** Groups that the common line goes on without. */
   let aside = 0
+  const usual = createMedian(REMEMBERED)
+  const patienceMs = () => Math.max(HELD_UP_MS, HELD_UP_TIMES * usual.median())
 
   const leaveAlone = ({ input, resolve }: Waiting<I, R>) => resolve(alone(input))
 
@@ -90,17 +98,23 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
   async function send(line: Line<I, R>, group: readonly Waiting<I, R>[]): Promise<boolean> {
     const isCommon = line.owner === undefined
     const started = performance.now()
-    const timer = isCommon ? setTimeout(() => stepAside(group), HELD_UP_MS) : undefined
+    const tookMs = () => performance.now() - started
+    const timer = isCommon ? setTimeout(() => stepAside(group), patienceMs()) : undefined
+    let isDone = false
     try {
       await leave(group, isCommon ? 'short' : 'long')
+      isDone = true
     } catch (thrown) {
       fail(line, group, thrown)
     } finally {
       clearTimeout(timer)
-      if (line.underWay === group) line.underWay = undefined
-      else comeBack(group)
     }
-    return performance.now() - started >= HELD_UP_MS
+    const isHeldUp = tookMs() >= patienceMs()
+    // A call alone waits for its locks as long as it has to, and that must not become what is usual.
+    if (isCommon && isDone && !(isHeldUp && group.length === 1)) usual.add(tookMs())
+    if (line.underWay === group) line.underWay = undefined
+    else comeBack(group, isDone)
+    return isHeldUp
   }
 
   /** The common line goes on without a group that is held up, and without its owners. */
@@ -112,11 +126,13 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
     common.underWay = undefined
     call(common)
   }
-  function comeBack(group: readonly Waiting<I, R>[]): void {
+  function comeBack(group: readonly Waiting<I, R>[], isDone: boolean): void {
     aside--
-    for (const member of group) {
-      const line = openOwn(member)
-      line.heldUp--
+    const lines = group.map(openOwn)
+    for (const line of lines) line.heldUp--
+    for (const line of lines) {
+      // A group gives up on locked rows: one that came through was only slow, and its owners wait for nobody.
+      if (isDone && group.length > 1) rejoin(line)
       call(line)
     }
   }
@@ -124,13 +140,25 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
   async function next(line: Line<I, R>): Promise<void> {
     line.isCalled = false
     if (line.underWay) return
-    const group = line.waiting.splice(0, MOST)
-    line.underWay = group
-    if (line.owner === undefined) await send(line, group)
-    else if (!(await places.run(() => send(line, group)))) rejoin(line)
+    if (line.owner === undefined) await send(line, take(line))
+    else {
+      line.underWay = []
+      await places.run(() => goApart(line))
+    }
     call(line)
   }
-  /** The lock is gone: apart from the others it would only be slower. */
+  async function goApart(line: Line<I, R>): Promise<void> {
+    // Whoever waits for a place takes along who came meanwhile, or nobody, where all have gone back to the others.
+    const group = take(line)
+    if (group.length === 0) line.underWay = undefined
+    else if (!(await send(line, group))) rejoin(line)
+  }
+  function take(line: Line<I, R>): readonly Waiting<I, R>[] {
+    const group = line.waiting.splice(0, MOST)
+    line.underWay = group
+    return group
+  }
+  /** It is no slower than the others, so that the lock is gone: apart from them it would only cost more. */
   function rejoin(line: Line<I, R>): void {
     common.waiting.push(...line.waiting.splice(0))
     call(common)
@@ -166,6 +194,18 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
       const member = { input, resolve, reject }
       add(lineOf(member), member)
     })
+}
+
+/** Of the last values; 0 until half of them are known, so that the first ones alone are not what is usual. */
+function createMedian(length: number) {
+  const latest = Array.from({ length }, () => 0)
+  return {
+    add(value: number): void {
+      latest.push(value)
+      latest.shift()
+    },
+    median: (): number => latest.toSorted((a, b) => a - b)[Math.floor(length / 2)]!,
+  }
 }
 
 const createLine = <I, R>(owner?: string): Line<I, R> => ({
