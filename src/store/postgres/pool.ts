@@ -140,13 +140,15 @@ export async function onConnection<T>(pool: Pool, run: (client: pg.PoolClient) =
   }
 }
 
+// connection_exception; idle_in_transaction_session_timeout and transaction_timeout; admin_shutdown and what else ends a session. How severe
+// it is the server says in words of its language.
+const ENDS_SESSION = /^(08|25P03|25P04|57P0)/
+
 /** Whether it was neither the server's word on a statement nor one of ours. */
-const isOfConnection = (thrown: unknown): boolean =>
-  !(
-    thrown instanceof Undo ||
-    thrown instanceof GatewayError ||
-    (thrown instanceof pg.DatabaseError && thrown.severity === 'ERROR')
-  )
+function isOfConnection(thrown: unknown): boolean {
+  if (thrown instanceof pg.DatabaseError) return thrown.code === undefined || ENDS_SESSION.test(thrown.code)
+  return !(thrown instanceof Undo || thrown instanceof GatewayError)
+}
 
 // serialization_failure and deadlock_detected: the server rolled the transaction back, so it can be run again.
 const ROLLED_BACK = new Set(['40001', '40P01'])
