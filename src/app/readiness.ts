@@ -57,7 +57,11 @@ export function createReadiness(parts: ReadinessParts): OpenReadiness {
   async function examine(): Promise<readonly Trouble[]> {
     const [isThere, isOpening] = await Promise.all([isStoreThere(), parts.authority.isWorking()])
     const failing: Trouble[] = []
-    if (!isThere) failing.push({ part: 'database', cannot: 'answer any call: the database does not answer' })
+    if (!isThere)
+      failing.push({
+        part: 'database',
+        cannot: 'answer any call: the database does not answer, or takes no writes',
+      })
     if (!isOpening)
       failing.push({
         part: 'authority',

@@ -59,7 +59,9 @@ const READINESS: Json = {
 const READY: ReadinessReport = { status: 'ready', failing: [], degraded: [] }
 const UNREADY: ReadinessReport = {
   status: 'unready',
-  failing: [{ part: 'database', cannot: 'answer any call: the database does not answer' }],
+  failing: [
+    { part: 'database', cannot: 'answer any call: the database does not answer, or takes no writes' },
+  ],
   degraded: [],
 }
 

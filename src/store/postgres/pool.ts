@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import { GatewayError } from '../../core/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import { type Command, type Row, type Statement, Undo } from '../command.ts'
+import { type Command, first, type Row, type Statement, Undo } from '../command.ts'
 import { toFailure, toStoreError } from '../failure.ts'
 
 /** Measured: on the cores of one gateway more connections are slower, not faster. */
@@ -15,6 +15,10 @@ const IDLE_IN_TRANSACTION_MS = 30_000
 /** After which a connection that says nothing is given up, though nobody has closed it: the server has ended every statement by then. */
 const SILENCE_MS = STATEMENT_TIMEOUT_MS + 2000
 const MAX_TRIES = 8
+/** After which a connection is replaced: whatever a name led to once, it leads elsewhere some day. */
+const LIFETIME_S = 15 * 60
+/** A connection that is younger is not given up for what the server is: one that stays read-only would be dialled for each call. */
+const YOUNG_MS = 1000
 
 /** Where the database is. */
 export interface DatabaseAddress {
@@ -48,12 +52,32 @@ const SESSION = {
 export class Pool extends pg.Pool {
   /** Statements are prepared by name until a pooler turns out to mix up sessions. */
   canName = true
+  readonly #openedAt = new WeakMap<pg.PoolClient, number>()
+  #distrusted = -Infinity
+
+  constructor(config: pg.PoolConfig) {
+    super(config)
+    this.on('connect', (client) => this.#openedAt.set(client, performance.now()))
+  }
+
+  /** Where its address leads there may be another server by now: no connection of before is used again. */
+  distrust(): void {
+    this.#distrusted = performance.now() - YOUNG_MS
+  }
+  isDistrusted(client: pg.PoolClient): boolean {
+    return (this.#openedAt.get(client) ?? Infinity) < this.#distrusted
+  }
 }
 
 /** @param size connections at most; a lost one is replaced and logged */
 export function createPool(address: DatabaseAddress, log: Logger, size: number = POOL_SIZE): Pool {
   const session = address.directUrl === undefined ? SESSION : {}
-  const pool = new Pool({ ...connectionConfig(address.url), ...session, max: size })
+  const pool = new Pool({
+    ...connectionConfig(address.url),
+    ...session,
+    max: size,
+    maxLifetimeSeconds: LIFETIME_S,
+  })
   // An idle connection that breaks is only replaced; without a listener it would end the process.
   pool.on('error', (thrown) => log.warn({ err: thrown }, 'a database connection was lost'))
   return pool
@@ -124,7 +148,7 @@ export async function runTransaction<T>(pool: Pool, start: () => Command<T>): Pr
 
 /** Gives the connection back, with what is prepared on it, unless it is the connection that failed. */
 export async function onConnection<T>(pool: Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
+  const client = await takeTrusted(pool)
   let broken: Error | undefined
   // A connection that is lost between statements is an event; the statement that follows reports it.
   const onError = (thrown: Error) => (broken = thrown)
@@ -133,12 +157,24 @@ export async function onConnection<T>(pool: Pool, run: (client: pg.PoolClient) =
     return await run(client)
   } catch (thrown) {
     if (isOfConnection(thrown)) broken ??= thrown as Error
+    if (isReadOnly(thrown)) pool.distrust()
     throw thrown
   } finally {
     client.off('error', onError)
-    client.release(broken)
+    client.release(broken ?? pool.isDistrusted(client))
   }
 }
+
+async function takeTrusted(pool: Pool): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await pool.connect()
+    if (!pool.isDistrusted(client)) return client
+    client.release(true)
+  }
+}
+
+// read_only_sql_transaction: a standby, as a primary is after a failover, or a server that its operator has closed for writes.
+const isReadOnly = (thrown: unknown): boolean => (thrown as { code?: unknown } | null)?.code === '25006'
 
 // connection_exception; idle_in_transaction_session_timeout and transaction_timeout; admin_shutdown and what else ends a session. How severe
 // it is the server says in words of its language.
@@ -159,6 +195,14 @@ const FAULT = /^postgres 2[23]/
 export const isStatementFault = (thrown: unknown): boolean =>
   thrown instanceof GatewayError && FAULT.test(thrown.reason ?? '')
 
+/** Whether the server takes writes, which a standby does not. One that does not know the setting is taken for such a one. */
+export function* takesWrites(): Command<boolean> {
+  const row = yield* first<{ readOnly: string | null }>(
+    `SELECT current_setting('transaction_read_only', true) AS "readOnly"`,
+  )
+  return row?.readOnly !== 'on'
+}
+
 /** Whether there is such a row already (unique_violation). */
 export const isTaken = (thrown: unknown): boolean =>
   thrown instanceof GatewayError && thrown.reason === 'postgres 23505'
@@ -174,6 +218,7 @@ const MIXED_UP = new Set(['26000', '42P05'])
 const isKeyClaim = (thrown: unknown) => (thrown as { constraint?: unknown }).constraint === 'attempts_key'
 
 async function repeat<T>(pool: Pool, run: () => Promise<T>): Promise<T> {
+  let wasReadOnly = false
   for (let tries = 1; ; tries++) {
     try {
       return await run()
@@ -185,6 +230,11 @@ async function repeat<T>(pool: Pool, run: () => Promise<T>): Promise<T> {
       }
       if (tries < MAX_TRIES && typeof code === 'string' && ROLLED_BACK.has(code)) continue
       if (tries < MAX_TRIES && code === '23505' && isKeyClaim(thrown)) continue
+      // Nothing was done, and the next connection may lead to the server that takes writes now.
+      if (!wasReadOnly && isReadOnly(thrown)) {
+        wasReadOnly = true
+        continue
+      }
       throw toStoreError(toFailure(thrown), thrown)
     }
   }

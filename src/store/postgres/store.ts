@@ -37,6 +37,7 @@ import {
   onConnection,
   runDirect,
   runTransaction,
+  takesWrites,
 } from './pool.ts'
 import { refuseUnfinished } from './unfinished.ts'
 import { findWeakSettings } from './weak-settings.ts'
@@ -207,8 +208,12 @@ export async function openPostgresStore(parts: {
     async health() {
       const started = performance.now()
       await run('listPublishedKeys', [])
-      const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
-      return { ok: lease.isHeld(), latencyMs: performance.now() - started, detail }
+      const isWritable = await whileOpen(() => runDirect(pool, takesWrites))
+      // Its address may lead to the server that takes writes soon, and nobody finds out by reading.
+      if (!isWritable) pool.distrust()
+      const counts = `${pool.totalCount} connections, ${pool.waitingCount} waiting`
+      const detail = `PostgreSQL${isWritable ? '' : ' that takes no writes'}, ${counts}`
+      return { ok: lease.isHeld() && isWritable, latencyMs: performance.now() - started, detail }
     },
     keepTables: (now) => whileOpen(() => keepTables(now, coordination)),
     exchangeRates: (counts) => whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId))),

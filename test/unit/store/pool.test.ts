@@ -7,7 +7,7 @@ import { onConnection, type Pool } from '../../../src/store/postgres/pool.ts'
 async function outlives(thrown: unknown): Promise<boolean> {
   let given: unknown
   const client = { on() {}, off() {}, release: (broken?: unknown) => (given = broken) }
-  const pool = { connect: async () => client }
+  const pool = { connect: async () => client, isDistrusted: () => false, distrust() {} }
   const failing = onConnection(pool as unknown as Pool, () => Promise.reject(thrown as Error))
   await expect(failing).rejects.toBe(thrown)
   return given === undefined || given === false

@@ -21,7 +21,8 @@ const CHECK_MS = 3000
 const SILENCE_S = 30
 /** After which whoever asked for the lock stands in its queue. */
 const QUEUED_MS = 100
-const BACKEND = 'SELECT pg_backend_pid() AS pid'
+/** No process where the server takes no writes: whoever takes over looks for the lock on another one, where they are taken. */
+const BACKEND = `SELECT CASE WHEN current_setting('transaction_read_only', true) = 'on' THEN NULL ELSE pg_backend_pid() END AS pid`
 
 export const LOCK_MIGRATIONS = `SELECT pg_advisory_xact_lock(${LOCK_SPACE}, ${MIGRATIONS_NUMBER})`
 /** Those of a session, for what takes many transactions. */
@@ -39,7 +40,7 @@ interface LeaseSession {
 async function pidOf(client: pg.Client, patienceMs?: number): Promise<number | undefined> {
   // The driver's types do not know that a statement can have a limit of its own.
   const question = { text: BACKEND, query_timeout: patienceMs } as pg.QueryConfig
-  return (await client.query<{ pid: number }>(question)).rows[0]?.pid
+  return (await client.query<{ pid: number | null }>(question)).rows[0]?.pid ?? undefined
 }
 
 /**
