@@ -8,18 +8,9 @@ import { type Command, first, type Traits } from '../command.ts'
 import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
 import { storeOf } from '../engine-store.ts'
 import { rowName } from '../row-name.ts'
-import { postgresDialect } from '../dialects.ts'
-import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
 import { claimPaymentUnder } from './claim-lock.ts'
-import {
-  agreeOnLocks,
-  type Coordination,
-  type Lease,
-  LEASE_MS,
-  lockMigrations,
-  prepareLocks,
-} from './coordination/index.ts'
+import { type Coordination, type Lease, LEASE_MS, prepareLocks } from './coordination/index.ts'
 import { fused } from './fused/index.ts'
 import { gather } from './gathered/gather.ts'
 import { type Gathered, gathered } from './gathered/index.ts'
@@ -39,7 +30,7 @@ import {
   runTransaction,
   takesWrites,
 } from './pool.ts'
-import { refuseUnfinished } from './unfinished.ts'
+import { upgradeTables } from './upgrade.ts'
 import { findWeakSettings } from './weak-settings.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
@@ -86,12 +77,7 @@ export async function openPostgresStore(parts: {
   async function prepare(): Promise<{ lease: Lease; coordination: Coordination }> {
     const url = address.directUrl ?? address.url
     const fault = await prepareLocks(url)
-    const { coordination: agreed, fallback } = await runTransaction(pool, function* () {
-      yield* lockMigrations(fault)
-      yield* refuseUnfinished()
-      yield* migrate(postgresDialect, Date.now())
-      return yield* agreeOnLocks(fault)
-    })
+    const { coordination: agreed, fallback } = await upgradeTables(address.url, fault)
     if (fallback !== undefined)
       log.warn(
         `PostgreSQL: rows are locked in the place of advisory locks, because ${fallback}. A process that dies is noticed after ${LEASE_MS / 1000} s`,
@@ -231,8 +217,22 @@ function explain({ url, directUrl }: DatabaseAddress, thrown: unknown): GatewayE
   const reason = (thrown instanceof GatewayError ? thrown.reason : toFailure(thrown).reason) ?? 'unknown'
   return new GatewayError(
     'store_unavailable',
-    `The database at ${places.join(' or ')} cannot be used (${reason}). Check that the server runs and that GATEWAY_DATABASE_URL ` +
-      '(and GATEWAY_DATABASE_DIRECT_URL, behind a pooler) names an existing database, user and password.',
+    `The database at ${places.join(' or ')} cannot be used (${reason}). ${CUT_OFF[reason] ?? CHECK}`,
     { cause: thrown, reason },
   )
+}
+
+const CHECK =
+  'Check that the server runs and that GATEWAY_DATABASE_URL ' +
+  '(and GATEWAY_DATABASE_DIRECT_URL, behind a pooler) names an existing database, user and password.'
+/** What the server ended although it could do it. */
+const CUT_OFF: Readonly<Record<string, string>> = {
+  // query_canceled
+  'postgres 57014':
+    'Somebody, or a limit of the server or of a pooler, ended a statement of the start, as one that brings a large table to this release. ' +
+    'Nothing was changed: start again without that limit.',
+  // lock_not_available
+  'postgres 55P03':
+    'Other sessions keep a table locked that is brought to this release (a backup, a long transaction). ' +
+    'Nothing was changed: start again when they have ended.',
 }

@@ -16,7 +16,7 @@ import { TIMED_LEASE_TABLE } from './timed-lease.ts'
 /** What the leases of advisory locks are called while rows are used. */
 const LAID_ASIDE = 'boots_unused'
 
-interface Agreement {
+export interface Agreement {
   readonly coordination: Coordination
   /** Why advisory locks are not used, as the end of a sentence; undefined: they are. */
   readonly fallback: string | undefined

@@ -5,7 +5,7 @@ import { tryAdvisoryLocks } from './lock-trial.ts'
 import { lockMigrationsRow, makeLockRows } from './row-locks.ts'
 import { refusePooler, type SessionPair, withTwoSessions } from './sessions.ts'
 
-export { agreeOnLocks } from './agreement.ts'
+export { agreeOnLocks, type Agreement } from './agreement.ts'
 export { LOCK_TABLE } from './row-locks.ts'
 export { LEASE_MS } from './timed-lease.ts'
 export type { Coordination, Lease } from './coordination.ts'

@@ -46,9 +46,13 @@ export async function rowsOf<R extends QueryResultRow>(
   return (await session.query<R>(text, values)).rows
 }
 
-const isLockTimeout = (thrown: unknown) => (thrown as { code?: unknown }).code === '55P03'
+// lock_not_available, deadlock_detected and serialization_failure: others go first, and all of it is rolled back.
+const GAVE_WAY = new Set<unknown>(['55P03', '40P01', '40001'])
+const hasGivenWay = (thrown: unknown) => GAVE_WAY.has((thrown as { code?: unknown }).code)
 const TRIES = 60
 const PATIENCE_MS = 200
+/** From here to the end of the transaction. */
+export const LOCK_PATIENCE = `SET LOCAL lock_timeout = ${PATIENCE_MS}`
 const PAUSE_MS = 500
 
 /**
@@ -60,14 +64,14 @@ export async function givingWay<T>(session: Session, work: () => Promise<T>): Pr
   for (let tries = 1; ; tries++) {
     try {
       await session.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-      await session.query(`SET LOCAL lock_timeout = ${PATIENCE_MS}`)
+      await session.query(LOCK_PATIENCE)
       const result = await work()
       await session.query('COMMIT')
       return result
     } catch (thrown) {
       // A connection that is lost has rolled back already, and says so here once more.
       await session.query('ROLLBACK').catch(() => undefined)
-      if (!isLockTimeout(thrown) || tries === TRIES) throw thrown
+      if (!hasGivenWay(thrown) || tries === TRIES) throw thrown
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }

@@ -1,0 +1,37 @@
+// Brings the tables to this release, and settles how processes lock, in one transaction: an upgrade that fails leaves the release before its
+// tables. A step of a large table takes as long as it takes; what it may not do is keep calls of other processes waiting for a lock that it
+// does not get itself.
+import type { Command, Row } from '../command.ts'
+import { postgresDialect } from '../dialects.ts'
+import { migrate } from '../migrations.ts'
+import { agreeOnLocks, type Agreement, lockMigrations } from './coordination/index.ts'
+import { givingWay, LOCK_PATIENCE, type Session, withSession } from './partitions/session.ts'
+import { refuseUnfinished } from './unfinished.ts'
+
+/**
+ * @param url through a pooler too: nothing outlives the transaction
+ * @param fault what the trial of the advisory locks found
+ * @throws the driver's error, or a {GatewayError} where this release cannot use the database
+ */
+export const upgradeTables = (url: string, fault: string | undefined): Promise<Agreement> =>
+  withSession({ url }, (session) =>
+    givingWay(session, async () => {
+      await session.query('SET LOCAL statement_timeout = 0')
+      // Another process may be at it, and that takes as long; nobody queues up behind this lock who serves already.
+      await session.query('SET LOCAL lock_timeout = 0')
+      await drive(session, lockMigrations(fault))
+      await session.query(LOCK_PATIENCE)
+      await drive(session, refuseUnfinished())
+      await drive(session, migrate(postgresDialect, Date.now()))
+      return drive(session, agreeOnLocks(fault))
+    }),
+  )
+
+async function drive<T>(session: Session, command: Command<T>): Promise<T> {
+  let step = command.next()
+  while (!step.done) {
+    const { text, values } = step.value
+    step = command.next((await session.query<Row>(text, [...values])).rows)
+  }
+  return step.value
+}
