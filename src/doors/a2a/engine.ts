@@ -18,13 +18,13 @@ import { advance, follow, type LiveTask, type TaskRegistry } from './task-regist
 import { isAtRest, isTerminal, nextPhase } from './task-state.ts'
 import {
   createTaskStore,
-  HEARTBEAT_MS,
   type KnownTask,
   type ListPage,
   type ListQuery,
   ownerIdOf,
   type TaskRows,
 } from './task-store.ts'
+import { HEARTBEAT_MS } from './silence-watch.ts'
 import { readSubmission, statusOf } from './x402-metadata.ts'
 import { knownState, type Push, requirePush, type VettedPush } from './push.ts'
 import type { WirePushConfig } from './push-config.ts'
@@ -89,11 +89,16 @@ export function createEngine(parts: EngineParts): Engine {
   const tasks = createTaskStore(store, now, (id) => registry.has(id), parts.decide)
   const cancelGraceMs = parts.cancelGraceMs ?? CANCEL_GRACE_MS
   const runner = createRunner({ tasks, registry, now, log, cancelGraceMs })
-  const heartbeat = store.engine === 'postgres' ? setInterval(runner.beat, HEARTBEAT_MS) : undefined
-  heartbeat?.unref()
 
   /** Nobody here awaits this work: its task says what happened. */
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
+
+  const beat = () => {
+    runner.beat()
+    tasks.lookAgain().catch(logFailure)
+  }
+  const heartbeat = store.engine === 'postgres' ? setInterval(beat, HEARTBEAT_MS) : undefined
+  heartbeat?.unref()
 
   type Found = KnownTask & { readonly entry?: LiveTask }
 

@@ -108,7 +108,8 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
     if (isQuiet || now() - silenceLookedAt < SILENT_MS) return
     const before = silenceLookedAt === 0 ? now() : now() - SILENT_MS
     silenceLookedAt = now()
-    for (const { taskId, holder } of await store.listSilentPushTasks({ before, limit: SILENT_LIMIT }))
+    const asked = { before, after: now(), limit: SILENT_LIMIT }
+    for (const { taskId, holder } of await store.listSilentPushTasks(asked))
       await readTask(taskId, holder).catch(() => {})
   }
 

@@ -18,7 +18,7 @@ import {
   publishStatus,
   type TaskRegistry,
 } from './task-registry.ts'
-import { finalState, isAtRest, isTerminal } from './task-state.ts'
+import { finalState, isAtRest, isAway, isTerminal } from './task-state.ts'
 import { type KnownTask, ownerIdOf, type SaveAs, type TaskStore } from './task-store.ts'
 import { withExtensions } from './x402-metadata.ts'
 import type { Outcome, Work } from './work.ts'
@@ -97,14 +97,38 @@ export function createRunner(parts: {
 
   /** One write at a time per task. False when another process changed the row: then it is read again and adopted. */
   function write(entry: LiveTask, next: WireTask = entry.task, as?: SaveAs): Promise<boolean> {
-    const turn = entry.writing.then(async () => {
+    return inTurn(entry, async () => {
       if (!(await tasks.save(next, entry.owner, entry.revision + 1, as ?? { isLive: true }))) return false
       entry.revision++
       return true
     })
+  }
+  function inTurn<T>(entry: LiveTask, work: () => Promise<T>): Promise<T> {
+    const turn = entry.writing.then(work)
     entry.writing = turn.catch(() => {})
     return turn
   }
+
+  /** Tells that it goes on; where another replica ended it meanwhile, its work is called off. */
+  const beat = (entry: LiveTask) =>
+    inTurn(entry, async () => {
+      if (entry.phase === 'ending' || isAway(entry.phase)) return
+      if (await tasks.save(entry.task, entry.owner, entry.revision + 1, { isLive: true })) {
+        entry.revision++
+        return
+      }
+      const stored = await tasks.read(entry.task.id, entry.owner)
+      if (!isTerminal(stored.task.status.state)) {
+        // Its own write, of which the database could not tell it.
+        entry.revision = stored.revision
+      } else if (advance(entry, 'cancel')) {
+        log.warn(
+          { task: entry.task.id },
+          'an a2a task that is at work here was ended elsewhere: its work is called off',
+        )
+        entry.controller.abort()
+      }
+    })
 
   function start(
     work: Work,
@@ -293,8 +317,7 @@ export function createRunner(parts: {
     cancel,
     statusOf,
     beat() {
-      for (const entry of registry.values())
-        if (entry.revision > 0 && entry.phase !== 'ending') void write(entry).catch(logFailure)
+      for (const entry of registry.values()) if (entry.revision > 0) void beat(entry).catch(logFailure)
     },
   }
 }

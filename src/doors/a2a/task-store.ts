@@ -9,13 +9,11 @@ import { formOf } from './x402-form.ts'
 import type { DecidePending, Decision, PendingSettlement } from './pending-settlement.ts'
 import { isAtRest, isTerminal, phaseAway, type TaskPhase } from './task-state.ts'
 import type { UnpaidCall } from './unpaid-call.ts'
+import { createSilenceWatch } from './silence-watch.ts'
 import { agentMessage, type Json, textPart, type TaskStateName, type WireTask } from './wire.ts'
 
 const RESULT_MS = 24 * 3_600_000
 const WAITING_MS = 5 * 60_000
-/** The process behind a task is taken for dead, where there are replicas, when it was not heard of for this long. */
-export const HEARTBEAT_MS = 30_000
-const SILENT_MS = 4 * HEARTBEAT_MS
 /** Metadata keys that are kept in the store and never shown. */
 const MARK = {
   /** The process that works on a task. */
@@ -35,6 +33,8 @@ export interface TaskStore {
   /** @throws {TaskNotFoundError} also when the task is another caller's */
   read(id: string, owner: string | null): Promise<KnownTask>
   list(owner: string | null, query: ListQuery): Promise<ListPage>
+  /** Looks again at the tasks of other processes that somebody looked at, and ends those whose process is silent. */
+  lookAgain(): Promise<void>
 }
 
 export interface SaveAs {
@@ -88,6 +88,7 @@ export function createTaskStore(
   decide: DecidePending,
 ): TaskStore {
   const worker = randomUUID()
+  const silence = createSilenceWatch(now)
 
   function toRow(task: WireTask, owner: string | null, revision: number, as: SaveAs = {}): StoredTask {
     const { state } = task.status
@@ -124,8 +125,7 @@ export function createTaskStore(
       return decision ? end(row, task, decision) : row
     }
     // One process owns an embedded store, so any other worker is an earlier one.
-    const mayLive =
-      by === worker ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
+    const mayLive = by === worker ? isLive(row.id) : store.engine === 'postgres' && !silence.isSilent(row)
     return mayLive ? row : end(row, task, abandoned(task))
   }
 
@@ -171,6 +171,15 @@ export function createTaskStore(
         nextPageToken: page.next ?? '',
         pageSize: rows.length,
         totalSize: page.total,
+      }
+    },
+    async lookAgain() {
+      for (const id of silence.watched()) {
+        const row = await store.getTask(id)
+        const isOpen = row !== undefined && row.expiresAt > now() && !isTerminal(row.state)
+        // Who has written meanwhile lives. Whoever looks at the task next begins to count anew.
+        if (!isOpen || silence.hasMoved(row)) silence.forget(id)
+        else if (isTerminal((await settle(row)).state)) silence.forget(id)
       }
     },
   }

@@ -147,16 +147,22 @@ export const finishPush = command({ kind: 'statement', touches: 'records' })(fun
     )
 })
 
-/** Tasks at work whose end somebody waits to be told, and which nobody has written to since `before`: their process may be gone. */
+/**
+ * Tasks at work whose end somebody waits to be told, and which nobody has written to since `before`: their process may be gone. What was written
+ * later than `after` is one too: a clock that goes ahead wrote it, and nobody knows when.
+ */
 export const listSilentPushTasks = command({ kind: 'read' })(function* (input: {
   before: Millis
+  after: Millis
   limit: number
 }): Command<readonly { readonly taskId: string; readonly holder: string }[]> {
   const rows = yield* all<{ taskId: string; holder: string }>(
     `SELECT c.task_id AS "taskId", min(c.holder) AS holder FROM push_configs c JOIN tasks t ON t.id = c.task_id
-     WHERE c.next_at IS NOT NULL AND t.state IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED') AND t.updated_at < $1
-     GROUP BY c.task_id ORDER BY c.task_id LIMIT $2`,
+     WHERE c.next_at IS NOT NULL AND t.state IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED') 
+       AND (t.updated_at < $1 OR t.updated_at > $2)
+     GROUP BY c.task_id ORDER BY c.task_id LIMIT $3`,
     input.before,
+    input.after,
     input.limit,
   )
   return rows.map((row) => ({ ...row }))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { A2aCall } from '../../../src/doors/a2a/call.ts'
 import { createEngine } from '../../../src/doors/a2a/engine.ts'
 import { createLiveTask, follow, publishStatus } from '../../../src/doors/a2a/task-registry.ts'
@@ -158,18 +158,125 @@ describe('several replicas on one store', () => {
     await Promise.all([one.engine.close(0), other.engine.close(0)])
   })
 
-  test('a task of a live replica is left alone, and ended once its replica has been silent for long', async () => {
-    const memory = createMemoryTaskStore()
-    let now = Date.now()
-    const options = { engine: 'postgres', now: () => now } as const
-    const [one, other] = [engineOver(memory, options), engineOver(memory, options)]
-    const id = await one.begin()
-    now += 119_000
-    expect(stateOf(await other.engine.get(id, undefined, call))).toBe('TASK_STATE_WORKING')
-    now += 1_000
-    expect(stateOf(await other.engine.get(id, undefined, call))).toBe('TASK_STATE_FAILED')
-    one.end()
-    await Promise.all([one.engine.close(0), other.engine.close(0)])
+  describe('whose process is dead', () => {
+    const BEAT_MS = 30_000
+    const HOUR = 3_600_000
+    let now = 0
+    beforeEach(() => {
+      now = Date.now()
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    })
+    afterEach(() => void vi.useRealTimers())
+
+    async function pass(ms: number): Promise<void> {
+      now += ms
+      await vi.advanceTimersByTimeAsync(ms)
+      await turns()
+    }
+    const turns = async () => {
+      for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+    }
+    /** Two replicas, of which the second one's clock goes ahead. */
+    function twoReplicas(aheadMs = 0) {
+      const memory = createMemoryTaskStore()
+      const one = engineOver(memory, { engine: 'postgres', now: () => now })
+      const other = engineOver(memory, { engine: 'postgres', now: () => now + aheadMs })
+      const look = async (id: string) => stateOf(await other.engine.get(id, undefined, call))
+      const close = async () => {
+        one.end()
+        await Promise.all([one.engine.close(0), other.engine.close(0)])
+      }
+      return { memory, one, look, close }
+    }
+
+    test('is one that was seen to be silent for long; that of a task that goes on is left alone', async () => {
+      const { memory, one, look, close } = twoReplicas()
+      const id = await one.begin()
+      for (let beats = 0; beats < 20; beats++) {
+        expect(await look(id)).toBe('TASK_STATE_WORKING')
+        await pass(BEAT_MS)
+      }
+      expect(await look(id)).toBe('TASK_STATE_WORKING')
+      memory.failSaves = true
+      for (let s = 0; s < 119; s++) {
+        expect(await look(id)).toBe('TASK_STATE_WORKING')
+        now += 1000
+      }
+      memory.failSaves = false
+      now += 1000
+      expect(await look(id)).toBe('TASK_STATE_FAILED')
+      await close()
+    })
+
+    test.each([-HOUR, HOUR])('is told whatever the clocks say: %i ms apart', async (aheadMs) => {
+      const { one, look, close } = twoReplicas(aheadMs)
+      const id = await one.begin()
+      for (let beats = 0; beats < 8; beats++) {
+        expect(await look(id)).toBe('TASK_STATE_WORKING')
+        await pass(BEAT_MS)
+      }
+      now += 119_000
+      expect(await look(id)).toBe('TASK_STATE_WORKING')
+      await close()
+    })
+
+    test('is not told by a time in which nobody could look, as while the database was away', async () => {
+      const { one, look, close } = twoReplicas()
+      const id = await one.begin()
+      expect(await look(id)).toBe('TASK_STATE_WORKING')
+      now += HOUR
+      expect(await look(id)).toBe('TASK_STATE_WORKING')
+      await close()
+    })
+
+    test('is found out by whoever looked once, and does not wait for another look', async () => {
+      const { memory, one, look, close } = twoReplicas()
+      const id = await one.begin()
+      const row = memory.rows.get(id)!
+      await look(id)
+      // The process is gone: it does not beat any more.
+      one.end()
+      await one.engine.close(1000)
+      memory.rows.set(id, row)
+      for (let beats = 0; beats < 3; beats++) await pass(BEAT_MS)
+      expect(memory.rows.get(id)!.state).toBe('TASK_STATE_WORKING')
+      await pass(BEAT_MS)
+      expect(memory.rows.get(id)!.state).toBe('TASK_STATE_FAILED')
+      await close()
+    })
+
+    test('and lives after all calls its work off, and says what is stored', async () => {
+      const { memory, one, close } = twoReplicas()
+      const id = await one.begin()
+      const row = memory.rows.get(id)!
+      const task = {
+        ...(JSON.parse(row.json) as WireTask),
+        status: { state: 'TASK_STATE_FAILED', timestamp: '' },
+      }
+      memory.rows.set(id, {
+        ...row,
+        state: 'TASK_STATE_FAILED',
+        json: JSON.stringify(task),
+        revision: row.revision + 1,
+      })
+      await pass(BEAT_MS)
+      expect(one.signal()!.aborted).toBe(true)
+      await close()
+      expect(stateOf(await one.engine.get(id, undefined, call))).toBe('TASK_STATE_FAILED')
+    })
+
+    test('and only was not told of its own write goes on', async () => {
+      const { memory, one, close } = twoReplicas()
+      const id = await one.begin()
+      const row = memory.rows.get(id)!
+      memory.rows.set(id, { ...row, revision: row.revision + 1 })
+      await pass(BEAT_MS)
+      expect(one.signal()!.aborted).toBe(false)
+      one.end()
+      await turns()
+      expect(memory.rows.get(id)!.state).toBe('TASK_STATE_COMPLETED')
+      await close()
+    })
   })
 })
 
