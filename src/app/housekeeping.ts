@@ -47,51 +47,54 @@ export function startHousekeeping(
   }: Housekeeping,
 ): () => void {
   let isStopped = false
+  /** One part that fails keeps no other from its turn. */
+  async function keep(name: string, part: () => Promise<unknown>, failure: string): Promise<void> {
+    try {
+      await upkeep.run(name, part)
+    } catch (thrown) {
+      if (!isStopped) log.error({ err: thrown }, failure)
+    }
+  }
+  const attempts = () => keep('attempts', () => egress.recover(), 'attempts could not be recovered')
+  const openDebits = () => keep('debits', () => debits.recover(), 'debits could not be recovered')
+  const payments = () =>
+    keep('settlements', () => settlements.reconcile(), 'payments could not be reconciled')
+  const givenBack = () => keep('refunds', () => refunds.reconcile(), 'refunds could not be reconciled')
+  const signed = () => keep('audit', () => audit.settle(), 'the audit log could not be signed')
+  const history = () =>
+    keep('policies', () => policies.settle(), 'the history of policies could not be written')
+
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
-  void upkeep
-    .run('settlements', () => settlements.reconcile())
-    .catch((thrown: unknown) => {
-      log.error({ err: thrown }, 'payments could not be reconciled')
-    })
+  void payments()
   void refunds.reconcile()
   void payouts.keep()
   void figures.begin()
-  void upkeep
-    .run('audit', () => audit.settle())
-    .catch((thrown: unknown) => {
-      if (!isStopped) log.error({ err: thrown }, 'the audit log could not be signed')
-    })
-  void upkeep
-    .run('policies', () => policies.settle())
-    .catch((thrown: unknown) => {
-      if (!isStopped) log.error({ err: thrown }, 'the history of policies could not be written')
-    })
+  void signed()
+  void history()
   // Nobody is kept waiting for what email verification knows by name.
-  void upkeep
-    .run('email lists', () => email.prepare())
-    .catch((thrown: unknown) => {
-      if (!isStopped) log.error({ err: thrown }, 'email verification could not be prepared')
-    })
+  void keep('email lists', () => email.prepare(), 'email verification could not be prepared')
 
-  async function sweep(): Promise<void> {
-    try {
-      await upkeep.run('audit', () => audit.settle())
-      await upkeep.run('policies', () => policies.settle())
-      await upkeep.run('sweep', () => store.sweep(now()))
-      await upkeep.run('attempts', () => egress.recover())
-      await upkeep.run('debits', () => debits.recover())
-      await upkeep.run('settlements', () => settlements.reconcile())
-      await upkeep.run('refunds', () => refunds.reconcile())
-      // A run over many sellers takes longer than a minute, and nothing else waits for it.
-      void payouts.keep()
-      void figures.keep()
-      await upkeep.run('email', () => email.settle())
-      sellers.round()
-    } catch (thrown) {
-      log.error({ err: thrown }, 'housekeeping failed')
-    }
+  async function giveBack(): Promise<void> {
+    await attempts()
+    await openDebits()
+    await payments()
+    await givenBack()
+    // A run over many sellers takes longer than a minute, and nothing else waits for it.
+    void payouts.keep()
+    void figures.keep()
   }
-  const timer = setInterval(() => void sweep(), SWEEP_MS)
+  async function tidyUp(): Promise<void> {
+    await signed()
+    await history()
+    await keep('sweep', () => store.sweep(now()), 'what is past its time could not be swept')
+    await keep('email', () => email.settle(), 'the quotas of email verification could not be written')
+    sellers.round()
+  }
+  const timer = setInterval(() => {
+    // Whatever else goes wrong or takes long, money is given back.
+    void giveBack()
+    void tidyUp()
+  }, SWEEP_MS)
   timer.unref()
   return () => {
     isStopped = true

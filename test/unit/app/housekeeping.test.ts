@@ -36,16 +36,13 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
   )
   expect(done).toEqual(['payments', 'refunds', 'payouts', 'missed sales', 'audit', 'policies', 'email'])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(done.slice(7)).toEqual([
+  const money = ['attempts', 'debits', 'payments', 'refunds', 'payouts', 'figures']
+  const round = done.slice(7)
+  expect(round.filter((part) => money.includes(part))).toEqual(money)
+  expect(round.filter((part) => !money.includes(part))).toEqual([
     'audit',
     'policies',
     'sweep',
-    'attempts',
-    'debits',
-    'payments',
-    'refunds',
-    'payouts',
-    'figures',
     'quota',
     'sellers',
   ])
@@ -57,12 +54,86 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
     ['audit', 2, null],
     ['policies', 2, null],
     ['email lists', 1, null],
-    ['sweep', 1, null],
     ['attempts', 1, null],
     ['debits', 1, null],
+    ['sweep', 1, null],
     ['refunds', 1, null],
     ['email', 1, null],
   ])
+})
+
+it('gives money back, and does all the rest, whichever of its parts fail or do not end', async () => {
+  const done: string[] = []
+  const failing = (what: string) => async () => {
+    done.push(what)
+    throw new Error(`${what} failed`)
+  }
+  const upkeep = createUpkeepWatch({ now: Date.now })
+  const logged: unknown[] = []
+  const log = { ...createLogger('silent'), error: (fields: unknown) => void logged.push(fields) }
+  const stop = startHousekeeping(
+    {
+      log: log as ReturnType<typeof createLogger>,
+      now: () => 0,
+      store: { sweep: failing('sweep') } as Partial<Store> as Store,
+    },
+    {
+      audit: { settle: failing('audit') },
+      policies: { settle: failing('policies') },
+      egress: { recover: failing('attempts') },
+      debits: { recover: failing('debits') },
+      settlements: { reconcile: failing('payments') },
+      refunds: { reconcile: async () => void done.push('refunds') },
+      payouts: { keep: async () => void done.push('payouts') },
+      figures: { begin: async () => {}, keep: async () => void done.push('figures') },
+      email: { prepare: failing('email'), settle: failing('quota') },
+      sellers: { round: () => void done.push('sellers'), settled: async () => {} },
+      upkeep,
+    },
+  )
+  await vi.advanceTimersByTimeAsync(0)
+  done.length = 0
+  logged.length = 0
+  await vi.advanceTimersByTimeAsync(60_000)
+  stop()
+  expect(done.toSorted()).toEqual(
+    ['attempts', 'debits', 'payments', 'refunds', 'payouts', 'figures']
+      .concat(['audit', 'policies', 'sweep', 'quota', 'sellers'])
+      .toSorted(),
+  )
+  // Each failure by itself.
+  expect(logged).toHaveLength(7)
+})
+
+it('gives money back while the sweep does not end', async () => {
+  const done: string[] = []
+  const note = (what: string) => async () => void done.push(what)
+  const stop = startHousekeeping(
+    {
+      log: createLogger('silent'),
+      now: () => 0,
+      store: { sweep: () => new Promise(() => {}) } as Partial<Store> as Store,
+    },
+    {
+      audit: { settle: () => new Promise(() => {}) },
+      policies: { settle: note('policies') },
+      egress: { recover: note('attempts') },
+      debits: { recover: note('debits') },
+      settlements: {
+        reconcile: async () => (done.push('payments'), { looked: 0, settled: 0, failed: 0, open: 0 }),
+      },
+      refunds: { reconcile: note('refunds') },
+      payouts: { keep: note('payouts') },
+      figures: { begin: note('missed sales'), keep: note('figures') },
+      email: { prepare: note('email'), settle: note('quota') },
+      sellers: { round: () => void done.push('sellers'), settled: async () => {} },
+      upkeep: createUpkeepWatch({ now: Date.now }),
+    },
+  )
+  done.length = 0
+  await vi.advanceTimersByTimeAsync(60_000)
+  stop()
+  expect(done).toEqual(expect.arrayContaining(['attempts', 'debits', 'payments', 'refunds', 'payouts']))
 })
 
 it('notes the code of a part that failed, never its words, and lets the failure go on', async () => {
