@@ -531,6 +531,8 @@ describe.each(PLACES)('claims of several processes in %s with locks that are %s'
     expect(await take(NOW + 20)).toHaveLength(1)
     expect(await take(NOW + 20)).toEqual([])
     expect((await take(NOW + 21)).toSorted()).toEqual([late.id, over.id].toSorted())
+    expect(await take(NOW + DAY_MS, 1)).toHaveLength(1)
+    expect((await take(NOW + 22)).toSorted()).toEqual([late.id, over.id].toSorted())
     // It is decided as far as anybody waits for it, and nothing but a settlement moves it.
     expect(await store.moveClaim(moving(late.id, 'unknown'))).toBeUndefined()
     await store.sweep(NOW + 2 * DAY_MS)
@@ -572,6 +574,10 @@ describe.each(PLACES)('claims of several processes in %s with locks that are %s'
     expect(whole).toEqual([await store.getClaim(ids[0]!)])
     const [a, b] = await Promise.all([take(2, NOW + 13), take(2, NOW + 13)])
     expect([...a, ...b].toSorted()).toEqual([ids[0], ids[2], ids[3]].toSorted())
+    // A process whose clock goes a day ahead has looked at two of them, and hides them from nobody.
+    expect(await take(2, NOW + DAY_MS)).toHaveLength(2)
+    expect((await take(9, NOW + 14)).toSorted()).toEqual([ids[0], ids[2], ids[3]].toSorted())
+    expect(await take(9, NOW + 14)).toEqual([])
     await store.close()
   })
 })

@@ -200,6 +200,11 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
     expect(
       (await store.listOpenPayouts({ before: NOW + 50, limit: 1000 })).map(({ id }) => id),
     ).not.toContain(made[0])
+    // A clock that goes a day ahead hides it from nobody.
+    await store.touchPayout(made[0] ?? '', NOW + 86_400_000)
+    expect((await store.listOpenPayouts({ before: NOW + 50, limit: 1000 })).map(({ id }) => id)).toContain(
+      made[0],
+    )
   })
 
   it('have one batch of each period, and the sellers of a batch come in order', async () => {
@@ -227,18 +232,50 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
     expect(await store.listPayoutBatches(1)).toMatchObject([{ id }])
   })
 
-  it('are led by one process, until it gives that up or is silent for too long', async () => {
-    const ask = (holder: string, now: number, isAlone = false) =>
-      store.takeLeadership({ name: 'payouts', holder, until: now + 100, isAlone, now })
-    const answers = await Promise.all(times(8, (i) => ask(`boot-${i}`, NOW)))
-    expect(answers.filter(Boolean)).toHaveLength(1)
-    const leader = `boot-${answers.indexOf(true)}`
-    expect([await ask(leader, NOW + 50), await ask('boot-x', NOW + 120)]).toEqual([true, false])
-    expect([await ask('boot-x', NOW + 150), await ask(leader, NOW + 151)]).toEqual([true, false])
-    expect(await ask(leader, NOW + 152, true)).toBe(true)
-    await store.giveUpLeadership({ name: 'payouts', holder: 'boot-x' })
-    expect(await ask('boot-x', NOW + 153)).toBe(false)
-    await store.giveUpLeadership({ name: 'payouts', holder: leader })
-    expect(await ask('boot-x', NOW + 154)).toBe(true)
-  })
+  it.runIf(engine === 'postgres')(
+    'are led by one process by the clock of the database, whatever others say',
+    async () => {
+      const HOUR = 3_600_000
+      const ask = (holder: string, forMs: number, now = NOW, isAlone = false) =>
+        store.takeLeadership({ name: 'payouts', holder, until: now + forMs, isAlone, now })
+      const answers = await Promise.all(times(8, (i) => ask(`boot-${i}`, HOUR)))
+      expect(answers.filter(Boolean)).toHaveLength(1)
+      const leader = `boot-${answers.indexOf(true)}`
+      expect([await ask(leader, HOUR), await ask('boot-x', HOUR)]).toEqual([true, false])
+      // Neither takes a clock that goes ahead the lead away, nor keeps a dead one of it the others out.
+      expect(await ask('boot-x', HOUR, NOW + 24 * HOUR)).toBe(false)
+      expect(await ask(leader, 1, NOW + 24 * HOUR)).toBe(true)
+      await expect.poll(() => ask('boot-x', HOUR)).toBe(true)
+      expect(await ask(leader, HOUR)).toBe(false)
+      expect(await ask(leader, HOUR, NOW, true)).toBe(true)
+      await store.giveUpLeadership({ name: 'payouts', holder: 'boot-x' })
+      expect(await ask('boot-x', HOUR)).toBe(false)
+      // What a process of the release before wrote by a clock of its own.
+      await place.query(
+        `UPDATE leader_leases SET held_until = ${Date.now() + 24 * HOUR} WHERE name = 'payouts'`,
+      )
+      expect(await ask('boot-x', HOUR)).toBe(true)
+      await store.giveUpLeadership({ name: 'payouts', holder: 'boot-x' })
+      expect(await ask(leader, HOUR)).toBe(true)
+      await store.giveUpLeadership({ name: 'payouts', holder: leader })
+    },
+  )
+
+  it.runIf(engine === 'sqlite')(
+    'are led by one process, until it gives that up or is silent for too long',
+    async () => {
+      const ask = (holder: string, now: number, isAlone = false) =>
+        store.takeLeadership({ name: 'payouts', holder, until: now + 100, isAlone, now })
+      const answers = await Promise.all(times(8, (i) => ask(`boot-${i}`, NOW)))
+      expect(answers.filter(Boolean)).toHaveLength(1)
+      const leader = `boot-${answers.indexOf(true)}`
+      expect([await ask(leader, NOW + 50), await ask('boot-x', NOW + 120)]).toEqual([true, false])
+      expect([await ask('boot-x', NOW + 150), await ask(leader, NOW + 151)]).toEqual([true, false])
+      expect(await ask(leader, NOW + 152, true)).toBe(true)
+      await store.giveUpLeadership({ name: 'payouts', holder: 'boot-x' })
+      expect(await ask('boot-x', NOW + 153)).toBe(false)
+      await store.giveUpLeadership({ name: 'payouts', holder: leader })
+      expect(await ask('boot-x', NOW + 154)).toBe(true)
+    },
+  )
 })

@@ -3,9 +3,12 @@ import { all, type Command, command } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { PaymentClaim } from '../ports/payments.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
+import { longestUnseen } from './longest-unseen.ts'
 
-const TAKE_DOUBTFUL = `SELECT ${CLAIM} FROM payment_claims
-  WHERE state IN ('pending', 'unknown') AND looked_at < $1 ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`
+const unseen = longestUnseen<ClaimRow>(
+  (isDue) => `SELECT ${CLAIM} FROM payment_claims
+  WHERE state IN ('pending', 'unknown') AND ${isDue} ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`,
+)
 /**
  * `pending` and `unknown` claims without a look since before `now`, longest first; marks them as looked at `now`. Asked
  * again with the same `now` it goes on where it stopped, and is empty in the end. No two processes get the same one.
@@ -15,7 +18,7 @@ export const takeDoubtfulClaims = command({ kind: 'transaction', touches: 'recor
   now: Millis
 }): Command<readonly PaymentClaim[]> {
   const { limit, now } = input
-  const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
+  const rows = yield* unseen({ before: now, limit })
   for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
   return rows.map(toClaim)
 })

@@ -4,6 +4,7 @@ import { all, type Command, first } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
 import { insertReceipt } from './attempts.ts'
+import { longestUnseen } from './longest-unseen.ts'
 
 /** Word for word what the indexes of open transfers hold: SQLite recognises it by that alone. */
 export const OPEN = `state IN ('recorded', 'submitted')`
@@ -26,6 +27,10 @@ export const NOTHING_YET = {
 export function transferRows<T extends object>(table: string, columns: string, isDue = '1 = 1') {
   const one = (row: T | undefined) => row && { ...row }
   const many = (rows: readonly T[]) => rows.map((row) => ({ ...row }))
+  const unseen = longestUnseen<T>(
+    (unseenFor) =>
+      `SELECT ${columns} FROM ${table} WHERE ${OPEN} AND ${unseenFor} ORDER BY looked_at, id LIMIT $2`,
+  )
 
   return {
     *get(id: string): Command<T | undefined> {
@@ -33,9 +38,8 @@ export function transferRows<T extends object>(table: string, columns: string, i
     },
 
     /** Open ones that nobody looked at since `before`, longest first; nothing is marked. */
-    *listOpen({ before, limit }: { before: Millis; limit: number }): Command<readonly T[]> {
-      const text = `SELECT ${columns} FROM ${table} WHERE ${OPEN} AND looked_at < $1 ORDER BY looked_at, id LIMIT $2`
-      return many(yield* all<T>(text, before, limit))
+    *listOpen(asked: { before: Millis; limit: number }): Command<readonly T[]> {
+      return many(yield* unseen(asked))
     },
 
     /** Those that settled and are not final, oldest first. */

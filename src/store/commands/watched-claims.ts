@@ -5,16 +5,19 @@ import type { PaymentClaim } from '../ports/payments.ts'
 import type { Millis } from '../model.ts'
 import { unspend } from './claim-budgets.ts'
 import { CLAIM, type ClaimRow, IS_WATCHED, toClaim } from './claims.ts'
+import { longestUnseen } from './longest-unseen.ts'
 
-const TAKE_WATCHED = `SELECT ${CLAIM} FROM payment_claims
-  WHERE ${IS_WATCHED} AND looked_at < $1 ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`
+const unseen = longestUnseen<ClaimRow>(
+  (isDue) => `SELECT ${CLAIM} FROM payment_claims
+  WHERE ${IS_WATCHED} AND ${isDue} ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`,
+)
 /** Watched claims without a look since before `now`, as `takeDoubtfulClaims` hands out doubtful ones. */
 export const takeWatchedClaims = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   limit: number
   now: Millis
 }): Command<readonly PaymentClaim[]> {
   const { limit, now } = input
-  const rows = yield* all<ClaimRow>(TAKE_WATCHED, now, limit)
+  const rows = yield* unseen({ before: now, limit })
   for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
   return rows.map(toClaim)
 })

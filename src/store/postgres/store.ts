@@ -15,6 +15,7 @@ import { fused } from './fused/index.ts'
 import { gather } from './gathered/gather.ts'
 import { type Gathered, gathered } from './gathered/index.ts'
 import { keepPartitions } from './partitions/keep.ts'
+import { takeLeadership } from './leadership.ts'
 import { savePushConfigUnder } from './push-lock.ts'
 import { exchangeRates } from './rate-counts.ts'
 import { recoveryOf } from './recovery.ts'
@@ -40,6 +41,7 @@ const sharedUnder = (coordination: Coordination): Partial<Commands> => ({
   ...recoveryOf(coordination),
   claimPayment: claimPaymentUnder(coordination),
   savePushConfig: savePushConfigUnder(coordination),
+  takeLeadership,
 })
 
 /** Its commands wait for its row one after the other anyway: more connections would only be taken from others (POOL_SIZE). */
