@@ -64,6 +64,10 @@ it('takes no calls while its server takes no writes, and again when it does', as
 
 it('leaves a server that lives on as a standby for the new primary with the first call that it does not take', async () => {
   await fillPool()
+  // What health asks of a server says it of a standby as well.
+  expect(await standby.query(`SELECT current_setting('transaction_read_only') AS said`)).toEqual([
+    { said: 'on' },
+  ])
   await standby.promote()
   relay.target = standby.port
   await closeForWrites(primary, true)
