@@ -139,7 +139,7 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
 
   async function next(line: Line<I, R>): Promise<void> {
     line.isCalled = false
-    if (line.underWay) return
+    if (line.underWay || line.waiting.length === 0) return
     if (line.owner === undefined) await send(line, take(line))
     else {
       line.underWay = []
@@ -160,6 +160,8 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
   }
   /** It is no slower than the others, so that the lock is gone: apart from them it would only cost more. */
   function rejoin(line: Line<I, R>): void {
+    // At once: in a line that is about to end nobody who calls meanwhile would be with the others.
+    leaveOwn(line)
     common.waiting.push(...line.waiting.splice(0))
     call(common)
   }
@@ -168,7 +170,11 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
     if (line.waiting.length > 0) {
       line.isCalled = true
       setImmediate(() => void next(line))
-    } else if (line.owner !== undefined && line.heldUp === 0) own.delete(line.owner)
+    } else leaveOwn(line)
+  }
+  function leaveOwn(line: Line<I, R>): void {
+    const { owner } = line
+    if (owner !== undefined && line.heldUp === 0 && own.get(owner) === line) own.delete(owner)
   }
 
   function openOwn({ input }: Waiting<I, R>): Line<I, R> {
