@@ -8,7 +8,7 @@ export const AuthorityRotation = z.strictObject({
     .enum(['running', 'done', 'failed'])
     .describe(
       '`running`: requests go on meanwhile, and another process goes on with it where this one ends. `failed`: the new key is in use, ' +
-        'but some records could not be opened, so the old keys are kept',
+        'but some records could not be opened, so the old keys are kept; with `kid` null no new key could be made, and nothing was changed',
     ),
   kid: z.string().nullable().describe('The new current key; null until it is made'),
   retired: z

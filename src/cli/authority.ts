@@ -67,6 +67,13 @@ async function follow(
     progress.end()
   }
   if (rotation.state !== 'failed') return rotation
+  if (rotation.kid === null)
+    throw new CommandFailure(
+      Exit.failed,
+      'No new key could be made, since the gateway may not write where its key file is. Nothing was changed; its log names the file. ' +
+        'Rotate on a gateway that has the file itself, or move to a key service (GATEWAY_AUTHORITY).',
+      rotation,
+    )
   throw new CommandFailure(
     Exit.failed,
     `The new key is in use, but these credentials could not be opened with any key: ${rotation.credential_ids.join(' ')}. ` +

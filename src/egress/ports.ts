@@ -18,6 +18,7 @@ import type { AuthorityRotation } from '../../schemas/authority.ts'
 import type { EgressRules } from '../../schemas/egress-rule.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller, Operator } from '../core/caller.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CredentialCapability, HeldCapability } from '../store/ports.ts'
 import type { AttemptState, PageRequest } from '../store/model.ts'
@@ -235,12 +236,21 @@ export interface UnwrapAuthority {
 }
 
 /** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
+/** The key is where nothing can take its place. Nothing was changed, and to try again changes nothing. */
+export class KeyNotReplaceable extends GatewayError {}
+
 export interface Authority extends UnwrapAuthority {
   /**
    * Generates and persists a new current key; the old ones keep unwrapping until dropped.
    * @param options.from the key that is to be replaced: where another one is current already, nothing is made
+   * @throws {KeyNotReplaceable}
    */
   rotate(options?: { readonly from?: string }): Promise<{ kid: string; previous: readonly string[] }>
+  /**
+   * Looks before a rotation whether a new key could be kept; left out where it is made elsewhere.
+   * @throws {KeyNotReplaceable}
+   */
+  checkReplaceable?(): Promise<void>
   /** Reads anew which key is current, where another replica may have made one; left out where nothing is remembered of it. */
   reload?(): Promise<void>
   /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
@@ -412,7 +422,7 @@ export interface Egress extends Relay {
   /**
    * Begins a rotation: new wrapping key, every record key re-wrapped, no secret decrypted, no request refused meanwhile. It goes on
    * where the answer says that it runs, and over restarts.
-   * @throws {GatewayError} state_conflict while one runs, or where records could not be opened
+   * @throws {GatewayError} state_conflict while one runs, where no key can be made, or where records could not be opened
    */
   rotateAuthority(): Promise<AuthorityRotation>
   /** The newest rotation with its progress; undefined where there was none. */

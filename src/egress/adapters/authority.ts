@@ -10,11 +10,13 @@ import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts
 import { isPrivateFile } from '../../lib/private-file.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'
-import type { Authority } from '../ports.ts'
+import { type Authority, KeyNotReplaceable } from '../ports.ts'
 import {
   createFile,
   describeUnreadable,
+  isNotWritable,
   replaceFile,
+  tryReplacing,
   withFileLock,
 } from '../../receipts/adapters/key-file.ts'
 
@@ -116,16 +118,19 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
       return rewrapped
     },
     rotate: ({ from } = {}) =>
-      withFileLock(file, async () => {
-        await reload()
-        const previous = keys.map((key) => key.kid)
-        const [current = '', ...others] = previous
-        if (from !== undefined && current !== from) return { kid: current, previous: others }
-        const next = [generateKey(), ...keys.map((key) => key.jwk)]
-        await replaceFile(file, serialise(next))
-        await reload()
-        return { kid: keys[0].kid, previous }
-      }),
+      orNotReplaceable(file, () =>
+        withFileLock(file, async () => {
+          await reload()
+          const previous = keys.map((key) => key.kid)
+          const [current = '', ...others] = previous
+          if (from !== undefined && current !== from) return { kid: current, previous: others }
+          const next = [generateKey(), ...keys.map((key) => key.jwk)]
+          await replaceFile(file, serialise(next))
+          await reload()
+          return { kid: keys[0].kid, previous }
+        }),
+      ),
+    checkReplaceable: () => orNotReplaceable(file, () => tryReplacing(file)),
     drop: (kids) =>
       withFileLock(file, async () => {
         await reload()
@@ -134,6 +139,21 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
         await replaceFile(file, serialise(kept.map((key) => key.jwk)))
         await reload()
       }),
+  }
+}
+
+/** @throws {KeyNotReplaceable} where the place of the file may not be written */
+async function orNotReplaceable<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!isNotWritable(thrown)) throw thrown
+    throw new KeyNotReplaceable(
+      'state_conflict',
+      `The key in ${file} cannot be rotated in place, since this gateway may not write there. Nothing was changed. Where the file is mounted ` +
+        'read-only, rotate on a gateway that has the file itself, or move to a key service (GATEWAY_AUTHORITY).',
+      { cause: thrown, reason: 'key_not_replaceable' },
+    )
   }
 }
 

@@ -32,6 +32,7 @@ export function joinAuthorities(first: OwningAuthority, others: readonly OwningA
       }
     },
     rotate: (options) => first.rotate(options),
+    checkReplaceable: async () => first.checkReplaceable?.(),
     reload: async () => first.reload?.(),
     drop: (kids) => first.drop(kids),
     async close() {

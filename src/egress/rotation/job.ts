@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
 import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { Rotation, Store } from '../../store/ports.ts'
-import type { Authority } from '../ports.ts'
+import { type Authority, KeyNotReplaceable } from '../ports.ts'
 import type { SealGate } from '../sealing.ts'
 import { publishAuthority } from './keys.ts'
 import { rewrapAll } from './rewrap.ts'
@@ -27,7 +27,7 @@ export interface RotationParts {
 export interface Rotations {
   /**
    * Begins a rotation, and waits a moment for its end: that of a small installation is over by then.
-   * @throws {GatewayError} state_conflict while one runs, where the current key cannot be read, or where records could not be opened: then no old key is forgotten
+   * @throws {GatewayError} state_conflict while one runs, where the current key cannot be read or replaced, or where records could not be opened: then no old key is forgotten
    */
   start(): Promise<AuthorityRotation>
   /** The newest rotation; undefined where there was none. */
@@ -49,6 +49,7 @@ export function createRotations(parts: RotationParts): Rotations {
   let working: Promise<void> | undefined
   let isClosed = false
   let wake: (() => void) | undefined
+  let notReplaceable: KeyNotReplaceable | undefined
 
   /** Writes the progress of a job that is still ours; false where somebody else took it over. */
   const advance = (id: string, change: Parameters<Store['advanceRotation']>[0]['change']) =>
@@ -91,7 +92,8 @@ export function createRotations(parts: RotationParts): Rotations {
 
     if (step === 'begun') {
       // The key that was current at the start tells whether the one who died had made another one.
-      const rotated = await authority.rotate({ from: job.fromKid })
+      const rotated = await makeKey(job)
+      if (!rotated) return void (await giveUp(new Set()))
       await fault.at('after_authority_key')
       ;({ kid } = rotated)
       await publishAuthority(parts)
@@ -124,6 +126,18 @@ export function createRotations(parts: RotationParts): Rotations {
     await authority.drop(retired)
     await fault.at('after_authority_dropped')
     await store.finishRotation({ id, bootId, state: 'done', credentialIds: [], broken: 0, now: now() })
+  }
+
+  /** @returns undefined where none can be made, however often it is tried */
+  async function makeKey({ id, fromKid }: Rotation) {
+    try {
+      return await authority.rotate({ from: fromKid })
+    } catch (thrown) {
+      if (!(thrown instanceof KeyNotReplaceable)) throw thrown
+      log.error({ rotation: id, err: thrown }, 'a rotation of the authority failed: no new key can be made')
+      notReplaceable = thrown
+      return undefined
+    }
   }
 
   /** Works until the job has an end, or is somebody else's. */
@@ -171,6 +185,7 @@ export function createRotations(parts: RotationParts): Rotations {
         log.error({ err: cause }, 'the wrapping key cannot be read')
         throw keyAway(cause)
       })
+      await authority.checkReplaceable?.()
       const { kid: fromKid } = authority.current()
       const begun = await store.beginRotation({ id: newId('rot', at), fromKid, bootId, now: at })
       if (!begun.ok)
@@ -183,7 +198,8 @@ export function createRotations(parts: RotationParts): Rotations {
       await fault.at('after_rotation_begun')
       await Promise.race([begin(begun.rotation), timeout(PATIENCE_MS)])
       const job = (await store.latestRotation()) ?? begun.rotation
-      if (job.id === begun.rotation.id && job.state === 'failed') throw couldNotOpen(job)
+      if (job.id === begun.rotation.id && job.state === 'failed')
+        throw (job.kid === null && notReplaceable) || couldNotOpen(job)
       return toRecord(job)
     },
 

@@ -34,6 +34,16 @@ export async function replaceFile(file: string, content: string): Promise<void> 
   await syncDirectory(file)
 }
 
+/** Tries whether the file could be replaced, by writing something beside it. @throws what the file system says */
+export async function tryReplacing(file: string): Promise<void> {
+  await unlink(await writeDraft(file, ''))
+}
+
+/** Whether the place of a file may not be written: by this user, or by anybody. To try again changes nothing. */
+export const isNotWritable = (thrown: unknown): boolean =>
+  // EBUSY: the file is a mount of its own, which nothing is renamed over.
+  ['EACCES', 'EPERM', 'EROFS', 'EBUSY'].some((code) => hasCode(thrown, code))
+
 /**
  * Read-modify-write across processes. Two rotations at once would each write a set without the other's new key.
  * @throws {GatewayError} state_conflict while another process holds the lock

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
@@ -185,6 +185,56 @@ it('begins no rotation where the key cannot be read', async () => {
   })
   expect(await temp.store.latestRotation()).toBeUndefined()
 })
+
+const NOBODY = 65534
+
+/** A key in a folder that may be read and not written, as systemd and Kubernetes mount one, for as long as the work takes. */
+async function whereKeysAreReadOnly(work: (authority: Authority, file: string) => Promise<void>) {
+  const folder = join(temp.directory, 'mounted')
+  const file = join(folder, 'authority.jwk')
+  await mkdir(folder)
+  const mounted = await openAuthority({ file, now: Date.now })
+  await chmod(folder, 0o555)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) {
+    // Root may write anywhere: somebody else asks.
+    await chmod(temp.directory, 0o755)
+    await chown(file, NOBODY, NOBODY)
+    process.seteuid?.(NOBODY)
+  }
+  try {
+    await work(mounted, file)
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+    await chmod(folder, 0o755)
+  }
+}
+
+it('begins no rotation where the key file cannot be replaced, and names the file', () =>
+  whereKeysAreReadOnly(async (mounted, file) => {
+    await expect(rotateAuthority({ ...parts(), authority: mounted })).rejects.toMatchObject({
+      code: 'state_conflict',
+      reason: 'key_not_replaceable',
+      message: expect.stringContaining(file),
+    })
+    expect(await temp.store.latestRotation()).toBeUndefined()
+  }))
+
+it('ends as failed a rotation that finds only later that it can make no key, and changes nothing', () =>
+  whereKeysAreReadOnly(async (mounted, file) => {
+    const { kid } = mounted.current()
+    const late = { ...mounted, checkReplaceable: async () => {} }
+    const rotations = createRotations({ ...parts(), authority: late, retryMs: 5 })
+    await expect(rotations.start()).rejects.toThrow(`${file} cannot be rotated in place`)
+    expect(await rotations.latest()).toMatchObject({ state: 'failed', kid: null, rewrapped: 0 })
+    expect(mounted.current().kid).toBe(kid)
+
+    // One that an earlier release left running.
+    const left = { id: 'rot_left', fromKid: kid, bootId: 'boot_dead', now: Date.now() }
+    await temp.store.beginRotation(left)
+    await rotations.resume()
+    await expect.poll(rotations.latest).toMatchObject({ rotation_id: 'rot_left', state: 'failed' })
+  }))
 
 it('refuses a second rotation while one runs, and says how far that is', async () => {
   await storeSealed(3)

@@ -26,7 +26,7 @@ const en = {
     'The wrapping key has never been rotated. Rotate it when somebody who could read it leaves, and once a year.',
   newest: 'Newest rotation',
   progress: 'Credentials moved',
-  rotations: { running: 'running', done: 'done', failed: 'failed for some' },
+  rotations: { running: 'running', done: 'done', failed: 'failed' },
   unopened: 'No key opens these: replace or revoke them, then rotate again',
   rotateAuthority: 'Rotate the wrapping key',
   said: {
