@@ -1,6 +1,6 @@
 // The platform that every part stands on: the store, the keys of this installation, and the one safe way out.
 import { randomUUID } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
@@ -83,6 +83,8 @@ export async function openPlatform(
   const fault = parseFault(config.fault)
   const providers = await openProviders(config.providersFile)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  if (((await stat(config.dataDir)).mode & 0o077) !== 0)
+    log.warn({ directory: config.dataDir }, 'the data directory is open to other users: close it (chmod 700)')
 
   const telemetry = await startTelemetry(config, { log, bootId }, lifetime)
   const openedStore = await openStore({ config, log, bootId })

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Command, Row, SqlValue, Statement } from '../command.ts'
+import { createPrivate } from './private-files.ts'
 
 export interface SqliteDatabase {
   readonly exec: (text: string) => void
@@ -47,6 +48,7 @@ const NOTHING: readonly Row[] = []
 
 /** @throws {Error} when the file cannot be opened with the durability that is promised */
 export function openDatabase(file: string, options: { readOnly?: boolean } = {}): SqliteDatabase {
+  if (!options.readOnly) createPrivate(file)
   const db = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: BUSY_TIMEOUT_MS })
   db.exec(`PRAGMA cache_size = -${options.readOnly ? READ_CACHE_KIB : WRITE_CACHE_KIB}`)
   if (!options.readOnly) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ConfigError } from '../../core/errors.ts'
 import { isHeldByAnother } from './open-failure.ts'
+import { createPrivate } from './private-files.ts'
 
 export class DirectoryInUse extends ConfigError {
   override readonly name = 'DirectoryInUse'
@@ -16,6 +17,7 @@ export class DirectoryInUse extends ConfigError {
 export function lockDirectory(dataDir: string): { release(): void } {
   const file = join(dataDir, 'lock.db')
   let db: DatabaseSync | undefined
+  createPrivate(file)
   try {
     db = new DatabaseSync(file, { timeout: 0 })
     db.exec('BEGIN EXCLUSIVE')

@@ -17,6 +17,7 @@ import { openDatabase } from './database.ts'
 import { lockDirectory } from './lock.ts'
 import { refuseEmptied, refuseUnfinished } from './open-failure.ts'
 import { refuseMoved } from './moved.ts'
+import { closeToOthers } from './private-files.ts'
 import { createRowCache } from './row-cache.ts'
 
 interface Waiting {
@@ -51,6 +52,8 @@ export async function openSqliteStore(parts: {
   refuseMoved(dataDir)
   refuseEmptied(dataDir, file)
   const lock = lockDirectory(dataDir)
+  closeToOthers(join(dataDir, 'lock.db'))
+  closeToOthers(file)
   const { port1: port, port2 } = new MessageChannel()
   const input: WorkerInput = { port: port2, file }
   const worker = new Worker(parts.workerUrl ?? workerUrl(), {
