@@ -1,6 +1,7 @@
 // `restore`: a backup becomes the data of an empty place, and what it cannot know is said.
 import type { Command } from 'commander'
 import { loadConfig } from '../app/config.ts'
+import { describeKey } from '../app/transfer/keys.ts'
 import { restore, type RestoreReport } from '../app/transfer/restore.ts'
 import { describeAftermath, describeAge } from './aftermath.ts'
 import { jsonOption } from './options.ts'
@@ -56,7 +57,7 @@ export function describe(report: RestoreReport, now: number): readonly string[] 
       (report.findings.length === 0 ? 'every balance is what its ledger adds up to; ' : '') +
       `${receipts.verified} receipts of a sample verify${receipts.revoked > 0 ? `, ${receipts.revoked} are of a revoked key` : ''}.`,
     ...report.findings.map((finding) => `WRONG ALREADY IN THE BACKUP: ${finding}.`),
-    ...report.keys.map(({ file, says }) => `${file}: ${says}`),
+    ...report.keys.map(describeKey),
     ...describeAftermath(report, { age, event: 'the backup' }),
     '',
     'Next: start the gateway, then `agent-gateway doctor`.',

@@ -112,7 +112,8 @@ async function checkKeyFile(key: {
     return fail(
       check,
       `${file} may be read by other users`,
-      `Close it: chmod 600 ${file}. If others use this machine, replace the key.`,
+      // Root's file in a group of its own is how a key is given to the gateway's user: 600 would take it away.
+      `Close it: chmod ${info.uid === 0 && info.gid !== 0 ? 440 : 600} ${file}. If others use this machine, replace the key.`,
     )
   try {
     const text = await readFile(file, 'utf8')

@@ -19,6 +19,10 @@ export interface KeyFinding {
   readonly says: string
 }
 
+/** For a person. What readers of key files say begins with the name already. */
+export const describeKey = ({ file, says }: KeyFinding): string =>
+  says.startsWith(file) ? says : `${file}: ${says}`
+
 type Needs = BackupHeader['keys']
 
 /** What is missing, or does not fit; nothing where all is well. Contents are never quoted. */

@@ -21,7 +21,7 @@ import { TransferFault } from '../../store/transfer/ports.ts'
 import { tallyOf } from '../../store/transfer/tally.ts'
 import { hashToken } from '../../lib/tokens.ts'
 import { operatorKeyFile, readKey } from '../bootstrap.ts'
-import { examineKeys, type KeyFinding } from './keys.ts'
+import { describeKey, examineKeys, type KeyFinding } from './keys.ts'
 import { type ReceiptSample, sampleReceipts } from './receipts.ts'
 
 /** Of many things that are wrong, so many are named. */
@@ -166,8 +166,8 @@ function refuseWithoutKeys(keys: readonly KeyFinding[]): void {
   if (needed.length === 0) return
   throw new TransferFault(
     [
-      'The key files that this data needs are not all there. Nothing was written.',
-      ...needed.map(({ file, says }) => `  ${file}: ${says}`),
+      'Of the key files that this data needs some are missing or cannot be used. Nothing was written.',
+      ...needed.map((key) => `  ${describeKey(key)}`),
     ].join('\n'),
   )
 }

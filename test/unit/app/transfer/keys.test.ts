@@ -1,13 +1,13 @@
 // Which key files a restore asks for, and what it says of those that do not fit.
 import { createSecretKey, generateKeyPairSync, hkdfSync } from 'node:crypto'
-import { chmod, mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { calculateJwkThumbprint } from 'jose'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/app/config.ts'
 import { derivationCheck } from '../../../../src/app/installation.ts'
-import { examineKeys } from '../../../../src/app/transfer/keys.ts'
+import { describeKey, examineKeys } from '../../../../src/app/transfer/keys.ts'
 import { readSigningKeys } from '../../../../src/receipts/adapters/signing-key-file.ts'
 import { removeFolder } from '../../../support/remove-folder.ts'
 
@@ -60,6 +60,28 @@ it('asks for the very derivation key, and makes none', async () => {
   expect(await found(needs)).toMatchObject([
     ['derivation.jwk', true, expect.stringContaining('derivation.jwk holds')],
   ])
+})
+
+it.runIf(process.getuid?.() === 0)(
+  'takes keys of root that only its group may read, asked by root as well',
+  async () => {
+    const key = Buffer.alloc(32, 3)
+    const derive = (purpose: string) =>
+      createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `agent-gateway ${purpose}`, 32)))
+    const needs = { ...NOTHING, derivation_check: derivationCheck(derive) }
+    await put('derivation.jwk', { kty: 'oct', k: key.toString('base64url') })
+    // Root's own group is nobody that a key is handed to.
+    await chown(join(folder, 'derivation.jwk'), 0, 65532)
+    await chmod(join(folder, 'derivation.jwk'), 0o440)
+    expect(await found(needs)).toEqual([])
+  },
+)
+
+it('names a file once', async () => {
+  await put('derivation.jwk', {})
+  const [finding] = await examineKeys({ ...NOTHING, derivation_check: 'x' }, config())
+  expect(describeKey(finding!)).toMatch(/^\S+derivation\.jwk is not a derivation key/)
+  expect(describeKey({ ...finding!, says: 'It is missing' })).toMatch(/^\S+derivation\.jwk: It is missing$/)
 })
 
 it('goes without the signing key, and says what that means', async () => {
