@@ -1,6 +1,6 @@
 // The platform that every part stands on: the store, the keys of this installation, and the one safe way out.
 import { randomUUID } from 'node:crypto'
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
@@ -16,6 +16,7 @@ import { listSealingKeys } from '../egress/rotation/keys.ts'
 import { SANDBOX_ADDRESS } from '../egress/target.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
+import { makeDirectory } from '../store/make-directory.ts'
 import { ConfigError } from '../core/errors.ts'
 import { createRateSharing, type RateSharing } from '../core/rate-sharing.ts'
 import { type DeriveKey, openDerivationKey } from '../receipts/adapters/derivation-key.ts'
@@ -82,7 +83,7 @@ export async function openPlatform(
   const bootId = randomUUID()
   const fault = parseFault(config.fault)
   const providers = await openProviders(config.providersFile)
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  makeDirectory(config.dataDir)
   if (((await stat(config.dataDir)).mode & 0o077) !== 0)
     log.warn({ directory: config.dataDir }, 'the data directory is open to other users: close it (chmod 700)')
 

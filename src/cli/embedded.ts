@@ -1,10 +1,11 @@
 // A sandbox inside this process, for commands that need a gateway where none runs.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../core/config.ts'
 import type { Gateway } from '../app/gateway.ts'
 import { createLogger } from '../lib/log.ts'
+import { makeDirectory } from '../store/make-directory.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from '../app/running.ts'
 import { explainStartFailure, isAboutFiles } from './start-failure.ts'
@@ -29,7 +30,7 @@ export async function startEmbeddedSandbox(wanted: Config): Promise<EmbeddedSand
   } catch (thrown) {
     const words = explainStartFailure(thrown, config)
     if (words === undefined) throw thrown
-    throw new CommandFailure(isAboutFiles(thrown) ? Exit.config : Exit.failed, words)
+    throw new CommandFailure(isAboutFiles(thrown, config) ? Exit.config : Exit.failed, words)
   }
   const url = localUrl(config, gateway.port)
   await noteRunning(dataDir, {
@@ -57,7 +58,7 @@ const authorityIn = (dataDir: string) => ({
 /** Desktop assistants start their servers anywhere, also where ./data cannot be made. */
 async function usableDataDirectory(wanted: string): Promise<{ dataDir: string; isTemporary: boolean }> {
   try {
-    await mkdir(wanted, { recursive: true, mode: 0o700 })
+    makeDirectory(wanted)
     return { dataDir: wanted, isTemporary: false }
   } catch {
     return { dataDir: await mkdtemp(join(tmpdir(), 'agent-gateway-')), isTemporary: true }

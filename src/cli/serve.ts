@@ -62,7 +62,7 @@ export async function serve(
     process.stderr.write(
       `agent-gateway: ${words ?? 'The gateway could not start; the log line above says where. `agent-gateway doctor` checks the usual causes.'}\n`,
     )
-    process.exit(isAboutFiles(thrown) ? Exit.config : Exit.failed)
+    process.exit(isAboutFiles(thrown, config) ? Exit.config : Exit.failed)
   }
   if (config.mode === 'production' && config.allowPrivateCidrs.length > 0)
     log.warn(

@@ -1,4 +1,5 @@
 // Why a start failed, for the person at the console: one line that names the thing and what to do about it.
+import { sep } from 'node:path'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
 
@@ -10,8 +11,8 @@ const isSystemError = (thrown: unknown): thrown is SystemError =>
 const isAboutAddress = ({ syscall }: SystemError) => syscall === 'listen' || syscall === 'getaddrinfo'
 
 /** Whether somebody has to mend files before it is worth trying again. */
-export const isAboutFiles = (thrown: unknown): boolean =>
-  isSystemError(thrown) && !isAboutAddress(thrown) && explainFile(thrown, '') !== undefined
+export const isAboutFiles = (thrown: unknown, { dataDir }: Pick<Config, 'dataDir'>): boolean =>
+  isSystemError(thrown) && !isAboutAddress(thrown) && explainFile(thrown, dataDir) !== undefined
 
 /** @returns undefined for what nobody foresaw: that belongs into the log */
 export function explainStartFailure(thrown: unknown, config: Config): string | undefined {
@@ -46,6 +47,10 @@ function explainFile({ code, path }: SystemError, dataDir: string): string | und
     case 'ENOSPC':
     case 'EDQUOT':
       return `There is no space left for ${place}. Free some, or set GATEWAY_DATA_DIR to another disk.`
+    case 'ENOENT':
+      // A file of the package that is missing is no matter of the operator's directories.
+      if (!isAlong(place, dataDir)) return undefined
+      return `${place} does not exist and cannot be made; if it is a link, what it leads to is missing, such as a disk that is not mounted. Mend that, or set GATEWAY_DATA_DIR.`
     case 'ENOTDIR':
     case 'EEXIST':
       return `${place} is not a directory. Set GATEWAY_DATA_DIR to a directory; it is created when it does not exist.`
@@ -53,3 +58,7 @@ function explainFile({ code, path }: SystemError, dataDir: string): string | und
       return undefined
   }
 }
+
+/** Whether one is the other, or in it. */
+const isAlong = (path: string, dataDir: string) =>
+  `${path}${sep}`.startsWith(`${dataDir}${sep}`) || `${dataDir}${sep}`.startsWith(`${path}${sep}`)

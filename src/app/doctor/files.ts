@@ -1,6 +1,6 @@
 // Data directory and key files: there, ours, private, readable, whole. Contents are parsed and never shown.
 import { constants } from 'node:fs'
-import { access, readFile, stat, statfs } from 'node:fs/promises'
+import { access, lstat, readFile, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createPrivateKey } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK_EC_Private } from 'jose'
@@ -21,6 +21,14 @@ export const checkDataDirectory: Check = async ({ config: { dataDir } }) => {
   const info = await statOrUndefined(dataDir)
   if (info === undefined) {
     const parent = await closestParent(dataDir)
+    if (await leadsNowhere(parent))
+      return [
+        fail(
+          check,
+          `${parent} is a link to what does not exist`,
+          'Mount the disk that it leads to, or set GATEWAY_DATA_DIR to another place.',
+        ),
+      ]
     return (await mayUse(parent))
       ? [warn(check, `${dataDir} does not exist yet`, NEW_DIRECTORY)]
       : [fail(check, `${dataDir} does not exist and ${parent} may not be written`, otherDirectory(dataDir))]
@@ -189,7 +197,16 @@ async function mayUse(directory: string): Promise<boolean> {
   }
 }
 
+/** The path itself or the closest one above it that is there; a link is there, also where it leads nowhere. */
 async function closestParent(path: string): Promise<string> {
-  for (let parent = dirname(path); ; parent = dirname(parent))
-    if ((await statOrUndefined(parent)) !== undefined || parent === dirname(parent)) return parent
+  for (let parent = path; ; parent = dirname(parent))
+    if ((await isThere(parent)) || parent === dirname(parent)) return parent
 }
+
+const isThere = (path: string) =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
+const leadsNowhere = async (path: string) => (await statOrUndefined(path)) === undefined

@@ -1,8 +1,9 @@
 // Key files on disk: written whole or not at all, never readable by anyone else, one writer at a time.
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { GatewayError } from '../../core/errors.ts'
+import { makeDirectory } from '../../store/make-directory.ts'
 
 /** A lock older than this was left by a process that died: writing a key file takes milliseconds. */
 const STALE_LOCK_MS = 30_000
@@ -16,7 +17,7 @@ export function describeUnreadable(file: string, thrown: unknown): string {
 
 /** Creates the file with this content, unless it exists by then: the first of two starting replicas wins. */
 export async function createFile(file: string, content: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(file))
   const draft = await writeDraft(file, content)
   try {
     await link(draft, file)

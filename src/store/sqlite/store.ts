@@ -1,12 +1,12 @@
 // The embedded engine, seen from the main thread: writes and lists go to the worker in batches, point reads use a
 // read-only connection here. An answer is posted after its COMMIT, so such a read sees every acknowledged write.
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { ConfigError } from '../../core/errors.ts'
 import { createBatcher } from '../../lib/batcher.ts'
 import type { Logger } from '../../lib/log.ts'
+import { makeDirectory } from '../make-directory.ts'
 import type { Command } from '../command.ts'
 import { type CommandName, commands, traitsOf } from '../commands/index.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
@@ -46,7 +46,7 @@ export async function openSqliteStore(parts: {
   workerUrl?: URL
 }): Promise<Store> {
   const { dataDir, log } = parts
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDir)
   const file = join(dataDir, 'gateway.db')
   refuseUnfinished(dataDir)
   refuseMoved(dataDir)

@@ -1,9 +1,10 @@
 // A data directory that is being filled. The database is made under another name, which keeps a gateway from starting there, and gets its own by a
 // rename once all is on disk: until then there is nothing.
 import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { makeDirectory } from '../make-directory.ts'
 import type { Command, Row, SqlValue, Statement } from '../command.ts'
 import { sqliteDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
@@ -26,7 +27,7 @@ const CACHE_KIB = 64 * 1024
 
 /** @throws {TransferFault} where the directory has data in it; {ConfigError} where a gateway runs there */
 export async function openSqliteSink(dataDir: string, schemaVersion: number, now: number): Promise<RowSink> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDir)
   const lock = lockDirectory(dataDir)
   const file = join(dataDir, UNFINISHED_FILE)
   let db: DatabaseSync

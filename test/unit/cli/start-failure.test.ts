@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { explainStartFailure } from '../../../src/cli/start-failure.ts'
+import { explainStartFailure, isAboutFiles } from '../../../src/cli/start-failure.ts'
 import { loadConfig } from '../../../src/app/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 
@@ -19,11 +19,19 @@ describe('explainStartFailure', () => {
     ['EROFS', { syscall: 'open', path: '/keys/authority.jwk' }, 'this one is missing among them'],
     ['ENOSPC', { syscall: 'write' }, 'no space left'],
     ['ENOTDIR', { syscall: 'mkdir' }, 'is not a directory'],
+    ['ENOENT', { syscall: 'mkdir', path: '/var/lib/gateway' }, '/var/lib/gateway does not exist'],
+    ['ENOENT', { syscall: 'stat', path: '/var/lib' }, 'such as a disk that is not mounted'],
   ])('says what %s %j means and what to do', (code, more, words) => {
     const text = explainStartFailure(systemError(code, more), config)
     expect(text).toContain(words)
     expect(text).not.toContain('libuv')
     expect(text).not.toContain('\n')
+  })
+
+  it('takes a data directory that cannot be made for a matter of the configuration', () => {
+    const thrown = systemError('ENOENT', { syscall: 'mkdir', path: '/var/lib/gateway' })
+    expect(isAboutFiles(thrown, config)).toBe(true)
+    expect(isAboutFiles(systemError('ENOENT', { path: '/opt/dist/worker.js' }), config)).toBe(false)
   })
 
   it("passes the gateway's own words on", () => {
@@ -34,8 +42,12 @@ describe('explainStartFailure', () => {
     expect(explainStartFailure(error, config)).toBe(error.message)
   })
 
-  it.each([new Error('driver text'), 'text', undefined, systemError('EPIPE', {})])(
-    'leaves %s to the log',
-    (thrown) => expect(explainStartFailure(thrown, config)).toBeUndefined(),
-  )
+  it.each([
+    new Error('driver text'),
+    'text',
+    undefined,
+    systemError('EPIPE', {}),
+    systemError('ENOENT', { syscall: 'open', path: '/opt/agent-gateway/dist/worker.js' }),
+    systemError('ENOENT', { syscall: 'mkdir', path: '/var/lib/gateway-of-another' }),
+  ])('leaves %s to the log', (thrown) => expect(explainStartFailure(thrown, config)).toBeUndefined())
 })
