@@ -18,7 +18,7 @@ import { explainStartFailure, isAboutFiles } from './start-failure.ts'
 const SAME_WISH_MS = 1000
 
 /**
- * Runs the gateway until a signal ends it. Ends the process itself: 0 after a drain, 1 when the start or the process failed,
+ * Runs the gateway until a signal ends it. Ends the process itself: 0 after a drain or a signal during the start, 1 when the start or the process failed,
  * 78 for a configuration that names every problem.
  * @param options what tests run the same server with
  */
@@ -49,11 +49,13 @@ export async function serve(
       process.exit(Exit.failed)
     })
 
-  const stopping = onSignal(log)
+  let isStarted = false
+  const stopping = onSignal(log, () => isStarted)
   let gateway: Gateway
   try {
     const { startGateway } = await import('../app/gateway.ts')
     gateway = await startGateway(config, log, options)
+    isStarted = true
   } catch (thrown) {
     // Some of the configuration is in files, which are read on the way.
     if (thrown instanceof ConfigError) endForConfiguration(thrown)
@@ -104,13 +106,20 @@ function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return config
 }
 
-/** Resolves at the first signal, with its name; the next one ends the process at once. */
-function onSignal(log: Logger): Promise<NodeJS.Signals> {
+/**
+ * Resolves at the first signal, with its name; the next one ends the process at once, and so does the first during the start: nobody is
+ * served yet, and what a start waits for may never come.
+ */
+function onSignal(log: Logger, isStarted: () => boolean): Promise<NodeJS.Signals> {
   let first: { signal: NodeJS.Signals; at: number } | undefined
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.on(signal, () => {
         const now = performance.now()
+        if (!isStarted()) {
+          log.info({ signal }, 'stopped before the start was over')
+          process.exit(Exit.ok)
+        }
         if (first === undefined) {
           first = { signal, at: now }
           log.info({ signal }, 'draining; a second signal ends the process at once')

@@ -1,7 +1,8 @@
 // Starting, refusing to start, draining and dying: the gateway as an operator's process.
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -205,6 +206,20 @@ describe('start', () => {
     expect((await gateway.ended).code).not.toBe(0)
     expect(gateway.stderr()).toMatch(/^agent-gateway: .*(?:PostgreSQL|database|GATEWAY_DATABASE_URL)/m)
     expect(gateway.stderr()).not.toMatch(/opensesame|ECONNREFUSED 127/)
+  })
+
+  it('ends at the first signal while it is still starting', async () => {
+    const silent = createServer().listen(0, '127.0.0.1')
+    const asked = once(silent, 'connection')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const gateway = serve({ GATEWAY_DATABASE_URL: `postgres://a:b@127.0.0.1:${port}/c` })
+    const [connection] = (await asked) as [Socket]
+    gateway.kill('SIGTERM')
+    expect(await gateway.ended).toEqual({ code: 0, signal: null })
+    expect(gateway.stderr()).toContain('stopped before the start was over')
+    connection.destroy()
+    silent.close()
   })
 
   it('leaves a data directory to the process that owns it, and gets it once that one is killed', async () => {
