@@ -1,4 +1,6 @@
 // `upgrade-check`: what this release would do to a database that another one wrote, before it is started on it.
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig } from '../app/config.ts'
 import { API_VERSION } from '../core/config.ts'
@@ -19,10 +21,16 @@ export function addUpgradeCheckCommand(program: Command): void {
       `
 Run the new release's command with the environment that the old one runs with (GATEWAY_DATA_DIR, GATEWAY_DATABASE_URL), while that one serves or not.
 It reads one table, tries the locks of PostgreSQL, writes nothing and asks nobody else. Exit code 0: start this release; 1: something has to be done by hand first, and the
-lines say what; 78: the configuration.`,
+lines say what; 78: the configuration, or there is no database where it points.`,
     )
     .action(async ({ json }: { json?: boolean }) => {
       const found = await find()
+      // Whoever asks has data. An answer about none would be taken for one about theirs.
+      if (found.engine === 'sqlite' && found.undecided === undefined && !existsSync(found.place))
+        throw new CommandFailure(
+          Exit.config,
+          `There is no database in ${dirname(found.place)}. Set GATEWAY_DATA_DIR (or GATEWAY_DATABASE_URL) as the gateway is started with.`,
+        )
       const plan = planUpgrade(found.engine, found.reached, API_VERSION, found.lockFault)
       const byHand = [
         ...(found.undecided === undefined ? [] : [found.undecided]),

@@ -24,11 +24,13 @@ function leaveTables(version: number) {
   db.close()
 }
 
-it('says that nothing is there yet, and makes nothing', async () => {
-  const { code, stdout } = await check()
-  expect(code).toBe(0)
-  expect(stdout).toMatch(/^written by {4}nobody yet$/m)
+it('ends with 78 where no database is, says where it looked, and makes nothing', async () => {
+  const { code, stdout, stderr } = await check()
+  expect([code, stdout]).toEqual([78, ''])
+  expect(stderr).toContain(`There is no database in ${folder}. Set GATEWAY_DATA_DIR`)
   expect(readdirSync(folder)).toEqual([])
+  const gone = join(folder, 'gone')
+  expect((await runCli(['upgrade-check'], { GATEWAY_DATA_DIR: gone })).code).toBe(78)
 })
 
 it('names who wrote the data and what would run', async () => {
