@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { authenticate, type AuthenticationStore } from '../core/authenticate.ts'
 import { PER_MINUTE } from '../core/call.ts'
-import { GatewayError } from '../core/errors.ts'
+import { ConfigError, GatewayError } from '../core/errors.ts'
 import { createRateLimiter, type RateState } from '../core/rate-limit.ts'
 import { httpContext } from '../doors/http/request.ts'
 import type { DoorParts } from '../doors/parts.ts'
@@ -36,7 +36,7 @@ export interface ProxyRules {
 
 /**
  * @returns where it listens on loopback; undefined where no port is configured
- * @throws {ConfigError} where the path of the socket is taken
+ * @throws {ConfigError} where it cannot listen at what is configured
  */
 export async function openProxy(
   platform: Platform,
@@ -113,13 +113,36 @@ export async function openProxy(
   }
   if (socket !== undefined) {
     await clearSocketPath('GATEWAY_PROXY_SOCKET', socket)
-    await open((server) => listenAtPath(server, socket))
+    await open((server) => listenAtPath(server, socket)).catch(
+      cannotListen(
+        'GATEWAY_PROXY_SOCKET',
+        `at ${socket}`,
+        'its folder has to be there, and open to this user',
+      ),
+    )
     await chmod(socket, 0o600)
   }
   if (port === undefined) return undefined
-  const bound = await open((server) => listenAt(server, { port, host: '127.0.0.1', mode: config.mode }))
+  const bound = await open((server) =>
+    listenAt(server, { port, host: '127.0.0.1', mode: config.mode }),
+  ).catch(
+    cannotListen(
+      'GATEWAY_PROXY_PORT',
+      `on port ${port} of 127.0.0.1`,
+      'choose another, or 0 for any free one',
+    ),
+  )
   return `http://127.0.0.1:${bound.port}`
 }
+
+/** The words for a start that fails speak of PORT, which has nothing to do with it. */
+const cannotListen =
+  (variable: string, where: string, advice: string) =>
+  (thrown: unknown): never => {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined
+    if (code === undefined) throw thrown
+    throw new ConfigError([`${variable}: nothing can listen ${where} (${code}): ${advice}`])
+  }
 
 const rateLimited = ({ resetSeconds }: RateState, what: string) =>
   new GatewayError('rate_limited', `${what} Try again in ${resetSeconds} s.`, {

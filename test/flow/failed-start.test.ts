@@ -1,5 +1,7 @@
 // A start that fails leaves nothing behind: no port, no lock on the data directory.
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -23,5 +25,28 @@ it('frees its port and its data directory, so that the next start with a mended 
   const gateway = await startGateway(config, log)
   expect((await fetch(`${gateway.addresses.baseUrl}/healthz`)).status).toBe(200)
   await gateway.close()
+  await removeFolder(dataDir)
+})
+
+it('names the variable of the proxy where its socket or its port cannot be had', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'failed-start-'))
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const start = (env: Record<string, string>) =>
+    startGateway(
+      loadConfig({ PORT: '0', GATEWAY_DATA_DIR: dataDir, GATEWAY_LOG_LEVEL: 'silent', ...env }),
+      createLogger('silent'),
+    )
+  const socket = join(dataDir, 'gone', 'proxy.sock')
+  await expect(start({ GATEWAY_PROXY_SOCKET: socket })).rejects.toMatchObject({
+    problems: [expect.stringContaining(`GATEWAY_PROXY_SOCKET: nothing can listen at ${socket} (EACCES)`)],
+  })
+  await expect(start({ GATEWAY_PROXY_PORT: String(port) })).rejects.toMatchObject({
+    problems: [
+      expect.stringContaining(`GATEWAY_PROXY_PORT: nothing can listen on port ${port} of 127.0.0.1`),
+    ],
+  })
+  other.close()
   await removeFolder(dataDir)
 })
