@@ -12,17 +12,22 @@ export class DirectoryInUse extends ConfigError {
 
 /**
  * @throws {DirectoryInUse} when another process owns the directory
- * @throws {ConfigError} when its lock file is no lock file
+ * @throws {ConfigError} when its lock file cannot be made, or is no lock file
  */
 export function lockDirectory(dataDir: string): { release(): void } {
   const file = join(dataDir, 'lock.db')
   let db: DatabaseSync | undefined
-  createPrivate(file)
+  const refusal = createPrivate(file)
   try {
     db = new DatabaseSync(file, { timeout: 0 })
     db.exec('BEGIN EXCLUSIVE')
   } catch (thrown) {
     db?.close()
+    if (refusal !== undefined)
+      throw new ConfigError([
+        `GATEWAY_DATA_DIR: this user may not write in ${dataDir} (${refusal}). Give the directory to the user that runs the gateway, or set ` +
+          'another one',
+      ])
     if (!isHeldByAnother(thrown))
       throw new ConfigError([
         `GATEWAY_DATA_DIR: ${file} cannot be used as the lock of the directory. Nothing is kept in it: remove it while no gateway ` +

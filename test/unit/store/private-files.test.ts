@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createLogger } from '../../../src/lib/log.ts'
+import { lockDirectory } from '../../../src/store/sqlite/lock.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { removeFolder } from '../../support/remove-folder.ts'
 
 const FILES = ['gateway.db', 'gateway.db-shm', 'gateway.db-wal', 'lock.db']
+
+/** Root may write anywhere: somebody else asks. */
+const NOBODY = 65534
 
 let folder: string
 let dataDir: string
@@ -44,4 +48,21 @@ it('closes the files that an earlier release left open', async () => {
   const store = await open()
   expect(await findOpen()).toEqual([])
   await store.close()
+})
+
+it('says that this user may not write in the directory, and speaks of no file that is not there', async () => {
+  await chmod(dataDir, 0o555)
+  await chmod(folder, 0o755)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid?.(NOBODY)
+  try {
+    expect(() => lockDirectory(dataDir)).toThrow(
+      expect.objectContaining({
+        problems: [expect.stringMatching(/^GATEWAY_DATA_DIR: this user may not write in \S+ \(EACCES\)/)],
+      }),
+    )
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+    await chmod(dataDir, 0o755)
+  }
 })
