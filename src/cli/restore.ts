@@ -34,7 +34,10 @@ looked at before anything is written. Other files may be there, but no data of a
 Everything is read back and compared; balances are added up; receipts are verified. Then all of it counts, or nothing: after a crash run it again.
 What works once (permits, sessions, invitations, recovery codes, tokens of assistants) does not work after a restore, because it may have been used since the backup.
 Keys and capabilities that were revoked since work again: revoke them before others reach the gateway, or name --revoke-tokens. What happened since is
-named at the end.`,
+named at the end.
+
+Example:
+  agent-gateway restore gateway-backup.gz`,
     )
     .action(async (file: string, { json, acceptFindings, revokeTokens }: Options) => {
       const config = loadConfig(process.env)

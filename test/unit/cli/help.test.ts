@@ -35,6 +35,11 @@ describe.each(tree.map((command) => [pathOf(command), command] as const))('%s', 
   })
 })
 
+it('shows restore with a file as backup makes it', () => {
+  const restore = tree.find((command) => command.name() === 'restore')
+  expect(restore && helpOf(restore)).toContain('\n  agent-gateway restore gateway-backup.gz')
+})
+
 it('names no address in any message', () => {
   const files = readdirSync(CLI, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
   const found = files.flatMap((file) =>
