@@ -5,6 +5,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
 import { isPrivateFile } from '../lib/private-file.ts'
+import { shellQuote } from '../lib/shell-quote.ts'
 import { Secret } from '../lib/secret.ts'
 import { isSpelledRight, listChainProblems } from './chain-variables.ts'
 
@@ -156,7 +157,7 @@ async function readPrivate(file: string, work: string, refuse: (words: string) =
   try {
     const info = await stat(file)
     if (!info.isFile()) refuse('is not a file')
-    if (!isPrivateFile(info)) refuse(`may be read by others: chmod 600 ${file}`)
+    if (!isPrivateFile(info)) refuse(`may be read by others: chmod 600 ${shellQuote(file)}`)
     return (await readFile(file, 'utf8')).trim()
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw thrown

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import { createFile } from '../receipts/adapters/key-file.ts'
 import { Secret } from '../lib/secret.ts'
+import { shellQuote } from '../lib/shell-quote.ts'
 
 export interface SandboxAccount {
   /** Checksummed. */
@@ -65,7 +66,9 @@ async function read(file: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(file)
     if ((mode & 0o077) !== 0)
-      throw new ConfigError([`${file} holds private keys: only its owner may read it (chmod 600 ${file})`])
+      throw new ConfigError([
+        `${file} holds private keys: only its owner may read it (chmod 600 ${shellQuote(file)})`,
+      ])
     return await readFile(file, 'utf8')
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined

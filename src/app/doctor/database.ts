@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Config } from '../../core/config.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { isServiceKid } from '../../egress/authority/spec.ts'
+import { shellQuote } from '../../lib/shell-quote.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
 import { IS_UNFINISHED, UNFINISHED } from '../../store/postgres/unfinished.ts'
 import { runAside } from '../../store/sqlite/aside.ts'
@@ -96,7 +97,7 @@ function checkOwner(dataDir: string, running: Running | undefined): Finding {
       : warn(
           check,
           'a process that is starting, stopping or stuck',
-          `Wait a moment and look again; \`fuser ${join(dataDir, 'lock.db')}\` names the process.`,
+          `Wait a moment and look again; \`fuser ${shellQuote(join(dataDir, 'lock.db'))}\` names the process.`,
         )
   }
 }

@@ -9,6 +9,7 @@ import type { Config } from '../../core/config.ts'
 import { isObject } from '../../lib/json.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { isPrivateFile } from '../../lib/private-file.ts'
+import { shellQuote } from '../../lib/shell-quote.ts'
 import { parseToken } from '../../lib/tokens.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -40,7 +41,7 @@ export const checkDataDirectory: Check = async ({ config: { dataDir } }) => {
   const findings: Finding[] =
     (info.mode & 0o077) === 0
       ? [ok(check, dataDir)]
-      : [warn(check, `${dataDir} is open to other users`, `Close it: chmod 700 ${dataDir}`)]
+      : [warn(check, `${dataDir} is open to other users`, `Close it: chmod 700 ${shellQuote(dataDir)}`)]
   const { bavail, bsize } = await statfs(dataDir)
   const freeMiB = Math.floor((bavail * bsize) / 1024 / 1024)
   findings.push(
@@ -121,7 +122,7 @@ async function checkKeyFile(key: {
       check,
       `${file} may be read by other users`,
       // Root's file in a group of its own is how a key is given to the gateway's user: 600 would take it away.
-      `Close it: chmod ${info.uid === 0 && info.gid !== 0 ? 440 : 600} ${file}. If others use this machine, replace the key.`,
+      `Close it: chmod ${info.uid === 0 && info.gid !== 0 ? 440 : 600} ${shellQuote(file)}. If others use this machine, replace the key.`,
     )
   try {
     const text = await readFile(file, 'utf8')

@@ -1,5 +1,6 @@
 // What a program is told by its environment: the way out, whom to trust, and placeholders where it looks for keys. Pure.
 import { JAVA_STORE_PASSWORD } from '../../interception/java-trust-store.ts'
+import { shellQuote } from '../../lib/shell-quote.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -129,10 +130,6 @@ export function childEnvironment(
   }
   return { ...kept, ...added }
 }
-
-/** POSIX: nothing in single quotes means anything, and a single quote is put between two of them. */
-export const shellQuote = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 export const toShell = (variables: Variables): string =>
   Object.entries(variables)

@@ -6,6 +6,7 @@ import { ConfigError } from '../../core/errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { isPrivateFile } from '../../lib/private-file.ts'
+import { shellQuote } from '../../lib/shell-quote.ts'
 import { createFile, describeUnreadable } from './key-file.ts'
 
 const KEY_BYTES = 32
@@ -41,7 +42,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   try {
     if (!isPrivateFile(await stat(file)))
       throw new ConfigError([
-        `${file} holds the derivation key: only its owner may read it (chmod 600 ${file})`,
+        `${file} holds the derivation key: only its owner may read it (chmod 600 ${shellQuote(file)})`,
       ])
     text = await readFile(file, 'utf8')
   } catch (thrown) {

@@ -7,6 +7,7 @@ import { digestCanonical } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { isPrivateFile } from '../../lib/private-file.ts'
+import { shellQuote } from '../../lib/shell-quote.ts'
 import type { OkpKey } from '../ed25519.ts'
 import { createFile, describeUnreadable, replaceFile } from './key-file.ts'
 
@@ -27,7 +28,9 @@ export async function readSigningKeys(file: string): Promise<SigningKeys | undef
   let text: string
   try {
     if (!isPrivateFile(await stat(file)))
-      throw new ConfigError([`${file} holds the signing key: only its owner may read it (chmod 600 ${file})`])
+      throw new ConfigError([
+        `${file} holds the signing key: only its owner may read it (chmod 600 ${shellQuote(file)})`,
+      ])
     text = await readFile(file, 'utf8')
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw thrown

@@ -1,10 +1,10 @@
 // What the doctor says of a data directory, before anything is in it.
-import { mkdtemp, symlink } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
-import { checkDataDirectory } from '../../../src/app/doctor/files.ts'
+import { checkDataDirectory, checkKeyFiles } from '../../../src/app/doctor/files.ts'
 import { removeFolder } from '../../support/remove-folder.ts'
 
 let folder: string
@@ -13,8 +13,11 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(folder))
 
-const look = (dataDir: string) =>
-  checkDataDirectory({ config: loadConfig({ GATEWAY_DATA_DIR: dataDir }), running: undefined })
+const at = (dataDir: string) => ({
+  config: loadConfig({ GATEWAY_DATA_DIR: dataDir }),
+  running: undefined,
+})
+const look = (dataDir: string) => checkDataDirectory(at(dataDir))
 
 it('is content with a directory that a start would make', async () => {
   expect(await look(join(folder, 'a', 'b'))).toMatchObject([
@@ -33,4 +36,15 @@ it('names a link that leads nowhere, such as to a disk that is not mounted', asy
         todo: expect.stringContaining('Mount the disk'),
       },
     ])
+})
+
+it('quotes what a shell would take apart in the commands that it advises', async () => {
+  const dataDir = join(folder, "it's here")
+  await mkdir(dataDir)
+  await chmod(dataDir, 0o755)
+  const quoted = dataDir.replace("'", "'\\''")
+  expect((await look(dataDir))[0]).toMatchObject({ level: 'warn', todo: `Close it: chmod 700 '${quoted}'` })
+  await writeFile(join(dataDir, 'signing.jwk'), '{}', { mode: 0o644 })
+  const [finding] = (await checkKeyFiles(at(dataDir))).filter(({ check }) => check === 'signing key')
+  expect(finding?.todo).toContain(`chmod 600 '${quoted}/signing.jwk'`)
 })

@@ -6,11 +6,11 @@ import {
   placeholderOf,
   placeholderVariables,
   proxyVariables,
-  shellQuote,
   toEnvFile,
   toShell,
   trustVariables,
 } from '../../../../src/cli/run/variables.ts'
+import { shellQuote } from '../../../../src/lib/shell-quote.ts'
 import { builtIn } from '../../../../src/egress/providers/index.ts'
 
 describe('placeholders', () => {
