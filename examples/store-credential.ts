@@ -17,6 +17,9 @@ async function post(path: string, body: unknown) {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceKey}` },
     body: JSON.stringify(body),
+  }).catch(() => {
+    console.error(`No gateway answers at ${gateway}: start it, or set GATEWAY_BASE_URL.`)
+    process.exit(1)
   })
   if (!answer.ok) throw new Error(await answer.text())
   return answer.json()
