@@ -1,6 +1,6 @@
 // Starting, refusing to start, draining and dying: the gateway as an operator's process.
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -98,6 +98,14 @@ describe('start', () => {
     expect(gateway.stderr()).not.toContain('agw_sk_short')
     expect(gateway.stdout()).toBe('')
     expect(existsSync(join(folder, 'data'))).toBe(false)
+  })
+
+  it('warns of a data directory that is open to other users', async () => {
+    mkdirSync(join(folder, 'data'))
+    chmodSync(join(folder, 'data'), 0o755)
+    const gateway = serve()
+    await gateway.listening
+    expect(gateway.stderr()).toMatch(/"level":40.*the data directory is open to other users/)
   })
 
   it('warns of a misspelled variable, names the nearest, and starts', async () => {
