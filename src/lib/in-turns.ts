@@ -9,16 +9,14 @@ export function finish<T>(steps: Generator<unknown, T>): T {
   }
 }
 
-/** The event loop comes round where steps have taken so long; one step may take longer. */
-const TURN_MS = 2
-
-/** All steps, with turns of the event loop in between. */
-export async function finishInTurns<T>(steps: Generator<unknown, T>): Promise<T> {
-  for (let began = performance.now(); ;) {
+/**
+ * All steps, with a turn of the event loop in between.
+ * @param stepsOfTurn at least 1; whoever made the steps knows what one takes
+ */
+export async function finishInTurns<T>(steps: Generator<unknown, T>, stepsOfTurn: number): Promise<T> {
+  for (let taken = 1; ; taken++) {
     const step = steps.next()
     if (step.done) return step.value
-    if (performance.now() - began < TURN_MS) continue
-    await setImmediate()
-    began = performance.now()
+    if (taken % stepsOfTurn === 0) await setImmediate()
   }
 }

@@ -6,11 +6,13 @@ import { createBudget, OverBudget } from './budget.ts'
 import type { SeenParts } from './reading.ts'
 import {
   buildLeakSearch,
+  countBytes,
   createLeakSearch,
   type LeakSearch,
   type Searched,
   type SearchVerdict,
   type Sought,
+  stepsOfTurn,
 } from './search.ts'
 
 /** The third outcome: nobody knows what is in the response, so it is not passed on. */
@@ -80,7 +82,7 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
     async function makeInTurns(): Promise<void> {
       isMaking = true
       try {
-        search = await finishInTurns(buildLeakSearch(sought))
+        search = await finishInTurns(buildLeakSearch(sought), stepsOfTurn(sought))
       } catch {
         // A thread that makes it fails in the same way, and says so.
         isFailed = true
@@ -113,10 +115,6 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
   }
 }
 
-const bytesOf = (secret: Secret<string>) => secret.use((text) => Buffer.byteLength(text))
-const countBytes = (secrets: readonly Secret<string>[]) =>
-  secrets.reduce((sum, secret) => sum + bytesOf(secret), 0)
-
 /**
  * The dearest bodies cost about 250 steps a byte, ordinary ones at most a hundred: what is refused was made to be slow, and is large.
  * @returns the most steps that a response may cost at all: half a second for 1 MiB, four for 25
@@ -129,7 +127,7 @@ const SOUGHT_BYTES_OF_A_GROUP = 16 * 1024
 function* inGroups({ secrets, scheme }: Sought): Generator<Sought> {
   let group: Secret<string>[] = []
   for (const secret of secrets) {
-    if (group.length > 0 && countBytes(group) + bytesOf(secret) > SOUGHT_BYTES_OF_A_GROUP) {
+    if (group.length > 0 && countBytes([...group, secret]) > SOUGHT_BYTES_OF_A_GROUP) {
       yield { secrets: group, scheme }
       group = []
     }

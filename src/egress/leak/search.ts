@@ -40,6 +40,17 @@ export interface LeakSearch {
 /** A search is each secret in a hundred disguises, so it must not be kept: opened-credential-cache.ts says for how long it is. */
 export const createLeakSearch = (sought: Sought): LeakSearch => finish(buildLeakSearch(sought))
 
+/** Of a kilobyte that is sought 25 steps take some two milliseconds. */
+const BYTES_OF_TURN = 25 * 1024
+
+/** How many steps of what is made of the secrets everybody else may wait for. */
+export const stepsOfTurn = ({ secrets }: Sought): number =>
+  Math.max(1, Math.floor(BYTES_OF_TURN / countBytes(secrets)))
+
+/** In UTF-8, of all together. */
+export const countBytes = (secrets: Sought['secrets']): number =>
+  secrets.reduce((sum, secret) => sum + secret.use((text) => Buffer.byteLength(text)), 0)
+
 /** The same, step by step. */
 export function* buildLeakSearch({ secrets, scheme }: Sought): Generator<undefined, LeakSearch> {
   const values = secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme)))

@@ -4,7 +4,7 @@ import { finishInTurns } from '../../lib/in-turns.ts'
 import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
 import type { SeenParts } from '../leak/reading.ts'
 import { buildHoldTail, type HoldTail } from '../leak/tail.ts'
-import type { Sought } from '../leak/search.ts'
+import { type Sought, stepsOfTurn } from '../leak/search.ts'
 import type { OutboundResponse } from '../ports.ts'
 import { isPacked } from './decoding.ts'
 
@@ -51,7 +51,7 @@ const tails = new WeakMap<Sought['secrets'], Promise<HoldTail>>()
 function tailOf(sought: Sought): Promise<HoldTail> {
   const known = tails.get(sought.secrets)
   if (known) return known
-  const made = finishInTurns(buildHoldTail(sought))
+  const made = finishInTurns(buildHoldTail(sought), stepsOfTurn(sought))
   tails.set(sought.secrets, made)
   return made
 }

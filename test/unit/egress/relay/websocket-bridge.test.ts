@@ -64,7 +64,7 @@ describe('messages that were held, to a program that reads slowly', () => {
         last = String(bytes)
         return { ok: true, released: bytes }
       },
-      beginning: () => (last === '3' ? 0 : 2),
+      beginning: async () => (last === '3' ? 0 : 2),
     }
     let over: string | undefined
     void bridge({
