@@ -232,9 +232,8 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
     expect(await store.listPayoutBatches(1)).toMatchObject([{ id }])
   })
 
-  it.runIf(engine === 'postgres')(
-    'are led by one process by the clock of the database, whatever others say',
-    async () => {
+  if (engine === 'postgres')
+    it('are led by one process by the clock of the database, whatever others say', async () => {
       const HOUR = 3_600_000
       const ask = (holder: string, forMs: number, now = NOW, isAlone = false) =>
         store.takeLeadership({ name: 'payouts', holder, until: now + forMs, isAlone, now })
@@ -258,12 +257,10 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
       await store.giveUpLeadership({ name: 'payouts', holder: 'boot-x' })
       expect(await ask(leader, HOUR)).toBe(true)
       await store.giveUpLeadership({ name: 'payouts', holder: leader })
-    },
-  )
+    })
 
-  it.runIf(engine === 'sqlite')(
-    'are led by one process, until it gives that up or is silent for too long',
-    async () => {
+  if (engine === 'sqlite')
+    it('are led by one process, until it gives that up or is silent for too long', async () => {
       const ask = (holder: string, now: number, isAlone = false) =>
         store.takeLeadership({ name: 'payouts', holder, until: now + 100, isAlone, now })
       const answers = await Promise.all(times(8, (i) => ask(`boot-${i}`, NOW)))
@@ -276,6 +273,5 @@ describe.each(ENGINES)('payouts in %s', (engine) => {
       expect(await ask('boot-x', NOW + 153)).toBe(false)
       await store.giveUpLeadership({ name: 'payouts', holder: leader })
       expect(await ask('boot-x', NOW + 154)).toBe(true)
-    },
-  )
+    })
 })
