@@ -58,8 +58,11 @@ const BYTES_HERE = STEPS_HERE / 8
  * kilobyte takes some ten milliseconds.
  */
 const SOUGHT_BYTES_AT_ONCE_HERE = 1024
-/** So much is made here in turns, so that a stream is searched by what is made once: a thread makes it anew for each piece. */
-const SOUGHT_BYTES_HERE = 4096
+/**
+ * So much, which is as long as a secret may be, is made here in turns, so that a stream is searched by what is made once and its parts count
+ * together: a thread makes it anew for each piece.
+ */
+const SOUGHT_BYTES_HERE = 16 * 1024
 
 export function createLeakGates(threads: SearchThreads): CreateLeakGate {
   /** One search is made in turns at a time, whosever it is: meanwhile threads, which are shared fairly, make those of others. */
@@ -69,23 +72,23 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
     const sought = { secrets, scheme }
     const soughtBytes = countBytes(secrets)
     let search: LeakSearch | undefined
-    let isFailed = false
+    let making: Promise<LeakSearch | undefined> | undefined
 
-    /** Makes the search, or begins to. @returns it, where it is there already */
-    function make(): LeakSearch | undefined {
-      if (search || isFailed || soughtBytes > SOUGHT_BYTES_HERE) return search
+    /** Makes the search, or begins to. @returns undefined where a thread makes it */
+    function make(): LeakSearch | Promise<LeakSearch | undefined> | undefined {
+      if (search) return search
       if (soughtBytes <= SOUGHT_BYTES_AT_ONCE_HERE) return (search = createLeakSearch(sought))
-      if (!isMaking) void makeInTurns()
-      return undefined
+      if (making === undefined && !isMaking && soughtBytes <= SOUGHT_BYTES_HERE) making = makeInTurns()
+      return making
     }
 
-    async function makeInTurns(): Promise<void> {
+    async function makeInTurns(): Promise<LeakSearch | undefined> {
       isMaking = true
       try {
-        search = await finishInTurns(buildLeakSearch(sought), stepsOfTurn(sought))
+        return (search = await finishInTurns(buildLeakSearch(sought), stepsOfTurn(sought)))
       } catch {
         // A thread that makes it fails in the same way, and says so.
-        isFailed = true
+        return undefined
       } finally {
         isMaking = false
       }
@@ -94,7 +97,7 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
     return {
       prepare() {
         try {
-          make()
+          void make()
         } catch {
           // `inspect` fails in the same way, and says so.
         }
@@ -102,7 +105,7 @@ export function createLeakGates(threads: SearchThreads): CreateLeakGate {
       async inspect(response, seen) {
         if (response.body.length > BYTES_HERE) return threads.search(accountId, sought, response)
         try {
-          const made = make()
+          const made = await make()
           if (!made) return await threads.search(accountId, sought, response)
           return made.inspect(response, createBudget(STEPS_HERE), seen)
         } catch (thrown) {

@@ -99,6 +99,8 @@ export function squeeze(
   const escapes: { start: number; end: number }[] = []
   let region = { start: 0, end: -1 }
   let lastSkipped = -1
+  /** Where the last name was closed. */
+  let lastName = -1
   let hasCss = false
   let hasDump = looksLikeOffset(bytes, 0)
   for (let at = 0; at < length; at++) {
@@ -131,7 +133,9 @@ export function squeeze(
       let start = close - 1
       let letters = 0
       for (; start >= last && bytes[start] !== quote; start--) letters += IS_WRITTEN[bytes[start] ?? 0] ?? 0
-      if (start < last) continue
+      // What has two kinds of quotes may look like a name in a name, whose letters were moved already.
+      if (start < last || start < lastName) continue
+      lastName = close
       if (lastSkipped > start) letters -= countSkipped(bytes, start, at)
       if (letters > written) continue
       while (letters-- > 0) scratch[--named] = scratch[--written] ?? 0

@@ -1,12 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createBudget, OverBudget } from '../../../../src/egress/leak/budget.ts'
-import {
-  createLeakGates,
-  type LeakGate,
-  type LeakVerdict,
-  searchWhole,
-} from '../../../../src/egress/leak/inspection.ts'
+import { createLeakGates, type LeakVerdict, searchWhole } from '../../../../src/egress/leak/inspection.ts'
+import type { SeenParts } from '../../../../src/egress/leak/reading.ts'
 import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
 import { listValues } from '../../../../src/egress/leak/values.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
@@ -56,7 +51,7 @@ describe('where a response is searched', () => {
       read.mockClear()
       return gate
     }
-    for (const texts of [['k'.repeat(4097)], ['密'.repeat(1366)], ['k'.repeat(2100), 'q'.repeat(2100)]]) {
+    for (const texts of [['k'.repeat(16_385)], ['密'.repeat(5462)], ['k'.repeat(8192), 'q'.repeat(8193)]]) {
       const gate = gateOf(texts)
       gate.prepare?.()
       search.mockClear()
@@ -80,25 +75,34 @@ describe('of secrets of more than a kilobyte a search is made here', () => {
     }
     return { open, search }
   }
-  const untilMadeHere = async (search: ReturnType<typeof openLong>['search'], gate: LeakGate) => {
-    for (let calls = -1; calls !== search.mock.calls.length;) {
-      calls = search.mock.calls.length
-      await gate.inspect(withBody('{}'))
-      await setTimeout(1)
-    }
-  }
-
-  it('in turns, and by a thread until it is there', async () => {
+  it('in turns, which every answer to its requests waits for', async () => {
     const { open, search } = openLong()
     const { gate, secrets } = open()
     gate.prepare?.()
-    expect(await gate.inspect(withBody('{}'))).toEqual({ ok: true })
-    expect(search).toHaveBeenCalledOnce()
-    await untilMadeHere(search, gate)
+    let turns = 0
+    const turn = setInterval(() => turns++, 1)
     const part = secrets[0]?.use((text) => text.slice(1_000, 1_030)) ?? ''
-    search.mockClear()
-    expect(await gate.inspect(withBody(Buffer.from(part).toString('hex')))).toMatchObject({ encoding: 'hex' })
+    const hex = withBody(Buffer.from(part).toString('hex'))
+    const verdicts = await Promise.all([gate.inspect(withBody('{}')), gate.inspect(hex)])
+    clearInterval(turn)
+    expect(verdicts).toMatchObject([{ ok: true }, { encoding: 'hex' }])
+    expect(turns).toBeGreaterThan(2)
     expect(search).not.toHaveBeenCalled()
+  })
+
+  it('so that parts count together from the first piece of a stream on', async () => {
+    const { open } = openLong()
+    const { gate, secrets } = open()
+    const seen: SeenParts = new Map()
+    const parts = Array.from(
+      { length: 200 },
+      (_, i) => secrets[0]?.use((text) => text.slice(i * 10, i * 10 + 10)) ?? '',
+    )
+    const verdicts = []
+    for (const part of parts.filter((part) => part.length === 10))
+      verdicts.push(await gate.inspect(withBody(`! ${part} !`), seen))
+    expect(verdicts.at(0)).toEqual({ ok: true })
+    expect(verdicts.at(-1)).toMatchObject({ reason: 'reflected' })
   })
 
   it('one at a time: others are left to threads meanwhile', async () => {
@@ -106,12 +110,9 @@ describe('of secrets of more than a kilobyte a search is made here', () => {
     const [first, second] = [open(), open()]
     first.gate.prepare?.()
     second.gate.prepare?.()
-    await untilMadeHere(search, first.gate)
-    search.mockClear()
-    await setTimeout(500)
     await second.gate.inspect(withBody('{}'))
     expect(search).toHaveBeenCalledOnce()
-    await untilMadeHere(search, second.gate)
+    await first.gate.inspect(withBody('{}'))
     search.mockClear()
     expect(await second.gate.inspect(withBody('{}'))).toEqual({ ok: true })
     expect(search).not.toHaveBeenCalled()

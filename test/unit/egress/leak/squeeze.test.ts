@@ -116,3 +116,8 @@ describe('an escape is marked wherever it stands', () => {
       expect(squeezed(Buffer.from(text)).hasCss, text).toBe(hasCss)
   })
 })
+
+it('moves no letters for a name whose beginning is in another one', () => {
+  const { text, names } = squeezed(Buffer.from(`K1 "x'AB":CD':`))
+  expect([textOf(text), textOf(names)]).toEqual(['k1cd', 'xab'])
+})
