@@ -235,10 +235,10 @@ export interface UnwrapAuthority {
   wrap(recordKey: Buffer, binding: Buffer): Promise<WrappedKey>
 }
 
-/** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
 /** The key is where nothing can take its place. Nothing was changed, and to try again changes nothing. */
 export class KeyNotReplaceable extends GatewayError {}
 
+/** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
 export interface Authority extends UnwrapAuthority {
   /**
    * Generates and persists a new current key; the old ones keep unwrapping until dropped.

@@ -14,7 +14,7 @@ import { type Authority, KeyNotReplaceable } from '../ports.ts'
 import {
   createFile,
   describeUnreadable,
-  isNotWritable,
+  PlaceNotWritable,
   replaceFile,
   tryReplacing,
   withFileLock,
@@ -117,19 +117,27 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
       recordKey.fill(0)
       return rewrapped
     },
-    rotate: ({ from } = {}) =>
-      orNotReplaceable(file, () =>
+    async rotate({ from } = {}) {
+      const replacedAlready = async () => {
+        await reload()
+        const [current = '', ...others] = keys.map((key) => key.kid)
+        return from !== undefined && current !== from ? { kid: current, previous: others } : undefined
+      }
+      // Whoever goes on with the rotation of another process may have nothing to write, and no right to.
+      const made = await replacedAlready()
+      if (made) return made
+      return orNotReplaceable(file, () =>
         withFileLock(file, async () => {
-          await reload()
+          const madeMeanwhile = await replacedAlready()
+          if (madeMeanwhile) return madeMeanwhile
           const previous = keys.map((key) => key.kid)
-          const [current = '', ...others] = previous
-          if (from !== undefined && current !== from) return { kid: current, previous: others }
           const next = [generateKey(), ...keys.map((key) => key.jwk)]
           await replaceFile(file, serialise(next))
           await reload()
           return { kid: keys[0].kid, previous }
         }),
-      ),
+      )
+    },
     checkReplaceable: () => orNotReplaceable(file, () => tryReplacing(file)),
     drop: (kids) =>
       withFileLock(file, async () => {
@@ -147,7 +155,7 @@ async function orNotReplaceable<T>(file: string, work: () => Promise<T>): Promis
   try {
     return await work()
   } catch (thrown) {
-    if (!isNotWritable(thrown)) throw thrown
+    if (!(thrown instanceof PlaceNotWritable)) throw thrown
     throw new KeyNotReplaceable(
       'state_conflict',
       `The key in ${file} cannot be rotated in place, since this gateway may not write there. Nothing was changed. Where the file is mounted ` +

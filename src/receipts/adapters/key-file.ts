@@ -29,25 +29,37 @@ export async function createFile(file: string, content: string): Promise<void> {
   await syncDirectory(file)
 }
 
-/** Writes beside the file and renames over it, so that a crash leaves the old one or the new one whole. */
+/**
+ * Writes beside the file and renames over it, so that a crash leaves the old one or the new one whole.
+ * @throws {PlaceNotWritable}
+ */
 export async function replaceFile(file: string, content: string): Promise<void> {
-  await rename(await writeDraft(file, content), file)
+  await writing(async () => rename(await writeDraft(file, content), file))
   await syncDirectory(file)
 }
 
-/** Tries whether the file could be replaced, by writing something beside it. @throws what the file system says */
+/** Tries whether the file could be replaced, by writing something beside it. @throws {PlaceNotWritable} */
 export async function tryReplacing(file: string): Promise<void> {
-  await unlink(await writeDraft(file, ''))
+  await writing(async () => unlink(await writeDraft(file, '')))
 }
 
-/** Whether the place of a file may not be written: by this user, or by anybody. To try again changes nothing. */
-export const isNotWritable = (thrown: unknown): boolean =>
-  // EBUSY: the file is a mount of its own, which nothing is renamed over.
-  ['EACCES', 'EPERM', 'EROFS', 'EBUSY'].some((code) => hasCode(thrown, code))
+/** The place of a file may not be written: by this user, or by anybody. Nothing was changed, and to try again changes nothing. */
+export class PlaceNotWritable extends Error {}
+
+async function writing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    // EBUSY: the file is a mount of its own, which nothing is renamed over.
+    if (!['EACCES', 'EPERM', 'EROFS', 'EBUSY'].some((code) => hasCode(thrown, code))) throw thrown
+    throw new PlaceNotWritable(thrown instanceof Error ? thrown.message : 'not writable', { cause: thrown })
+  }
+}
 
 /**
  * Read-modify-write across processes. Two rotations at once would each write a set without the other's new key.
  * @throws {GatewayError} state_conflict while another process holds the lock
+ * @throws {PlaceNotWritable}
  */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`
@@ -62,7 +74,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
 async function takeLock(lock: string): Promise<void> {
   let handle: FileHandle
   try {
-    handle = await open(lock, 'wx', 0o600)
+    handle = await writing(() => open(lock, 'wx', 0o600))
   } catch (thrown) {
     if (!hasCode(thrown, 'EEXIST')) throw thrown
     const age = Date.now() - (await modifiedAt(lock))

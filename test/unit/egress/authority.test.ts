@@ -83,6 +83,13 @@ test('a second rotation waits its turn, and a lock left by a dead process does n
   expect((await authority.rotate()).previous).toHaveLength(1)
 })
 
+test('goes on with a key that another process made, and writes nothing for that', async () => {
+  const authority = await open()
+  const { kid } = authority.current()
+  await writeFile(`${file}.lock`, '')
+  expect(await authority.rotate({ from: 'the-key-of-before' })).toEqual({ kid, previous: [] })
+})
+
 test('does not unwrap under another binding', async () => {
   const authority = await open()
   const wrap = await authority.wrap(recordKey, binding)
