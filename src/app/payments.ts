@@ -89,8 +89,8 @@ export async function openPayments(
         network,
         ...rpcOf(network),
         settlementGas,
-        // The chains of the sandbox are those that no node is named for.
-        minesOnDemand: config.rpcUrls[network.chainId] === undefined,
+        // The chains of the sandbox are those that no node is named for; a node that is named in one is somebody's for development.
+        minesOnDemand: platform.isSandbox || config.rpcUrls[network.chainId] === undefined,
         onReturn,
       })
       return [network.network, withHindrance(chain, networks)]

@@ -42,7 +42,7 @@ export type Evidence =
   /** It could still be used. */
   | { readonly state: 'unused' }
   /** The chain did not answer, or its node is behind: what it does not show may be in blocks that it has not read yet. */
-  | { readonly state: 'unanswered' }
+  | { readonly state: 'unanswered'; readonly isBehind?: true }
   /** No chain of ours, or nothing on it tells this payment from another. */
   | { readonly state: 'unprovable' }
 
@@ -52,6 +52,8 @@ const REORG_MARGIN_MS = 60_000
 const IDLE_CHAIN_MS = 6 * 3600_000
 /** Clocks of chains differ from ours, and a stranger may have submitted the payment before it was shown to us. */
 const LOOK_BACK_MS = 10 * 60_000
+
+const BEHIND: Evidence = { state: 'unanswered', isBehind: true }
 
 /** The newest block of a node. */
 interface Head {
@@ -107,13 +109,13 @@ export function createEvidenceReader(parts: {
   function whereUnused({ validBefore, settledAt }: Transfer, chain: Chain, head: Head): Evidence {
     const { time, isBehind } = head
     // Its block may be one that this node, of an old copy perhaps, has not read yet.
-    if (typeof settledAt === 'number' && time <= settledAt) return { state: 'unanswered' }
+    if (typeof settledAt === 'number' && time <= settledAt) return BEHIND
     if (validBefore !== null) {
       const isOver = time > validBefore + REORG_MARGIN_MS
       const isLongOver = chain.minesOnDemand && now() > validBefore + IDLE_CHAIN_MS
       if (isOver || isLongOver) return { state: 'void', reason: 'authorization_expired' }
     }
-    return isBehind ? { state: 'unanswered' } : { state: 'unused' }
+    return isBehind ? BEHIND : { state: 'unused' }
   }
 
   /** Says once when a node falls behind, and once when it has caught up. @throws {ChainError} */

@@ -69,7 +69,8 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
         if (claim.state !== 'submitted' && !isWatched(claim)) return settleAgain(claim)
         break
       case 'unanswered':
-        silent.add(claim.network)
+        // A node that is behind answers, and may show the next one as paid.
+        if (!found.isBehind) silent.add(claim.network)
         break
       case 'barred':
       case 'unprovable':
@@ -123,7 +124,14 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     // What it opens again is looked at in this very round.
     await reorganisations.look()
     const take = { limit: BATCH, now: at }
-    for (let doubtful: readonly PaymentClaim[] = await takeUnwritten(); ;) {
+    const looked = new Set<string>()
+    /** Where the clocks of two processes are far apart they hand each other the same ones again. */
+    const unlooked = (claims: readonly PaymentClaim[]) => {
+      const fresh = claims.filter(({ id }) => !looked.has(id))
+      for (const { id } of fresh) looked.add(id)
+      return fresh
+    }
+    for (let doubtful = unlooked(await takeUnwritten()); ;) {
       for (const settlement of await decideAll(doubtful, silent)) {
         result.looked++
         if (settlement.state === 'settled') result.settled++
@@ -131,15 +139,15 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
         else result.open++
       }
       if (isClosed) break
-      doubtful = await store.takeDoubtfulClaims(take)
+      doubtful = unlooked(await store.takeDoubtfulClaims(take))
       if (doubtful.length === 0) break
     }
     // Those were told to pay again already, so nobody waits for them.
-    for (let watched = isClosed ? [] : await store.takeWatchedClaims(take); watched.length > 0;) {
+    for (let watched = isClosed ? [] : unlooked(await store.takeWatchedClaims(take)); watched.length > 0;) {
       const endings = await decideAll(watched, silent)
       result.looked += endings.length
       result.settled += endings.filter(({ state }) => state === 'settled').length
-      watched = isClosed ? [] : await store.takeWatchedClaims(take)
+      watched = isClosed ? [] : unlooked(await store.takeWatchedClaims(take))
     }
     if (result.settled + result.failed > 0) log.info(result, 'payments reconciled')
     return result

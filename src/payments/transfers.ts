@@ -164,7 +164,9 @@ export function createTransfers<T extends TransferRow>(
   async function lookAgain(row: T): Promise<T> {
     await book.touch(row.id, now())
     const found = await evidence.read(questionOf(row))
-    const isSendable = found.state === 'unused' && now() < toTransfer(row).validBefore
+    // One that nobody has signed yet is on no chain, whatever its node has read: on some, blocks come only when somebody sends.
+    const isFirst = row.tries === 0 && found.state === 'unanswered' && found.isBehind === true
+    const isSendable = (found.state === 'unused' || isFirst) && now() < toTransfer(row).validBefore
     return isSendable ? submit(row) : conclude(row, found)
   }
 

@@ -29,6 +29,8 @@ import {
 
 /** The most that a stranger's contract may have a node compute for one question; passkey wallets need up to 400,000. */
 const ERC1271_GAS = '0xf4240'
+/** Nobody asks for the newest block while nothing is open. */
+const HEAD_KNOWN_MS = 10 * 60_000
 
 export interface ChainOptions extends ChainRpcOptions {
   /** The most gas that the transaction of a settlement gets; simulations get no more. */
@@ -44,8 +46,8 @@ export function createChain(options: ChainOptions): Chain {
   // Another chain says `unused` or `over by its clock` of a payment that is neither on this one.
   const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
   const asset = network.asset.address
-  /** How old the newest block was when it was last asked for. */
-  let headAgeMs = 0
+  /** How old the newest block was when it was last asked for, and when that was. */
+  let head = { ageMs: 0, askedAt: 0 }
   const malformed = () => new ChainError('malformed', network.network)
   const readToken = (data: string) => ({ method: 'eth_call', params: [{ to: asset, data }, 'latest'] })
 
@@ -99,8 +101,9 @@ export function createChain(options: ChainOptions): Chain {
 
   function state(): ChainState {
     const known = rpc.state()
-    if (known.state !== 'ok' || minesOnDemand || headAgeMs <= BEHIND_MS) return known
-    const minutes = Math.round(headAgeMs / 60_000)
+    const isKnown = now() - head.askedAt < HEAD_KNOWN_MS
+    if (known.state !== 'ok' || minesOnDemand || !isKnown || head.ageMs <= BEHIND_MS) return known
+    const minutes = Math.round(head.ageMs / 60_000)
     return { ...known, detail: `is behind its chain: its newest block was ${minutes} minutes old` }
   }
 
@@ -163,9 +166,9 @@ export function createChain(options: ChainOptions): Chain {
     },
     async head() {
       const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
-      const head = demand(block, readBlock)
-      headAgeMs = now() - head.time
-      return head
+      const newest = demand(block, readBlock)
+      head = { ageMs: now() - newest.time, askedAt: now() }
+      return newest
     },
     state,
     close: rpc.close,

@@ -133,6 +133,14 @@ it('that was sent before is not sent again, and ends as its chain says', async (
   expect(await world.look(40 * MINUTE)).toMatchObject({ state: 'failed', failure: 'authorization_expired' })
 })
 
+it('is sent for the first time though its chain has stood still for long, and not again', async () => {
+  world.chain.time -= 60 * MINUTE
+  world.upstream.answer = { state: 'unknown', reason: 'timeout' }
+  expect(await world.lookAtCopy()).toMatchObject({ state: 'submitted', tries: 1 })
+  expect(await world.lookAtCopy()).toMatchObject({ state: 'submitted', tries: 1 })
+  expect(world.upstream.settled).toHaveLength(1)
+})
+
 it.each([false, true])(
   'that settled stays so while its node is back on an older copy (mines on demand: %s)',
   async (minesOnDemand) => {

@@ -746,28 +746,48 @@ describe('reconciling', () => {
     expect(await temp.store.balance(accountId)).toBe(3)
   })
 
-  it('asks a chain that does not answer once in a round', async () => {
-    const one = scene({ answers: [unknown] })
+  /** @param statusOf what the chain says of each */
+  async function sixDoubtful(
+    one: ReturnType<typeof scene>,
+    statusOf: (i: number) => AuthorizationStatus | 'silent' | undefined,
+  ) {
     for (let i = 0; i < 6; i++) {
       const payment = makePayment(one.clock.at)
-      one.chain.statuses.set(payment.nonce, 'silent')
+      const status = statusOf(i)
+      if (status !== undefined) one.chain.statuses.set(payment.nonce, status)
       const held = await claimFor(temp.store, payment, BOOT)
-      await temp.store.submitClaim({
-        id: held.id,
-        bootId: BOOT,
-        upstream: 'x',
-        result: null,
-        now: one.clock.at,
-      })
-      await temp.store.moveClaim({
-        id: held.id,
-        to: 'unknown',
-        reason: null,
-        transaction: null,
-        now: one.clock.at,
-      })
+      const now = one.clock.at
+      await temp.store.submitClaim({ id: held.id, bootId: BOOT, upstream: 'x', result: null, now })
+      await temp.store.moveClaim({ id: held.id, to: 'unknown', reason: null, transaction: null, now })
     }
     one.clock.at += 1
+  }
+
+  it('goes on to those that a node shows as paid, though it is behind', async () => {
+    const one = scene({ answers: [unknown] })
+    one.chain.time -= 16 * 60_000
+    await sixDoubtful(one, (i) => (i === 5 ? usedIn(TX) : undefined))
+    expect(await one.settlements.reconcile()).toEqual({ looked: 6, settled: 1, failed: 0, open: 5 })
+  })
+
+  it('looks at each once in a round, whatever another clock makes of them meanwhile', async () => {
+    const one = scene({ answers: [unknown] })
+    await sixDoubtful(one, () => undefined)
+    const take = temp.store.takeDoubtfulClaims.bind(temp.store)
+    // Another process, whose clock is far ahead, has looked at them between two questions of this one.
+    let rounds = 0
+    const taken = vi.spyOn(temp.store, 'takeDoubtfulClaims').mockImplementation(async (input) => {
+      if (++rounds > 5) return []
+      return take({ ...input, now: input.now + rounds })
+    })
+    expect((await one.settlements.reconcile()).looked).toBe(6)
+    expect(rounds).toBe(2)
+    taken.mockRestore()
+  })
+
+  it('asks a chain that does not answer once in a round', async () => {
+    const one = scene({ answers: [unknown] })
+    await sixDoubtful(one, () => 'silent')
     const looksBefore = one.chain.looks
     expect(await one.settlements.reconcile()).toEqual({ looked: 6, settled: 0, failed: 0, open: 6 })
     expect(one.chain.looks - looksBefore).toBeLessThanOrEqual(4)
