@@ -119,8 +119,8 @@ export function createRunner(parts: {
       }
       const stored = await tasks.read(entry.task.id, entry.owner)
       if (!isTerminal(stored.task.status.state)) {
-        // Its own write, of which the database could not tell it.
-        entry.revision = stored.revision
+        // Its own write, of which the database could not tell it; what another process has begun stays that one's.
+        if (stored.isOurs) entry.revision = stored.revision
       } else if (advance(entry, 'cancel')) {
         log.warn(
           { task: entry.task.id },

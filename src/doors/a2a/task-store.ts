@@ -53,6 +53,8 @@ export interface KnownTask {
   readonly revision: number
   readonly owner: string | null
   readonly phase: TaskPhase
+  /** This process wrote it last, and works on it; left out where nobody read it. */
+  readonly isOurs?: boolean
   readonly unpaid?: UnpaidCall | undefined
 }
 
@@ -152,7 +154,7 @@ export function createTaskStore(
       // What waits for people elsewhere looks at rest, and is at work in another replica.
       const isRemote = by !== undefined && !isTerminal(row.state)
       const phase = isRemote ? 'remote' : phaseAway(row.state, pending !== undefined)
-      return { task, unpaid, phase, revision: row.revision, owner: row.owner }
+      return { task, unpaid, phase, revision: row.revision, owner: row.owner, isOurs: by === worker }
     },
     async list(owner, query) {
       const pageSize = query.pageSize ?? DEFAULT_PAGE

@@ -265,6 +265,24 @@ describe('several replicas on one store', () => {
       expect(stateOf(await one.engine.get(id, undefined, call))).toBe('TASK_STATE_FAILED')
     })
 
+    test('and lives after all leaves alone what another process has begun meanwhile', async () => {
+      const { memory, one, close } = twoReplicas()
+      const id = await one.begin()
+      const row = memory.rows.get(id)!
+      const taken = {
+        ...row,
+        json: row.json.replace(/("gateway\.worker":")[^"]+/, '$1another process'),
+        revision: row.revision + 1,
+      }
+      expect(taken.json).not.toBe(row.json)
+      memory.rows.set(id, taken)
+      await pass(BEAT_MS)
+      one.end()
+      await turns()
+      expect(memory.rows.get(id)).toEqual(taken)
+      await close()
+    })
+
     test('and only was not told of its own write goes on', async () => {
       const { memory, one, close } = twoReplicas()
       const id = await one.begin()
