@@ -195,8 +195,11 @@ export async function openPostgresStore(parts: {
     run,
     async health() {
       const started = performance.now()
-      await run('listPublishedKeys', [])
-      const isWritable = await whileOpen(() => runDirect(pool, takesWrites))
+      // At once: where everybody waits for a connection, both wait for one turn.
+      const [isWritable] = await Promise.all([
+        whileOpen(() => runDirect(pool, takesWrites)),
+        run('listPublishedKeys', []),
+      ])
       // Its address may lead to the server that takes writes soon, and nobody finds out by reading.
       if (!isWritable) pool.distrust()
       const counts = `${pool.totalCount} connections, ${pool.waitingCount} waiting`

@@ -17,6 +17,7 @@ export const upgradeTables = (url: string, fault: string | undefined): Promise<A
   withSession({ url }, (session) =>
     givingWay(session, async () => {
       await session.query('SET LOCAL statement_timeout = 0')
+      await session.query(ENDS_WITH_PROCESS, [JSON.stringify(BOUNDS)])
       // Another process may be at it, and that takes as long; nobody queues up behind this lock who serves already.
       await session.query('SET LOCAL lock_timeout = 0')
       await drive(session, lockMigrations(fault))
@@ -26,6 +27,20 @@ export const upgradeTables = (url: string, fault: string | undefined): Promise<A
       return drive(session, agreeOnLocks(fault))
     }),
   )
+
+/** A process that is gone, or stands still, in the middle keeps neither tables nor the other starts waiting. */
+const BOUNDS = {
+  idle_in_transaction_session_timeout: '30s',
+  // A machine that vanishes is noticed within half a minute,
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '4',
+  // and while a statement runs from PostgreSQL 14 on.
+  client_connection_check_interval: '5s',
+}
+/** For the transaction; of what a server does not know it sets nothing. */
+const ENDS_WITH_PROCESS = `SELECT set_config(bound.key, bound.value, true) FROM json_each_text($1::json) AS bound
+  JOIN pg_settings ON pg_settings.name = bound.key`
 
 async function drive<T>(session: Session, command: Command<T>): Promise<T> {
   let step = command.next()

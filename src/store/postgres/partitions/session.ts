@@ -58,7 +58,7 @@ const PAUSE_MS = 500
 /**
  * Several statements as one transaction that wants a whole table for a moment. Calls queue up behind whoever waits for that, so
  * that each try waits for 200 ms at most, and calls go first between the tries.
- * @throws {Error} the server's, when no try succeeded within about 40 s
+ * @throws {Error} the server's, when sixty tries have given way: forty seconds where what comes before the lock takes no time
  */
 export async function givingWay<T>(session: Session, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
