@@ -37,6 +37,7 @@ export interface ProxyRules {
 /**
  * @returns where it listens on loopback; undefined where no port is configured
  * @throws {ConfigError} where it cannot listen at what is configured
+ * @throws {GatewayError} where another process listens there
  */
 export async function openProxy(
   platform: Platform,
@@ -135,13 +136,14 @@ export async function openProxy(
   return `http://127.0.0.1:${bound.port}`
 }
 
-/** The words for a start that fails speak of PORT, which has nothing to do with it. */
+/** The words for a start that fails speak of PORT, which has nothing to do with it. What is taken may be free in a moment. */
 const cannotListen =
   (variable: string, where: string, advice: string) =>
   (thrown: unknown): never => {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined
     if (code === undefined) throw thrown
-    throw new ConfigError([`${variable}: nothing can listen ${where} (${code}): ${advice}`])
+    const words = `${variable}: nothing can listen ${where} (${code}): ${advice}`
+    throw code === 'EADDRINUSE' ? new GatewayError('state_conflict', words) : new ConfigError([words])
   }
 
 const rateLimited = ({ resetSeconds }: RateState, what: string) =>

@@ -1,11 +1,12 @@
 // Makes room for a Unix socket at a path that somebody configured: what a killed process left behind goes, everything else stays.
 import { lstat, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { ConfigError } from '../core/errors.ts'
+import { ConfigError, GatewayError } from '../core/errors.ts'
 
 /**
  * @param variable that names the path
- * @throws {ConfigError} where something else is at the path, or a process listens there
+ * @throws {ConfigError} where something else is at the path
+ * @throws {GatewayError} where a process listens there, which may be about to end
  */
 export async function clearSocketPath(variable: string, path: string): Promise<void> {
   const found = await lstat(path).catch((thrown: NodeJS.ErrnoException) => {
@@ -18,9 +19,10 @@ export async function clearSocketPath(variable: string, path: string): Promise<v
       `${variable}: ${path} is there and no socket, so it is left as it is. Name another path, or take it away.`,
     ])
   if (!(await isLeftBehind(path)))
-    throw new ConfigError([
+    throw new GatewayError(
+      'state_conflict',
       `${variable}: another process listens at ${path}, so it is left as it is. Stop that process, or name another path.`,
-    ])
+    )
   await rm(path, { force: true })
 }
 
