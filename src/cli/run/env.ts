@@ -5,7 +5,8 @@ import { type Command, Option } from 'commander'
 import { loadConfig } from '../../app/config.ts'
 import { findRunning } from '../../app/running.ts'
 import { CA_PATH } from '../../doors/proxy/index.ts'
-import { builtIn } from '../../egress/providers/index.ts'
+import { openProviders } from '../../egress/adapters/providers-file.ts'
+import type { Provider } from '../../egress/providers/index.ts'
 import { nearestTo } from '../../lib/edit-distance.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { collect } from '../options.ts'
@@ -62,8 +63,9 @@ Examples:
   agent-gateway env --capability-file agent.cap --folder trust --format env-file > agent.env`,
     )
     .action(async (options: EnvOptions) => {
-      for (const id of options.provider ?? []) refuseUnknownProvider(id)
       const config = loadConfig(process.env)
+      const providers = (await openProviders(config.providersFile)).list()
+      for (const id of options.provider ?? []) refuseUnknownProvider(id, providers)
       const proxy = options.proxy ?? (await findRunning(config.dataDir))?.proxy_url
       if (proxy === undefined || !URL.canParse(proxy))
         throw new CommandFailure(
@@ -86,19 +88,19 @@ Examples:
           ...proxyVariables(address.href.replace(/\/$/, '')),
           ...trustVariables(files),
           ...awsVariables,
-          ...placeholderVariables(builtIn, new Set(options.provider)),
+          ...placeholderVariables(providers, new Set(options.provider)),
         }),
       )
     })
 }
 
-function refuseUnknownProvider(id: string): void {
-  const known = builtIn.map((provider) => provider.id)
+function refuseUnknownProvider(id: string, providers: readonly Provider[]): void {
+  const known = providers.map((provider) => provider.id)
   if (known.includes(id)) return
   const nearest = nearestTo(id, known)
   throw new CommandFailure(
     Exit.usage,
-    `--provider: there is no provider ${formatValue(id)}.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Those with a placeholder: ${builtIn
+    `--provider: there is no provider ${formatValue(id)}.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Those with a placeholder: ${providers
       .filter(({ variables }) => variables.length > 0)
       .map((provider) => provider.id)
       .join(', ')}.`,
