@@ -5,9 +5,8 @@ import { hash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, type SqlValue, Undo } from '../command.ts'
-import { MAX_BALANCE } from '../migrations.ts'
-import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
+import { grantPurchase } from './bought-credits.ts'
 import { spend, unspend } from './claim-budgets.ts'
 import { bookSale, insertSale } from './market-sales.ts'
 import { returnSettlement } from './settlements.ts'
@@ -295,51 +294,6 @@ export const settleClaim = command({ kind: 'transaction', touches: 'records' })(
     yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
   return claim.purchase ? yield* grantPurchase(claim, claim.purchase, input) : claim
 })
-
-/**
- * The credits of a payment that has happened. Where they cannot go to the account (it is unknown, or would hold more
- * than is counted) the payment still settles, and they stand as `system:unclaimed` for the operator to hand out.
- */
-function* grantPurchase(
-  claim: PaymentClaim,
-  { accountId, credits }: NonNullable<PaymentClaim['purchase']>,
-  { transactionId, now }: SettleClaimInput,
-): Command<PaymentClaim> {
-  const paid = yield* first(
-    'UPDATE accounts SET balance = balance + $1 WHERE id = $2 AND balance <= $3 RETURNING id',
-    credits,
-    accountId,
-    MAX_BALANCE - credits,
-  )
-  yield* recordMovement({
-    transactionId,
-    accountId: paid ? accountId : UNCLAIMED,
-    against: 'purchase',
-    amount: credits,
-    kind: 'purchase',
-    reference: claim.id,
-    now,
-  })
-  return paid ? claim : yield* markUnclaimed(claim)
-}
-
-/** Holds the credits of payments whose account could not have them. */
-export const UNCLAIMED = 'system:unclaimed'
-
-/** Says of a settled claim that nobody got what it bought. */
-export function* markUnclaimed(claim: PaymentClaim): Command<PaymentClaim> {
-  const reason = 'purchase_unclaimed'
-  yield* all('UPDATE payment_claims SET reason = $1 WHERE id = $2', reason, claim.id)
-  return { ...claim, reason }
-}
-
-/** How many credits a payment bought, and the account that got them: the ledger knows, whatever has become of the claim since. */
-export function* findBought(claimId: string): Command<{ account: string; amount: number } | undefined> {
-  return yield* first<{ account: string; amount: number }>(
-    `SELECT account, amount FROM ledger_entries WHERE reference = $1 AND kind = 'purchase' AND amount > 0`,
-    claimId,
-  )
-}
 
 const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($3, tx),
     upstream = COALESCE($4, upstream), finished_at = $5
