@@ -90,7 +90,7 @@ export const Environment = z.object({
   GATEWAY_AUTHORITY: list.meta({
     description:
       'Comma-separated: what wraps the key of every credential, and after it what older ones are still under. `file`, ' +
-      '`aws-kms:<ARN>`, `gcp-kms:<key>` or `vault-transit:<URL of the key>`',
+      '`aws-kms:<ARN>`, `gcp-kms:<key>`, `vault-transit:<URL of the key>` or `pkcs11:<attributes>` (RFC 7512)',
     shownDefault: '`file`',
   }),
   GATEWAY_VAULT_TOKEN_FILE: z.string().optional().meta({

@@ -18,6 +18,18 @@ export type AuthoritySpec =
   /** `key`: the resource name of a CryptoKey. */
   | { readonly kind: 'gcp-kms'; readonly key: string }
   | { readonly kind: 'vault-transit'; readonly origin: string; readonly mount: string; readonly key: string }
+  | ({ readonly kind: 'pkcs11' } & Pkcs11Key)
+
+/** A key in a PKCS#11 token, as its URI (RFC 7512) describes it: what it does not say may be anything. */
+export interface Pkcs11Key {
+  /** Shared library of the token's maker, absolute. */
+  readonly modulePath: string
+  /** Absolute; 0600. */
+  readonly pinFile: string
+  readonly token: { readonly [name in 'label' | 'serial' | 'manufacturer' | 'model']?: string }
+  /** `id`: CKA_ID in hexadecimal. */
+  readonly key: { readonly label?: string; readonly id?: string }
+}
 
 export interface ProxySettings {
   /** Of 127.0.0.1; 0: any free one. */

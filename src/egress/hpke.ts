@@ -25,7 +25,8 @@ const KEM_ID = 0x0010
 const KDF_ID = 0x0001
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-const POINT_BYTES = 65
+/** Of an uncompressed point, as an encapsulated key is. */
+export const POINT_BYTES = 65
 /** DER in front of an uncompressed P-256 point in a SubjectPublicKeyInfo. */
 const SPKI_PREFIX = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 
@@ -75,10 +76,23 @@ export function openBase(
   parts: { readonly enc: Buffer; readonly info: Buffer; readonly aad: Buffer; readonly ciphertext: Buffer },
   aead: Aead = AES_256_GCM,
 ): Buffer {
+  const dh = diffieHellman({ privateKey: recipient.privateKey, publicKey: importPoint(parts.enc) })
+  return openAgreed({ dh, point: recipient.point }, parts, aead)
+}
+
+/**
+ * The rest of `openBase`, where the private key is held by somebody who does nothing but agree (RFC 9180, 4.1: `DH(skR, pkE)`).
+ * @param agreed what that gave for `parts.enc`, which `importPoint` has to find on the curve before it is asked for; and its public point
+ * @throws on any byte that is not as sealed
+ */
+export function openAgreed(
+  agreed: { readonly dh: Buffer; readonly point: Buffer },
+  parts: { readonly enc: Buffer; readonly info: Buffer; readonly aad: Buffer; readonly ciphertext: Buffer },
+  aead: Aead = AES_256_GCM,
+): Buffer {
   const { enc, ciphertext } = parts
   if (ciphertext.length < TAG_BYTES) throw new Error('HPKE: the ciphertext is too short')
-  const dh = diffieHellman({ privateKey: recipient.privateKey, publicKey: importPoint(enc) })
-  const { key, nonce } = scheduleKey(dh, enc, recipient.point, parts.info, aead)
+  const { key, nonce } = scheduleKey(agreed.dh, enc, agreed.point, parts.info, aead)
   const decipher = createDecipheriv(aead.name, key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(parts.aad)
   decipher.setAuthTag(ciphertext.subarray(-TAG_BYTES))
@@ -97,7 +111,7 @@ const points = new Map<string, KeyObject>()
 const MAX_POINTS = 1_024
 
 /** @throws when the bytes are not a point on the curve */
-function importPoint(point: Buffer): KeyObject {
+export function importPoint(point: Buffer): KeyObject {
   const name = point.toString('latin1')
   const known = points.get(name)
   if (known) return known

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
@@ -29,6 +30,7 @@ import type { Later } from '../support/kept.ts'
 import { finish } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 import { describeRestores } from '../support/restored.ts'
+import { createSoftHsm, PACKAGES } from '../support/soft-hsm.ts'
 import { openStage, useGateway } from '../support/used-gateway.ts'
 
 const root = new URL('../../', import.meta.url).pathname
@@ -266,6 +268,29 @@ thread.on('message', (said) => said === 'loaded' && (console.log(said), process.
     cwd: work,
   })
   expect(stdout, stderr).toBe('loaded\n')
+})
+
+it('finds the process for PKCS#11 tokens in itself, and its package beside itself', async () => {
+  const hsm = await createSoftHsm()
+  const beside = join(dirname(installed), 'pkcs11js')
+  const start = (env: Variables = {}) =>
+    stranger.run(['serve', '--without-test-payments'], {
+      GATEWAY_DATA_DIR: join(work, 'token'),
+      GATEWAY_AUTHORITY: hsm.uri('object=agent-gateway').replace('token=gateway', 'token=nothing'),
+      ...hsm.env,
+      ...env,
+    })
+  try {
+    const without = await start()
+    expect([without.code, without.stderr]).toEqual([78, expect.stringContaining('npm install pkcs11js')])
+    cpSync(join(PACKAGES, 'pkcs11js'), beside, { recursive: true })
+    // What an operator installs there is outside, and meant to be found.
+    const { code, stderr } = await start({ NODE_OPTIONS: '' })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no token in a slot is so named')])
+  } finally {
+    rmSync(beside, { recursive: true, force: true })
+    await hsm.close()
+  }
 })
 
 describe('a sandbox without the node of its chains', () => {

@@ -10,7 +10,7 @@ const VARIABLE = 'GATEWAY_TEST_PROGRAMS'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The programs, and the threads that the gateway looks for beside itself. */
+/** The programs, and the threads and processes that the gateway looks for beside itself. */
 const ENTRIES = {
   cli: 'src/cli/index.ts',
   main: 'src/cli/main.ts',
@@ -21,6 +21,7 @@ const ENTRIES = {
   'backup-worker': 'src/store/transfer/backup-worker.ts',
   'outcome-worker': 'src/outcomes/adapters/worker.ts',
   'search-worker': 'src/egress/adapters/search/worker.ts',
+  'token-process': 'src/egress/adapters/key-services/pkcs11/process.ts',
 } as const
 
 export type Program = 'cli' | 'main' | 'loopback-gateway' | 'credit-gateway'

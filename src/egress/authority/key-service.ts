@@ -45,7 +45,7 @@ export class KeyServiceError extends Error {
 const WORDS = {
   unreachable: 'does not answer; try again in a moment',
   denied:
-    'does not let this gateway use the key: look at its identity (credentials of the environment, token file) and at the policy of the key',
+    'does not let this gateway use the key: look at its identity (credentials of the environment, token or PIN file) and at the policy of the key',
   key_missing: 'has no such key, or the version is disabled or destroyed: enable or restore it',
   refused: 'does not open this record: it is under another key, or was changed',
 } as const satisfies Record<KeyServiceFailure, string>

@@ -1,13 +1,15 @@
-// How the configuration names the authorities: `file`, `aws-kms:<key>`, `gcp-kms:<key>`, `vault-transit:<URL of the key>`.
+// How the configuration names the authorities: `file`, `aws-kms:<key>`, `gcp-kms:<key>`, `vault-transit:<URL of the key>`,
+// `pkcs11:<attributes>`.
 
 import type { AuthoritySpec } from '../../core/config.ts'
+import { parsePkcs11 } from './pkcs11-uri.ts'
 
 const AWS = /^arn:aws[\w-]*:kms:([a-z0-9-]+):\d{12}:(?:key|alias)\/[\w/-]+$/
 const GCP = /^projects\/[\w:.-]+\/locations\/[\w-]+\/keyRings\/[\w-]+\/cryptoKeys\/[\w-]+$/
 const VAULT_PATH = /^\/v1\/([\w/-]+)\/keys\/([\w.-]+)$/
 
 /** Whether a key id is of a service: those of a key file are of any other form. */
-export const isServiceKid = (kid: string) => /^(?:arn:|projects\/|vault-transit\/)/.test(kid)
+export const isServiceKid = (kid: string) => /^(?:arn:|projects\/|vault-transit\/|pkcs11\/)/.test(kid)
 
 /** @returns a sentence, where the text names no authority */
 export function parseAuthority(text: string): AuthoritySpec | string {
@@ -28,8 +30,12 @@ export function parseAuthority(text: string): AuthoritySpec | string {
         : '`gcp-kms:` takes the name of a key: gcp-kms:projects/P/locations/L/keyRings/R/cryptoKeys/K'
     case 'vault-transit':
       return parseVault(name)
+    case 'pkcs11': {
+      const key = parsePkcs11(name)
+      return typeof key === 'string' ? key : { kind, ...key }
+    }
     default:
-      return `there is no authority ${kind}: it is file, aws-kms, gcp-kms or vault-transit`
+      return `there is no authority ${kind}: it is file, aws-kms, gcp-kms, vault-transit or pkcs11`
   }
 }
 

@@ -1,7 +1,7 @@
 // Opens the authorities that the configuration names. The clients of key services are optional packages: one is loaded where it is
 // named, and nowhere else.
 import type { AuthoritySpec } from '../../../core/config.ts'
-import { ConfigError } from '../../../core/errors.ts'
+import { ConfigError, GatewayError } from '../../../core/errors.ts'
 import { joinAuthorities, type OwningAuthority } from '../../authority/joined.ts'
 import { type KeyService, KeyServiceError } from '../../authority/key-service.ts'
 import { openServiceAuthority } from '../../authority/service-authority.ts'
@@ -9,6 +9,7 @@ import { isServiceKid } from '../../authority/spec.ts'
 import { openAuthority } from '../authority.ts'
 import { openAwsKms } from './aws-kms.ts'
 import { openGcpKms } from './gcp-kms.ts'
+import { openPkcs11 } from './pkcs11.ts'
 import { openVaultTransit } from './vault-transit.ts'
 
 export interface AuthoritiesOptions {
@@ -22,7 +23,10 @@ export interface AuthoritiesOptions {
   readonly now: () => number
 }
 
-/** @throws {ConfigError} saying which authority cannot be used, and what to do about it */
+/**
+ * @throws {ConfigError} saying which authority cannot be used, and what to do about it
+ * @throws {GatewayError} credential_unavailable where a service does not answer: the same start may succeed in a moment
+ */
 export async function openAuthorities(options: AuthoritiesOptions): Promise<OwningAuthority> {
   const { specs, sealedTo } = options
   const opened: OwningAuthority[] = []
@@ -31,13 +35,14 @@ export async function openAuthorities(options: AuthoritiesOptions): Promise<Owni
     for (const spec of specs) if (spec.kind !== 'file') opened.push(await openService(spec, options))
     const at = specs.findIndex(({ kind }) => kind === 'file')
     const strangers = sealedTo.filter((kid) => !opened.some((authority) => authority.owns(kid)))
-    if (at >= 0) opened.splice(at, 0, await openFile(options, strangers))
-    else if (strangers.length > 0)
+    const lost = at < 0 ? strangers : strangers.filter(isServiceKid)
+    if (lost.length > 0)
       throw new ConfigError([
-        `GATEWAY_AUTHORITY: stored credentials are sealed to ${strangers.join(', ')}, which is a key of none of the ` +
+        `GATEWAY_AUTHORITY: stored credentials are sealed to ${lost.join(', ')}, which is a key of none of the ` +
           'authorities named. Name the one that they are under after the new one (for the key file: `,file`), start, ' +
           'run `agent-gateway authority rotate`, and take it out again',
       ])
+    if (at >= 0) opened.splice(at, 0, await openFile(options, strangers))
     const [first, ...others] = opened
     if (!first) throw new ConfigError(['GATEWAY_AUTHORITY: name one authority at least'])
     return joinAuthorities(first, others)
@@ -66,7 +71,11 @@ async function openService(spec: ServiceSpec, options: AuthoritiesOptions): Prom
   } catch (thrown) {
     await service?.close()
     if (!(thrown instanceof KeyServiceError)) throw thrown
-    throw new ConfigError([`GATEWAY_AUTHORITY: ${thrown.message}`])
+    const words = `GATEWAY_AUTHORITY: ${thrown.message}`
+    // After a power cut the service may come up later than the gateway: whoever supervises it may try again.
+    if (thrown.reason === 'unreachable')
+      throw new GatewayError('credential_unavailable', words, { cause: thrown })
+    throw new ConfigError([words])
   }
 }
 
@@ -84,6 +93,8 @@ async function load(spec: ServiceSpec, options: AuthoritiesOptions): Promise<Key
         ])
       return openVaultTransit({ ...spec, tokenFile: vaultTokenFile, namespace: vaultNamespace })
     }
+    case 'pkcs11':
+      return await orMissing('pkcs11js', () => openPkcs11(spec))
   }
 }
 
@@ -93,7 +104,7 @@ async function orMissing(name: string, open: () => Promise<KeyService>): Promise
   } catch (thrown) {
     if ((thrown as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw thrown
     throw new ConfigError([
-      `GATEWAY_AUTHORITY: the package ${name} is missing; install it with \`npm install ${name}\``,
+      `GATEWAY_AUTHORITY: the package ${name} is missing, or was not compiled; install it with \`npm install ${name}\``,
     ])
   }
 }
