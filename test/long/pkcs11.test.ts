@@ -32,10 +32,15 @@ afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.close()))
   expect(await tokenProcesses()).toEqual([])
 })
-async function open(text = hsm.uri('object=agent-gateway')): Promise<KeyService> {
+/** Long enough for a process to start on a busy machine; what a token that hangs takes is tried with the product's own. */
+const PATIENT_MS = 120_000
+async function open(
+  text = hsm.uri('object=agent-gateway'),
+  answerMs: number | undefined = PATIENT_MS,
+): Promise<KeyService> {
   const spec = parseAuthority(text)
   if (typeof spec === 'string') throw new Error(spec)
-  const service = await openPkcs11(spec as Extract<AuthoritySpec, { kind: 'pkcs11' }>)
+  const service = await openPkcs11(spec as Extract<AuthoritySpec, { kind: 'pkcs11' }>, { answerMs })
   services.push(service)
   return service
 }
@@ -54,7 +59,7 @@ describe('an authority in a PKCS#11 token', () => {
 
   it('serves many at once', async () => {
     const authority = await openAuthority()
-    const keys = Array.from({ length: 200 }, () => randomBytes(32))
+    const keys = Array.from({ length: 100 }, () => randomBytes(32))
     const wraps = await Promise.all(keys.map((key) => authority.wrap(key, binding)))
     expect(await Promise.all(wraps.map((wrap) => authority.unwrap(wrap, binding)))).toEqual(keys)
   })
@@ -168,18 +173,26 @@ describe('a token that is not as it was', () => {
     return pids[0]!
   }
 
-  it('is asked through another process where the one that had its library crashed or hangs', async () => {
+  it('is asked through another process where the one that had its library crashed', async () => {
     const authority = await openAuthority()
     const wrap = await authority.wrap(recordKey, binding)
-    process.kill(await theProcess(), 'SIGSEGV')
+    const crashed = await theProcess()
+    process.kill(crashed, 'SIGSEGV')
     expect(await authority.unwrap(wrap, binding)).toEqual(recordKey)
+    expect(await theProcess()).not.toBe(crashed)
+  })
 
+  it('keeps nobody waiting while it hangs, and is asked through another process then', async () => {
+    const authority = await openServiceAuthority(await open(undefined, 3_000))
+    const wrap = await authority.wrap(recordKey, binding)
     const hung = await theProcess()
     process.kill(hung, 'SIGSTOP')
-    const waits = [authority.unwrap(wrap, binding), authority.unwrap(wrap, binding)]
-    for (const { reason } of (await Promise.allSettled(waits)) as PromiseRejectedResult[])
-      expect(reason).toMatchObject({ reason: 'unreachable' })
-    expect(await authority.unwrap(wrap, binding)).toEqual(recordKey)
+    const waits = await Promise.allSettled([authority.unwrap(wrap, binding), authority.unwrap(wrap, binding)])
+    expect(waits).toMatchObject([
+      { status: 'rejected', reason: { reason: 'unreachable' } },
+      { status: 'rejected', reason: { reason: 'unreachable' } },
+    ])
+    await expect.poll(() => authority.unwrap(wrap, binding)).toEqual(recordKey)
     expect(await theProcess()).not.toBe(hung)
   })
 
@@ -315,7 +328,7 @@ describe('a gateway whose wrapping key is in a token', () => {
       expect([refused.status, refused.body.code]).toEqual([503, 'credential_unavailable'])
       expect(refused.body.credits).toEqual({ charged: 0, balance })
       await rename(`${hsm.tokens}-away`, hsm.tokens)
-      expect(await statusOf(gw, other.capability)).toBe(200)
+      await expect.poll(() => statusOf(gw, other.capability)).toBe(200)
       expect(gw.log()).not.toContain(hsm.pin)
     })
     await withGateway(`file,${authority}`, async (gw) => {

@@ -9,10 +9,16 @@ import { createTokenProcess, TokenProcessFailure } from './pkcs11/token-process.
 
 const INFO = Buffer.from('agent-gateway record key in a token v1')
 
-/** @throws {KeyServiceError}, and as an import does where `pkcs11js` is not installed */
-export async function openPkcs11(key: Pkcs11Key): Promise<KeyService> {
+/**
+ * @param options.answerMs how long one answer of the token may take
+ * @throws {KeyServiceError}, and as an import does where `pkcs11js` is not installed
+ */
+export async function openPkcs11(
+  key: Pkcs11Key,
+  options: { readonly answerMs?: number } = {},
+): Promise<KeyService> {
   const name = `The PKCS#11 token ${describe(key)}`
-  const token = createTokenProcess(key)
+  const token = createTokenProcess(key, options)
   const fail = (reason: KeyServiceFailure, code: string) => new KeyServiceError(reason, name, code)
 
   async function ask(step: () => Promise<Buffer>): Promise<Buffer> {

@@ -32,7 +32,8 @@ export interface TokenProcess {
   close(): Promise<void>
 }
 
-export function createTokenProcess(key: Pkcs11Key): TokenProcess {
+/** @param options.answerMs for one answer, and for how long whoever waits for one is kept */
+export function createTokenProcess(key: Pkcs11Key, { answerMs = TIMEOUT_MS } = {}): TokenProcess {
   let running: Running | undefined
   let point: Buffer | undefined
   /** Digest of a PIN that the token refused: trying it again would lock the token. */
@@ -95,7 +96,7 @@ export function createTokenProcess(key: Pkcs11Key): TokenProcess {
   async function ask(peer: Buffer): Promise<Buffer> {
     const child = running?.isAlive() ? running : await start()
     try {
-      return await child.ask({ agree: peer }, TIMEOUT_MS)
+      return await child.ask({ agree: peer }, answerMs)
     } catch (thrown) {
       // Whatever it is, a new process with a new login is where to begin; there is nothing in the old one to lose.
       await child.stop()
@@ -110,7 +111,7 @@ export function createTokenProcess(key: Pkcs11Key): TokenProcess {
         return must(point, 'the point of a key that was found')
       }),
     agree: (peer) =>
-      inTurn(TIMEOUT_MS, async () => {
+      inTurn(answerMs, async () => {
         const isOld = running?.isAlive() === true
         try {
           return await ask(peer)
