@@ -7,6 +7,7 @@ import { createLogger } from '../../src/lib/log.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
+import type { Chain } from '../../src/payments/chain-ports.ts'
 import { createRouter } from '../../src/payments/router.ts'
 import { createSettlements } from '../../src/payments/settlements.ts'
 import { createReceipts } from '../../src/receipts/index.ts'
@@ -41,7 +42,8 @@ afterAll(async () => {
   await chain?.close()
 })
 
-function compose(confirmations?: Readonly<Record<number, number>>) {
+/** @param onFound is called when a payment was looked for on its chain, and is there */
+function compose(confirmations?: Readonly<Record<number, number>>, onFound?: () => void) {
   // Time passes for the gateway as a test says; the chain has its own.
   const clock = { ahead: 0 }
   const now = () => Date.now() + clock.ahead
@@ -59,11 +61,19 @@ function compose(confirmations?: Readonly<Record<number, number>>) {
   })
   const router = createRouter({ upstreams: [upstream], networks, now, log })
   const onChain = createChain({ network, rpcUrl, now })
+  const watched: Chain = {
+    ...onChain,
+    async authorizationStatus(question) {
+      const status = await onChain.authorizationStatus(question)
+      if (status.state === 'used') onFound?.()
+      return status
+    },
+  }
   const settlements = createSettlements({
     store: temp.store,
     router,
     networks,
-    chains: new Map([[network.network, onChain]]),
+    chains: new Map([[network.network, watched]]),
     signer: { kid: 'k', environment: 'sandbox', sign: jws },
     baseUrl: 'https://gateway.test',
     bootId: 'boot_test',
@@ -214,11 +224,14 @@ describe('a settlement that its chain took back', () => {
 
 it('a payment that was taken back while it waited for its depth is broadcast again, and paid once', async () => {
   await parts.close()
-  parts = compose({ 84532: 3 })
+  const found = Promise.withResolvers<void>()
+  parts = compose({ 84532: 3 }, found.resolve)
   const payer = chain.payers[6]!.address
   const held = await chain.usdcOf(payer)
   const { settling } = await submit(6)
-  await expect.poll(() => chain.usdcOf(payer)).toBe(held - 1000n)
+  // Its depth is asked for once its settler has seen it in a block: a settler that has not would wait on for a block.
+  await Promise.race([found.promise, settling])
+  expect(await chain.usdcOf(payer)).toBe(held - 1000n)
   await chain.reorg(1)
   const { claim, state } = await settling
   expect([state, claim.receiptId]).toEqual(['unknown', null])
