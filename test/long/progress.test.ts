@@ -61,7 +61,7 @@ async function paying(call: object): Promise<Record<string, unknown>> {
 
 describe('a paid call of several seconds', () => {
   it('tells of its payment, of each source and of its settlement, in reports that only grow', async () => {
-    takes.set('/quick', 100).set('/middle', 2_000).set('/slow', 4_000)
+    takes.set('/quick', 100).set('/middle', 1_000).set('/slow', 2_000)
     const call = extract('/quick', '/middle', '/slow')
     const events = await mcp({ ...call, _meta: { ...(await paying(call)), progressToken: 'p' } })
     const reports = events.slice(0, -1).map(({ method, params }) => {
@@ -94,7 +94,10 @@ describe('a paid call of several seconds', () => {
   })
 
   it('says the same in the status updates of an A2A task', async () => {
-    takes.set('/quick', 0).set('/slow', 1_000)
+    takes.set('/quick', 0).set('/slow', 0)
+    // Sources are read beside one another: the second waits until the first is read, so that there is one order.
+    const { promise: isFirstRead, resolve: heard } = Promise.withResolvers<void>()
+    held.set('/slow', isFirstRead)
     const urls = ['/quick', '/slow'].map((path) => gw.url(path))
     const input = { capability: 'web-extraction', urls, testnet: true }
     const send = async (message: object) => {
@@ -107,7 +110,12 @@ describe('a paid call of several seconds', () => {
         },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } }),
       })
-      return eventsOf(await response.text()).map(({ result }) => result)
+      let text = ''
+      for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+        text += piece
+        if (text.includes('Source 1 of 2 is read')) heard()
+      }
+      return eventsOf(text).map(({ result }) => result)
     }
     const base = { messageId: 'm1', role: 'ROLE_USER', parts: [{ data: { skill: 'web-extraction', input } }] }
     const asked = await send(base)
