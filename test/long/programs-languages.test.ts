@@ -29,7 +29,7 @@ describe('Python', () => {
   it.each([
     ['urllib', 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())'],
     ['requests', 'import sys, requests; print(requests.get(sys.argv[1]).text)'],
-    ['httpx', 'import sys, httpx; print(httpx.get(sys.argv[1]).text)'],
+    ['httpx', 'import sys, httpx; print(httpx.get(sys.argv[1], timeout=120).text)'],
   ])('calls with %s', async (name, program) => {
     const { stdout } = await world.run('api', ['python3', '-c', program, world.url(`/${name}`)], {
       attempts: 1,
@@ -63,7 +63,7 @@ describe('Python', () => {
         'wheels',
         'placeholder-demo',
       ],
-      { attempts: 2, env: { PIP_DISABLE_PIP_VERSION_CHECK: '1' } },
+      { attempts: 2, env: { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_DEFAULT_TIMEOUT: '120' } },
     )
     expect(await readFile(join(world.folder, 'wheels', WHEEL))).toEqual(wheel)
   })
