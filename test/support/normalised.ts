@@ -28,6 +28,11 @@ const OF_THE_MOMENT = new Set([
   'duration_ms',
   'iat',
   'exp',
+  // What is left of it.
+  'cache_ttl_seconds',
+  // Read anew behind an answer, and dearer or less with every block.
+  'gas_wei',
+  'settlements_left',
 ])
 
 export function normalised(value: unknown): unknown {
