@@ -52,6 +52,15 @@ const envOf = (url: string) => ({
 })
 const judge = (findings: readonly Finding[]) => findings.filter(({ check }) => check === 'redis')
 const look = async (url: string) => judge(await examine(bareEnv(envOf(url))))
+/** A machine that is busy may take a tenth of a second for a round trip, and be told so: until it is near. */
+async function untilNear(find: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  let found: readonly Finding[] = []
+  await expect
+    .poll(async () => (found = await find()).map(({ says }) => says))
+    .not.toContainEqual(expect.stringMatching(/ms away, which is far$/))
+  return found
+}
+const lookUntilNear = (url: string) => untilNear(() => look(url))
 const inUrl = (from: TestRedis, change: (url: URL) => void) => {
   const url = new URL(from.url)
   change(url)
@@ -77,7 +86,7 @@ describe('the doctor and Redis', () => {
   })
 
   it('names place, version and distance of one that is well, and leaves nothing there', async () => {
-    const [found] = await look(redis.url)
+    const [found] = await lookUntilNear(redis.url)
     expect(found).toMatchObject({ level: 'ok' })
     expect(found!.says).toMatch(
       /^redis:\/\/127\.0\.0\.1:\d+\/0: Redis \d+\.\d+\.\d+, (?:less than 1|\d+) ms away$/,
@@ -89,7 +98,7 @@ describe('the doctor and Redis', () => {
 
   it('goes without the version where it may not ask, and names a user who may not do what limits need', async () => {
     const enough = ['~{agent-gateway}:*', '+@all', '-info']
-    expect(await look(await userWith(enough))).toMatchObject([
+    expect(await lookUntilNear(await userWith(enough))).toMatchObject([
       { level: 'ok', says: expect.stringContaining('a server that does not say its version') },
     ])
     for (const rules of [
@@ -174,11 +183,11 @@ describe('the doctor and Redis', () => {
 
   it('connects over TLS where the authority is trusted, and shows no password on the command line', async () => {
     const env = { ...envOf(encrypted.url), NODE_EXTRA_CA_CERTS: caFile }
-    const { stdout, stderr } = await runCli(['doctor', '--json'], env)
-    const { findings } = JSON.parse(stdout) as { findings: Finding[] }
-    expect(judge(findings)).toMatchObject([
-      { level: 'ok', says: expect.stringMatching(/^rediss:.*: Redis /) },
-    ])
-    expect(stdout + stderr).not.toContain(encrypted.password)
+    const found = await untilNear(async () => {
+      const { stdout, stderr } = await runCli(['doctor', '--json'], env)
+      expect(stdout + stderr).not.toContain(encrypted.password)
+      return judge((JSON.parse(stdout) as { findings: Finding[] }).findings)
+    })
+    expect(found).toMatchObject([{ level: 'ok', says: expect.stringMatching(/^rediss:.*: Redis /) }])
   })
 })
