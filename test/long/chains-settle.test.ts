@@ -160,7 +160,9 @@ describe('settle', () => {
 
   it('asks what it will need when it is told to get ready, sends nothing then, and does not ask again', async () => {
     const { request, question } = await pay(0)
-    const upstream = open()
+    // What was asked is kept for two seconds: on this clock no time goes by.
+    const at = Date.now()
+    const upstream = open({ now: () => at })
     upstream.prepare!(request.payment)
     await expect.poll(() => proxy.seen).toContain('eth_getBlockByNumber')
     expect(proxy.seen).not.toContain('eth_sendRawTransaction')
