@@ -27,11 +27,14 @@ afterAll(async () => {
 })
 
 let skipped = 0
+/** The clock of the settlers stands here where it is set. */
+let frozen: number | undefined
 const opened: Upstream[] = []
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((upstream) => upstream.close()))
   proxy.reset()
   skipped = 0
+  frozen = undefined
   await chain.rpc('anvil_dropAllTransactions')
   await chain.setAutomine(true)
 })
@@ -45,7 +48,7 @@ function open(options: { keys?: readonly number[] } = {}) {
     chains: [{ network: chain.network, rpcUrl: async () => proxy.url }],
     settlerKeys: async () => (options.keys ?? [0]).map((key) => new Secret<string>(keyOf(key))),
     fault: noFault,
-    now: () => Date.now() + skipped,
+    now: () => (frozen ?? Date.now()) + skipped,
   })
   opened.push(upstream)
   return upstream
@@ -138,10 +141,13 @@ describe('a transaction that the node took and dropped', () => {
     const upstream = open()
     const [first, second] = [await pay(0, 100), await pay(1, 100)]
     await chain.setAutomine(false)
+    // Nothing is sent again before the authorization is spent.
+    frozen = Date.now()
     const pending = await upstream.settle(first.request)
     await chain.rpc('anvil_dropTransaction', [transactionOf(pending)])
     await upstream.settle(second.request)
     await chain.preempt(first.payload)
+    frozen = undefined
     const before = await nonceOf(0)
     await chain.setBlockTime(1)
     await waitUntilPaid(first, second)
@@ -158,9 +164,11 @@ describe('a transaction that the node took and dropped', () => {
     const [first, next] = [await pay(0, 100), await pay(1)]
     const before = await nonceOf(0)
     await chain.setAutomine(false)
+    frozen = Date.now()
     await upstream.settle(first.request)
     await chain.rpc('anvil_dropAllTransactions')
     await chain.preempt(first.payload)
+    frozen = undefined
     await expect.poll(() => upstream.settlers?.()[0]?.waiting).toBe(0)
     await chain.setAutomine(true)
     expect(await upstream.settle(next.request)).toMatchObject({ state: 'settled' })
@@ -201,8 +209,10 @@ describe('a transaction that offers too little once gas costs more', () => {
       maxFeePerGas: Hex
     }
     await setBaseFee(BigInt(maxFeePerGas) * 2n)
-    await chain.setBlockTime(1)
     skipped = 25_000
+    // Blocks make gas cheaper: after some of them the first one would be enough.
+    await expect.poll(sentRaw).toBe(2)
+    await chain.setBlockTime(1)
     await waitUntilPaid(payment)
     await chain.setBlockTime(0)
     expect([await nonceOf(0), await chain.transfersTo(chain.payTo)]).toEqual([before[0] + 1, before[1] + 1])
