@@ -327,12 +327,12 @@ describe('what a credential allows beyond the usual', () => {
   })
 
   it('longer calls, on connections that may be silent for as long', async () => {
-    const quiet = await startTestGateway({ timeouts: { silence: 400, connectionsCheckingInterval: 50 } })
+    const quiet = await startTestGateway({ timeouts: { silence: 4_000, connectionsCheckingInterval: 50 } })
     try {
       const { capability } = await quiet.grant({
         credential: { settings: { limits: { timeout_ms: 900_000 } } },
       })
-      quiet.upstream.respond((_request, res) => void setTimeout(() => res.writeHead(200).end('late'), 1000))
+      quiet.upstream.respond((_request, res) => void setTimeout(() => res.writeHead(200).end('late'), 6_000))
       const asked = { url: quiet.url('/v1'), timeout_ms: 900_000 }
       expect((await quiet.fetch(capability, asked)).body.upstream.body).toBe('late')
       expect((await quiet.fetch(capability, { ...asked, timeout_ms: 900_001 })).status).toBe(400)
