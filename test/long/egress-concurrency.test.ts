@@ -61,7 +61,8 @@ describe.each(ENGINES)('many requests at once (%s)', (engine) => {
       ),
     )
     const winners = answers.filter(({ status }) => status === 200)
-    expect(count(answers)[409]).toBe(4 - winners.length)
+    // All of them win where one is over before the next begins.
+    expect(count(answers)[409] ?? 0).toBe(4 - winners.length)
     const versions = winners.map(({ body }) => body.version)
     expect(new Set(versions).size).toBe(winners.length)
     await gw.fetch(capability, { url: gw.url('/') })
