@@ -47,14 +47,24 @@ async function post(path: string, body: string): Promise<number> {
   return answer.statusCode
 }
 
-/** @returns statuses of the answers, and the longest turn of the loop meanwhile */
+const MOST_STORMS = 3
+
+/**
+ * What a body takes of the loop, it takes in every storm. What the machine adds to the CPU of a turn, it does not: where one was long there
+ * is another storm.
+ * @returns statuses of all answers, and the longest turn of the loop in the storm where that was shortest
+ */
 async function storm(path: string, body: string): Promise<{ statuses: number[]; ownMs: number }> {
-  await post(path, body)
-  await readTurns()
-  const answers = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => post(path, body)))
-  const { maxOwnMs } = await readTurns()
-  const statuses = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 0))
-  return { statuses: [...new Set(statuses)], ownMs: maxOwnMs }
+  const statuses = new Set<number>()
+  let ownMs = Infinity
+  for (let storms = 0; storms < MOST_STORMS && ownMs >= MOST_OWN_MS; storms++) {
+    await post(path, body)
+    await readTurns()
+    const answers = await Promise.allSettled(Array.from({ length: AT_ONCE }, () => post(path, body)))
+    ownMs = Math.min(ownMs, (await readTurns()).maxOwnMs)
+    for (const answer of answers) statuses.add(answer.status === 'fulfilled' ? answer.value : 0)
+  }
+  return { statuses: [...statuses], ownMs }
 }
 
 const fill = (bytes: number, head: string, unit: string, tail: string) =>
