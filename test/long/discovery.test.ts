@@ -97,6 +97,8 @@ async function until<T>(look: () => Promise<T>, isSo: (value: T) => boolean): Pr
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+/** A first answer waits for its catalogues for four seconds; here they are all read before anything is looked at. */
+const allRead = () => until(list, ({ sources }) => sources.every(({ state }) => state !== 'pending'))
 
 describe('our own paid tools', () => {
   it('are listed without any source, as they would be paid', async () => {
@@ -134,6 +136,7 @@ describe('a stock client of the protocol', () => {
       await setUp()
       serve(world!.upstream, [itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather' })])
       await start([world!.url('')])
+      await allRead()
       const client = withBazaar(new HTTPFacilitatorClient({ url: gw!.baseUrl })).extensions.bazaar
       const page = await client.listResources({ type: 'http', network: 'eip155:8453', limit: 100, offset: 0 })
       expect(page).toMatchObject({ x402Version: 2, pagination: { limit: 100, offset: 0 } })
@@ -173,6 +176,7 @@ describe('catalogues', () => {
         itemOf({ resource: 'https://only.example.com/' }),
       ])
       await start([world!.url(''), otherUrl])
+      await allRead()
 
       const seen: DiscoveryItem[] = []
       let cursor: string | null = null
@@ -215,6 +219,7 @@ describe('catalogues', () => {
     serve(world!.upstream, [itemOf({ resource: 'https://r.example.com/' })])
     await start([world!.url('')])
     await Promise.all(Array.from({ length: 16 }, () => list()))
+    await allRead()
     clock.now += TEN_MINUTES_MS - 1000
     await list()
     expect(catalogueReads()).toBe(1)
@@ -230,7 +235,7 @@ describe('catalogues', () => {
     serve(world!.upstream, [itemOf({ resource: 'https://a.example.com/' })])
     serve(other!, [itemOf({ resource: 'https://b.example.com/' })])
     await start([world!.url(''), otherUrl])
-    expect(foreign(await list())).toHaveLength(2)
+    expect(foreign(await allRead())).toHaveLength(2)
 
     other!.respond((_request, res) => void res.destroy())
     clock.now += TEN_MINUTES_MS + 1000
@@ -415,7 +420,7 @@ describe('catalogues', () => {
     await setUp({ env: { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8' } })
     world!.dns.set(UPSTREAM_HOST, { A: ['127.0.0.2'] })
     await start([world!.url('')])
-    expect((await list()).sources).toMatchObject([{ state: 'failing', detail: 'not_public' }])
+    expect((await allRead()).sources).toMatchObject([{ state: 'failing', detail: 'not_public' }])
     expect(world!.upstream.connections).toBe(0)
   })
 
@@ -434,7 +439,7 @@ describe('catalogues', () => {
     await new Promise<void>((resolve) => plain!.listen(0, '127.0.0.1', resolve))
     const { port } = plain.address() as AddressInfo
     await start([`http://127.0.0.1:${port}`, `http://${UPSTREAM_HOST}:${port}/moved`, 'http://192.168.7.7/'])
-    const page = await list()
+    const page = await allRead()
     expect(page.sources).toMatchObject([
       { state: 'ok', entries: 1 },
       { state: 'failing', detail: 'status_302' },
@@ -453,7 +458,7 @@ describe('what we remember', () => {
       ])
     withAmount('1000')
     await start([world!.url('')])
-    const firstSeen = foreign(await list())[0]!.first_seen
+    const firstSeen = foreign(await allRead())[0]!.first_seen
     await gw!.close()
 
     clock.now += TEN_MINUTES_MS
@@ -463,7 +468,7 @@ describe('what we remember', () => {
       world: { ...world!, env: { ...world!.env, ...PAID, GATEWAY_DISCOVERY_SOURCES: world!.url('') } },
       now: () => clock.now,
     })
-    const item = foreign(await list())[0]!
+    const item = foreign(await allRead())[0]!
     expect(item).toMatchObject({
       first_seen: firstSeen,
       price_history: [
@@ -525,6 +530,7 @@ describe('the search', () => {
         itemOf({ resource: 'https://d.example.com/', description: 'Stock prices' }),
       ])
       await start([world!.url('')])
+      await allRead()
       const all = await search('quokka%20sighting')
       expect(all.resources.map(({ resource }) => new URL(resource).host[0])).toEqual(['a', 'b', 'c'])
       const first = await search('quokka%20sighting&limit=2')
