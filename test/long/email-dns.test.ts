@@ -23,6 +23,10 @@ async function dnsServer(options?: { tcp?: boolean }): Promise<TestDnsServer> {
 const verify = async (gateway: TestGateway, email: string) =>
   (await gateway.rest('POST', '/v1/verify', { email })).body
 
+/** A name that was not found within two seconds is asked for again. */
+const expectAccepted = (gateway: TestGateway) =>
+  expect.poll(() => verify(gateway, 'ada@good.com')).toMatchObject({ decision: 'accept' })
+
 describe('email verification', () => {
   it('reviews everything while no DNS server is there, and still rejects what is wrong by itself', async () => {
     const dead = await startDnsServer()
@@ -41,21 +45,26 @@ describe('email verification', () => {
     const dead = await startDnsServer()
     await dead.close()
     const alive = await dnsServer()
-    expect(await verify(await start(`${dead.address},${alive.address}`), 'ada@good.com')).toMatchObject({
-      decision: 'accept',
-    })
+    await expectAccepted(await start(`${dead.address},${alive.address}`))
     const failing = await dnsServer()
     failing.set('good.com', { rcode: 2 })
-    expect(await verify(await start(`${failing.address},${alive.address}`), 'ada@good.com')).toMatchObject({
-      decision: 'accept',
-    })
+    await expectAccepted(await start(`${failing.address},${alive.address}`))
   })
 
   it('believes one server that there is no such name', async () => {
-    const [first, second] = [await dnsServer(), await dnsServer()]
-    const gateway = await start(`${first.address},${second.address}`)
-    expect(await verify(gateway, 'ada@gone.com')).toMatchObject({ decision: 'reject' })
-    expect(second.queries).toEqual([])
+    for (let tries = 1; ; tries++) {
+      const [first, second] = [await dnsServer(), await dnsServer()]
+      const gateway = await start(`${first.address},${second.address}`)
+      // Loads the lists, and asks nothing.
+      await verify(gateway, 'ada..x@good.com')
+      const at = performance.now()
+      const answer = await verify(gateway, 'ada@gone.com')
+      // Whoever waited for longer may have asked the second one because the first was late: another pair tells.
+      if (performance.now() - at >= 800 && tries < 30) continue
+      expect(answer).toMatchObject({ decision: 'reject' })
+      expect(second.queries).toEqual([])
+      break
+    }
   })
 
   it('does not guess at an answer that was cut and cannot be had whole', async () => {
