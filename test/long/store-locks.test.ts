@@ -187,7 +187,7 @@ describe.each(USELESS_LOCKS)('advisory locks that are %s', (how) => {
 
   it('let one divide a table at a time, and nobody add to it meanwhile', async () => {
     const url = place.config.databaseUrl!
-    const [session, other] = [await connected(url), await connected(url)]
+    const [session, other, call] = [await connected(url), await connected(url), await connected(url)]
     const division = {
       table: 'receipts',
       period: 'month',
@@ -195,14 +195,16 @@ describe.each(USELESS_LOCKS)('advisory locks that are %s', (how) => {
       openSession: () => connected(url),
     } as const
     try {
-      let refused = 0
       const isFree = async () => (await other.query(TRY_PARTITIONS_ROW)).rows.length > 0
-      await divideTable(session, {
-        ...division,
-        say: () => void isFree().then((free) => (refused += free ? 0 : 1)),
-      })
-      // While each step was begun the lock was somebody else's.
-      expect(refused).toBeGreaterThan(0)
+      // A call under way keeps the table from being changed, so that the division is still going on when it is looked at.
+      await call.query('BEGIN')
+      await call.query('LOCK TABLE receipts IN ROW EXCLUSIVE MODE')
+      let isBegun = false
+      const divided = divideTable(session, { ...division, say: () => void (isBegun = true) })
+      await Promise.race([divided, expect.poll(() => isBegun).toBe(true)])
+      expect(await isFree()).toBe(false)
+      await call.query('COMMIT')
+      await divided
       expect(await isFree()).toBe(true)
       await other.query('BEGIN')
       expect(await isFree()).toBe(true)
@@ -216,8 +218,7 @@ describe.each(USELESS_LOCKS)('advisory locks that are %s', (how) => {
       await stores[0]!.sweep(NOW + 365 * 24 * 3600 * 1000)
       expect(await place.query(pieces)).not.toEqual(before)
     } finally {
-      await session.end()
-      await other.end()
+      await Promise.all([session, other, call].map((client) => client.end()))
     }
   })
 
@@ -304,8 +305,8 @@ describe('processes of one database', () => {
       const before = await place.open('boot-before')
       const url = place.config.databaseUrl!
       await change(deny)
-      // Its lease breaks, and it may not take it again.
-      const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      // Its lease breaks, and it may not take it again. Once its session is gone, so is the lock.
+      const cut = `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
         WHERE application_name = 'agent-gateway lease' AND datname = current_database()`
       await place.query(cut)
       await expect.poll(async () => (await before.health()).ok).toBe(false)
