@@ -1,4 +1,5 @@
 // Several processes on one PostgreSQL whose advisory locks are of no use keep what they promise each other, and never do so in two ways at once.
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { examine } from '../../src/app/doctor/examine.ts'
@@ -295,6 +296,30 @@ describe('processes of one database', () => {
       expect(await tablesOf(place)).toEqual(['boots', 'lock_rows'])
       await fourth.store.close()
     } finally {
+      await place.remove()
+    }
+  })
+
+  it('that use rows may wait longer for the lease of a start than for its renewal', async () => {
+    const { place, change } = await ownedPlace()
+    const slow = await connected(place.config.databaseUrl!)
+    try {
+      await change(deny)
+      await (await place.open('boot-first')).close()
+      await slow.query('BEGIN')
+      await slow.query('LOCK TABLE process_leases IN ACCESS EXCLUSIVE MODE')
+      const opening = place.open('boot-slow')
+      opening.catch(() => undefined)
+      const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO process_leases%' AND datname = current_database()`
+      await expect.poll(() => place.query(waiting)).toEqual([{ count: 1 }])
+      await sleep(3000)
+      expect(await place.query(waiting)).toEqual([{ count: 1 }])
+      await slow.query('COMMIT')
+      const store = await opening
+      await expect.poll(async () => (await store.health()).ok).toBe(true)
+    } finally {
+      await slow.end()
       await place.remove()
     }
   })

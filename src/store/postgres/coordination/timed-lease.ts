@@ -14,6 +14,7 @@ const MARGIN_MS = 5000
 const RENEW_MS = 3000
 /** A renewal that is not answered is given up before the next would be due. */
 const PATIENCE_MS = 2500
+const LIMIT = `SET statement_timeout = ${PATIENCE_MS}`
 
 export const TIMED_LEASE_TABLE = 'process_leases'
 // Who was taken for dead lists itself again; what it had under way is not its own any more, and every step of that asks.
@@ -39,31 +40,32 @@ export async function holdTimedLease({
 
   const isHeld = () => renewed !== undefined && since(renewed) < LEASE_MS - MARGIN_MS
 
-  async function connect(): Promise<pg.Client> {
+  async function connect(patienceMs: number | undefined): Promise<pg.Client> {
     const fresh = new pg.Client({
       ...connectionConfig(url),
       application_name: 'agent-gateway lease',
-      connectionTimeoutMillis: PATIENCE_MS,
-      query_timeout: PATIENCE_MS,
+      ...(patienceMs !== undefined && { connectionTimeoutMillis: patienceMs, query_timeout: patienceMs }),
     })
     // A connection that breaks is reported by the renewal that it breaks.
     fresh.on('error', () => {})
     try {
       await fresh.connect()
-      await fresh.query(`SET statement_timeout = ${PATIENCE_MS}`)
+      if (patienceMs !== undefined) await fresh.query(LIMIT)
       return fresh
     } catch (thrown) {
       await fresh.end().catch(() => undefined)
       throw thrown
     }
   }
-  async function renew(): Promise<void> {
+  /** @param patienceMs of each step. A start has none but the limits of every connection: nothing has begun, and nobody counts on an answer in time */
+  async function renew(patienceMs?: number): Promise<void> {
     try {
-      client ??= await connect()
+      client ??= await connect(patienceMs)
       // The server begins to count when it has the request, which is later.
       const asked = moment()
-      await client.query(RENEW, [bootId])
+      await client.query(within(patienceMs, RENEW))
       renewed = asked
+      if (patienceMs === undefined) await client.query(LIMIT)
     } catch (thrown) {
       const broken = client
       client = undefined
@@ -72,6 +74,9 @@ export async function holdTimedLease({
       throw thrown
     }
   }
+  // The driver's types do not know that a statement can have a limit of its own.
+  const within = (patienceMs: number | undefined, text: string) =>
+    ({ text, values: [bootId], query_timeout: patienceMs }) as pg.QueryConfig
   function noteLoss(): void {
     if (isLost || isHeld()) return
     isLost = true
@@ -80,7 +85,7 @@ export async function holdTimedLease({
   function again(): void {
     timer = setTimeout(() => {
       noteLoss()
-      renewing = renew()
+      renewing = renew(PATIENCE_MS)
         .then(() => {
           if (isLost) log.info('the lease is held again')
           isLost = false
@@ -98,7 +103,7 @@ export async function holdTimedLease({
       clearTimeout(timer)
       await renewing
       await client
-        ?.query(`DELETE FROM ${TIMED_LEASE_TABLE} WHERE boot_id = $1`, [bootId])
+        ?.query(within(PATIENCE_MS, `DELETE FROM ${TIMED_LEASE_TABLE} WHERE boot_id = $1`))
         .catch(() => undefined)
       await client?.end()
     },
