@@ -10,6 +10,7 @@ import type { Config } from '../../src/core/config.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { openStore } from '../../src/store/index.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { LEDGER } from '../../src/store/sqlite/write-behind.ts'
 import type {
   BudgetLimit,
@@ -55,7 +56,7 @@ export async function createPlace(
   return {
     config,
     async open(bootId = randomUUID()) {
-      const store = await openStore({ config, log, bootId })
+      const store = await openOn(config, bootId)
       opened.push(store)
       return store
     },
@@ -65,6 +66,14 @@ export async function createPlace(
       await removeFolder(folder)
     },
   }
+}
+
+/** A suite is about what a store does, and not about how soon it gives up a server that other tests keep busy. */
+const PATIENCE = { leaseCheckMs: 30_000, waitMs: 60_000 }
+function openOn(config: Config, bootId: string): Promise<Store> {
+  const { databaseUrl: url, databaseDirectUrl: directUrl } = config
+  if (url === undefined) return openStore({ config, log, bootId })
+  return openPostgresStore({ address: { url, directUrl }, log, bootId, ...PATIENCE })
 }
 
 /** Reads the rows of a store, beside whoever has it open. */

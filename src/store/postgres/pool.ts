@@ -69,12 +69,21 @@ export class Pool extends pg.Pool {
   }
 }
 
-/** @param size connections at most; a lost one is replaced and logged */
-export function createPool(address: DatabaseAddress, log: Logger, size: number = POOL_SIZE): Pool {
+/**
+ * @param size connections at most; a lost one is replaced and logged
+ * @param waitMs how long a command waits for one
+ */
+export function createPool(
+  address: DatabaseAddress,
+  log: Logger,
+  size: number = POOL_SIZE,
+  waitMs: number = CONNECT_TIMEOUT_MS,
+): Pool {
   const session = address.directUrl === undefined ? SESSION : {}
   const pool = new Pool({
     ...connectionConfig(address.url),
     ...session,
+    connectionTimeoutMillis: waitMs,
     max: size,
     maxLifetimeSeconds: LIFETIME_S,
   })

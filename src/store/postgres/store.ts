@@ -65,9 +65,11 @@ export async function openPostgresStore(parts: {
   log: Logger
   /** How often a session that holds the lease is asked whether it is there yet. */
   leaseCheckMs?: number
+  /** How long a command waits for a connection. */
+  waitMs?: number
 }): Promise<Store> {
-  const { address, bootId, log, leaseCheckMs } = parts
-  const pool = createPool(address, log)
+  const { address, bootId, log, leaseCheckMs, waitMs } = parts
+  const pool = createPool(address, log, undefined, waitMs)
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
 
