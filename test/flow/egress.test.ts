@@ -230,7 +230,8 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
     cites('egress:send:ambiguous', 'is ambiguous when no answer comes before its own deadline'),
     async () => {
       gw.upstream.respond(() => {})
-      const answer = await gw.fetch(capability, { url: gw.url('/v1/slow'), timeout_ms: 200 })
+      // A connection of its own fits within it, too, and the request is sent.
+      const answer = await gw.fetch(capability, { url: gw.url('/v1/slow'), timeout_ms: 3_000 })
       expect([answer.status, answer.body.code]).toEqual([503, 'outcome_ambiguous'])
       expect(await attempt(answer.body.attempt_id)).toMatchObject({
         state: 'ambiguous',

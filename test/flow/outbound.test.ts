@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createSender } from '../../src/egress/adapters/undici.ts'
 import type { OutboundRequest, Sender } from '../../src/egress/ports.ts'
-import { noFault, parseFault } from '../../src/lib/fault-points.ts'
+import { type Fault, noFault, parseFault } from '../../src/lib/fault-points.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { createTestCa, type Leaf, type TestCa } from '../support/ca.ts'
 import { LOOPBACK_NETWORK_IS_PUBLIC } from '../support/loopback.ts'
@@ -27,8 +27,9 @@ function closing<T extends { close(): Promise<void> }>(thing: T): T {
   return thing
 }
 
-const newSender = (fault = noFault): Sender =>
-  closing(createSender({ fault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] }))
+const openSender = (fault = noFault): Sender =>
+  createSender({ fault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] })
+const newSender = (fault?: Fault): Sender => closing(openSender(fault))
 
 function requestTo(port: number, changes: Partial<OutboundRequest> = {}): OutboundRequest {
   return {
@@ -42,7 +43,7 @@ function requestTo(port: number, changes: Partial<OutboundRequest> = {}): Outbou
     ] as const),
     body: undefined,
     partition: 'cred_1',
-    timeoutMs: 2_000,
+    timeoutMs: 60_000,
     maxResponseBytes: 4096,
     ...changes,
   }
@@ -155,6 +156,8 @@ test('goes on to the next vetted address when the first cannot be reached', asyn
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 const filler = 'a'.repeat(1000)
+/** A connection is made and the request sent well within it, also where the machine has other things to do. */
+const SENT_IN_TIME_MS = 3_000
 
 /** Exactly one receipt each, whatever the answer. */
 const answers: Readonly<
@@ -169,12 +172,12 @@ const answers: Readonly<
   },
   'stalls without an answer': {
     write: () => {},
-    timeoutMs: 300,
+    timeoutMs: SENT_IN_TIME_MS,
     expected: { ok: false, phase: 'after_send', reason: 'timeout' },
   },
   'stalls within the body': {
     write: (socket) => socket.write(`${ok}content-length: 10\r\n\r\nabc`),
-    timeoutMs: 300,
+    timeoutMs: SENT_IN_TIME_MS,
     expected: { ok: false, phase: 'after_send', reason: 'timeout' },
   },
   'trickles for longer than the deadline': {
@@ -183,7 +186,7 @@ const answers: Readonly<
       const drip = setInterval(() => socket.write('a'), 20)
       socket.on('close', () => clearInterval(drip))
     },
-    timeoutMs: 400,
+    timeoutMs: SENT_IN_TIME_MS,
     expected: { ok: false, phase: 'after_send', reason: 'timeout' },
   },
   'sends 64 KiB of headers': {
@@ -322,17 +325,24 @@ const answers: Readonly<
   },
 }
 
-describe.each(['GET', 'POST'] as const)('for %s, an upstream that', (method) => {
+// Side by side, since some wait for their time: so each closes what it opened itself.
+describe.concurrent.each(['GET', 'POST'] as const)('for %s, an upstream that', (method) => {
   test.each(Object.entries(answers))('%s', async (_title, { write, expected, timeoutMs, method: own }) => {
-    const upstream = closing(await startRawUpstream(leaf, (socket) => write(socket)))
-    const result = await newSender().send(
-      requestTo(upstream.port, {
-        ...(method === 'POST' && !own ? post : {}),
-        ...(own ? { method: own } : {}),
-        ...(timeoutMs ? { timeoutMs } : {}),
-      }),
-    )
-    expect(result).toMatchObject(expected)
-    expect(upstream.requests).toHaveLength(1)
+    const upstream = await startRawUpstream(leaf, (socket) => write(socket))
+    const sender = openSender()
+    try {
+      const result = await sender.send(
+        requestTo(upstream.port, {
+          ...(method === 'POST' && !own ? post : {}),
+          ...(own ? { method: own } : {}),
+          ...(timeoutMs ? { timeoutMs } : {}),
+        }),
+      )
+      expect(result).toMatchObject(expected)
+      expect(upstream.requests).toHaveLength(1)
+    } finally {
+      await sender.close()
+      await upstream.close()
+    }
   })
 })
