@@ -28,15 +28,17 @@ export async function openSandboxChains(options: {
   dataDir: string
   log: Logger
   now: () => number
+  /** For a node of another gateway to answer, in milliseconds; for tests. */
+  probeMs?: number
 }): Promise<SandboxChains> {
-  const { dataDir, log } = options
+  const { dataDir, log, probeMs } = options
   const folder = join(dataDir, 'chains')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const accounts = await openSandboxAccounts(join(folder, 'accounts.json'))
   const chains = new Map(
     createNetworks(EMBEDDED_CHAINS).all.map((network) => [
       network.chainId,
-      openEmbeddedChain({ folder, network, accounts, log }),
+      openEmbeddedChain({ folder, network, accounts, log, probeMs }),
     ]),
   )
   return {

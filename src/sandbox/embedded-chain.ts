@@ -37,8 +37,10 @@ export function openEmbeddedChain(parts: {
   network: PaymentNetwork
   accounts: SandboxAccounts
   log: Logger
+  /** For a node that another gateway noted to answer, in milliseconds. */
+  probeMs?: number | undefined
 }): EmbeddedChain {
-  const { folder, network, accounts, log } = parts
+  const { folder, network, accounts, log, probeMs = PROBE_MS } = parts
   const { chainId } = network
   const stateFile = join(folder, `${chainId}.json`)
   const runningFile = join(folder, `${chainId}.running`)
@@ -60,7 +62,7 @@ export function openEmbeddedChain(parts: {
   }
 
   const answers = (url: string) =>
-    withRpc(url, PROBE_MS, async (rpc) => Number(await rpc.call('eth_chainId', [])) === chainId).catch(
+    withRpc(url, probeMs, async (rpc) => Number(await rpc.call('eth_chainId', [])) === chainId).catch(
       () => false,
     )
 

@@ -37,7 +37,8 @@ afterEach(async () => {
 
 async function open() {
   const log = createLogger('debug', { write: (line: string) => void lines.push(line) })
-  const chains = await openSandboxChains({ dataDir, log, now: Date.now })
+  // A node that is there answers, if late; one that is gone has nobody who is asked.
+  const chains = await openSandboxChains({ dataDir, log, now: Date.now, probeMs: 30_000 })
   opened.push(chains)
   return chains
 }
