@@ -22,10 +22,12 @@ export function createBroker(
   { purchases }: Pick<Payments, 'purchases'>,
   {
     createLeakGate,
+    messageHoldMs,
     onApproval,
     alerts,
   }: {
     readonly createLeakGate?: EgressParts['createLeakGate']
+    readonly messageHoldMs?: EgressParts['messageHoldMs']
     readonly onApproval?: ActionParts['onApproval']
     readonly alerts?: EgressParts['alerts']
   } = {},
@@ -49,6 +51,7 @@ export function createBroker(
     creditsRequired,
     alerts,
     askPeople: (held) => actions.ask(held),
+    messageHoldMs,
     ...(createLeakGate && { createLeakGate }),
   })
   const actions = createActions({

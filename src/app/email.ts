@@ -7,7 +7,7 @@ import { createKnowledgeReader } from '../email/adapters/knowledge.ts'
 import { createListLoader } from '../email/adapters/list-loader.ts'
 import { createMailboxVerifier } from '../email/adapters/verifier.ts'
 import { createEmail, type EmailService } from '../email/index.ts'
-import type { DomainAges } from '../email/ports.ts'
+import type { DomainAges, MailTimes } from '../email/ports.ts'
 import { type KnownKeys, rememberKeys } from '../email/known-keys.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -25,6 +25,7 @@ export function openEmail(
   platform: Platform,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,
   lifetime: Lifetime,
+  times: Partial<MailTimes> = {},
 ): OpenEmail {
   const { config, isSandbox, store, documents, resolver, sender, policy, log, now } = platform
   const { dataDir, emailDomainAge, emailNewDomainDays, emailVerifierUrl: url } = config
@@ -34,11 +35,12 @@ export function openEmail(
   const email = createEmail({
     store,
     sandboxDomains: isSandbox ? SANDBOX_DOMAINS : new Set(),
-    dns: createMailDns(config.dnsServers),
+    dns: createMailDns(config.dnsServers, times.attemptMs),
     // Mail does not arrive at a private address, whatever was opened for requests.
     addresses: createAddressPolicy([]),
     ages: openAges(platform, checkHost, emailDomainAge),
     newDomainDays: emailNewDomainDays,
+    times,
     mailbox:
       url === undefined ? undefined : createMailboxVerifier({ url, resolver, sender, policy, checkHost }),
     readKnowledge: createKnowledgeReader({

@@ -9,6 +9,7 @@ import { servedSkills } from '../documents/skills.ts'
 import type { McpDoor } from '../doors/mcp/index.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
+import type { MailTimes } from '../email/ports.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { bootstrapOperator } from './bootstrap.ts'
@@ -21,6 +22,7 @@ import { observeHttp } from '../telemetry/observe-http.ts'
 import { observeMessages } from '../telemetry/observe-messages.ts'
 import { observeParts } from '../telemetry/observe-state.ts'
 import { openNetworks } from './networks.ts'
+import type { AnalysisTimes } from '../outcomes/adapters/pool.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
 import { openProxy } from './proxy.ts'
@@ -50,6 +52,19 @@ export interface Gateway {
 const DRAIN_MS = 35_000
 const IN_FLIGHT_CHECK_MS = 20
 
+/**
+ * In milliseconds. Tests of something else give longer ones: they have the clocks and what these wait for in one process, where a clock that
+ * is over is looked at before an answer that is there.
+ */
+export interface GatewayTimes {
+  /** For a server's word on a client certificate. */
+  readonly certificateVerdictMs?: number
+  /** For what follows a message of a WebSocket that may end with the beginning of a secret. */
+  readonly messageHoldMs?: number
+  readonly mail?: Partial<MailTimes>
+  readonly analyses?: AnalysisTimes
+}
+
 /** Tests and benchmarks pass these; none of it is configuration. */
 export interface GatewayOptions {
   /** Replaces the product's tools. */
@@ -68,6 +83,7 @@ export interface GatewayOptions {
   readonly onOpen?: (parts: { readonly services: Services; readonly store: Store }) => void
   /** Every timeout is in milliseconds. */
   readonly timeouts?: ListenerTimeouts
+  readonly times?: GatewayTimes
 }
 
 /**
@@ -101,8 +117,12 @@ async function open(
   const served = await openNetworks(config, { log, now }, lifetime)
   const listener = await openListener(config, lifetime, options.timeouts)
   const { addresses, port } = listener
-  const { extraCa, publicAddresses } = options
-  const platform = await openPlatform({ config, addresses, log, now, extraCa, publicAddresses }, lifetime)
+  const { extraCa, publicAddresses, times = {} } = options
+  const { certificateVerdictMs } = times
+  const platform = await openPlatform(
+    { config, addresses, log, now, extraCa, publicAddresses, certificateVerdictMs },
+    lifetime,
+  )
   const generatedOperatorKey = await bootstrapOperator(platform)
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
@@ -111,7 +131,7 @@ async function open(
     platform,
     payments,
     registry,
-    { ...options, port },
+    { ...options, times, port },
     lifetime,
   )
   const firstLink =

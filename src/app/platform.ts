@@ -75,6 +75,7 @@ export interface Platform {
 export async function openPlatform(
   parts: Pick<Platform, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'> & {
     readonly publicAddresses?: AddressPolicy | undefined
+    readonly certificateVerdictMs?: number | undefined
   },
   lifetime: Lifetime,
 ): Promise<Platform> {
@@ -142,7 +143,12 @@ export async function openPlatform(
   if (hasReplicas) lifetime.onClose(keepFresh(signer, log))
 
   const policy = parts.publicAddresses ?? createAddressPolicy([])
-  const outside = createSender({ fault, policy, ...(extraCa && { ca: extraCa }) })
+  const outside = createSender({
+    fault,
+    policy,
+    certificateVerdictMs: parts.certificateVerdictMs,
+    ...(extraCa && { ca: extraCa }),
+  })
   const wayOut = isSandbox
     ? withSampleSite(outside, createSampleSite(now), (ca) =>
         createSender({ fault, ca: [ca], policy: createAddressPolicy([`${SANDBOX_ADDRESS}/32`]) }),

@@ -4,7 +4,7 @@ import { createPlainSender } from '../discovery/adapters/plain-http.ts'
 import { createDiscovery, type DiscoveryParts } from '../discovery/index.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import { createTargets } from '../outbound/targets.ts'
-import { createAnalyserPool } from '../outcomes/adapters/pool.ts'
+import { type AnalysisTimes, createAnalyserPool } from '../outcomes/adapters/pool.ts'
 import { createOutcomes } from '../outcomes/index.ts'
 import { createQuotes } from '../payments/quotes.ts'
 import { createWebFetch } from '../webfetch/index.ts'
@@ -22,6 +22,7 @@ export function openReading(
   registry: Registry,
   soldOnMarket: DiscoveryParts['soldOnMarket'],
   lifetime: Lifetime,
+  times: AnalysisTimes = {},
 ) {
   const { config, isSandbox, signer, now } = platform
   const { networks, payTo, router } = payments
@@ -29,7 +30,7 @@ export function openReading(
   const { verifyOwn } = signer
   const outbound = { ...platform, payTo, baseUrl, siteUrl, checkHost }
 
-  const analyser = createAnalyserPool()
+  const analyser = createAnalyserPool(times)
   lifetime.onClose(() => analyser.close())
   const outcomes = createOutcomes({
     targets: createTargets({ ...outbound, allowSandboxName: isSandbox }),

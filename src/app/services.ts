@@ -25,6 +25,7 @@ import { createDocuments } from '../documents/index.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
+import type { AnalysisTimes } from '../outcomes/adapters/pool.ts'
 import type { AnalyserLoad } from '../outcomes/ports.ts'
 import { observeCalls } from '../telemetry/observe-calls.ts'
 import { createIdentity } from '../identity/index.ts'
@@ -42,6 +43,7 @@ import { createBroker } from './broker.ts'
 import { createBackup } from './backup.ts'
 import { createDoctor } from './doctor/index.ts'
 import { openEmail } from './email.ts'
+import type { MailTimes } from '../email/ports.ts'
 import type { Platform } from './platform.ts'
 import { createHealth } from './health.ts'
 import type { Housekeeping } from './housekeeping.ts'
@@ -76,6 +78,11 @@ export async function openServices(
   options: {
     readonly createLeakGate?: EgressParts['createLeakGate']
     readonly undocumented?: 'log' | 'fail'
+    readonly times: {
+      readonly messageHoldMs?: number
+      readonly mail?: Partial<MailTimes>
+      readonly analyses?: AnalysisTimes
+    }
     /** On which it listens. */
     readonly port: number
   },
@@ -100,6 +107,7 @@ export async function openServices(
   const alerts: Alerts = { tell: (alert) => notifications?.alerts.tell(alert) }
   const { egress, ...broker } = createBroker(platform, payments, {
     ...options,
+    messageHoldMs: options.times.messageHoldMs,
     alerts,
     onApproval(permit) {
       const { id, accountId, state, method, host } = permit
@@ -140,12 +148,20 @@ export async function openServices(
   notifications = opened
   lifetime.onClose(() => opened.close())
   lifetime.onClose(watchSettlers(payments.router.states, alerts))
-  const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
+  const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime, options.times.mail)
   const { money, payouts } = openMarketMoney(platform, payments, lifetime)
   // Discovery lists what the market sells, and the market's own service reads what discovery's neighbours read.
   let market: Marketplace | undefined
   const soldOnMarket = async () => (await market?.sold()) ?? []
-  const { analyser, ...reading } = openReading(platform, payments, egress, registry, soldOnMarket, lifetime)
+  const { analyser, ...reading } = openReading(
+    platform,
+    payments,
+    egress,
+    registry,
+    soldOnMarket,
+    lifetime,
+    options.times.analyses,
+  )
   const { marketplace, ratings, marketCalls, figures, sellers, sellerUpkeep } = openMarket(
     platform,
     payments,

@@ -72,6 +72,8 @@ export interface EgressParts {
   readonly askPeople: AskPeople
   /** Replaces the leak gate; only the test that proves the gate necessary does. */
   readonly createLeakGate?: CreateLeakGate
+  /** For what follows a message that may end with the beginning of a secret; for tests. */
+  readonly messageHoldMs?: number | undefined
 }
 
 export interface OpenEgress extends Egress {

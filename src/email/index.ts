@@ -41,8 +41,7 @@ export interface EmailService extends Email {
   prepare(): Promise<void>
 }
 
-/** The time for one call, however many addresses it has. */
-const DEADLINE_MS = 2_000
+const CALL_MS = 2_000
 const MAX_MAILBOX_QUESTIONS = 16
 /** Reports of progress that a batch sends: a hundred addresses are decided within two seconds. */
 const MAX_REPORTS = 10
@@ -53,9 +52,10 @@ const LATE: MailRoute = { status: 'unknown', reason: 'timeout' }
 /** @param parts.elapsedMs milliseconds of a clock that never jumps */
 export function createEmail(parts: EmailServiceParts): EmailService {
   const { addresses: policy, ages, dailyQuota, newDomainDays, now, sandboxDomains } = parts
+  const { callMs = CALL_MS } = parts.times ?? {}
   const routes = createMailRoutes(parts)
   const quota = dailyQuota > 0 ? createQuota({ store: parts.store, limit: dailyQuota, now }) : undefined
-  const askMailbox = parts.mailbox && limited(parts.mailbox)
+  const askMailbox = parts.mailbox && limited(parts.mailbox, callMs)
 
   /** Undefined where nothing that is asked would change the answer. */
   async function routeOf(
@@ -140,7 +140,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
         if (state.exceeded) throw dayIsOver(state, addresses.length)
       }
       const knowledge = await parts.readKnowledge()
-      const deadline = createDeadline(DEADLINE_MS, context.signal)
+      const deadline = createDeadline(callMs, context.signal)
       try {
         const judged = new Map<unknown, Judgement>()
         const distinct = [...new Set(addresses)]
@@ -228,10 +228,10 @@ function runDeadline(ms: number, gone: AbortSignal): RunningDeadline {
   }
 }
 
-function limited(verifier: MailboxVerifier) {
+function limited(verifier: MailboxVerifier, callMs: number) {
   const semaphore = createSemaphore(MAX_MAILBOX_QUESTIONS)
   return async (address: string, deadline: Deadline): Promise<EmailVerification['mailbox']> => {
-    const release = await semaphore.acquire(DEADLINE_MS)
+    const release = await semaphore.acquire(callMs)
     if (!release) return 'unknown'
     try {
       const signal = deadline.signal()

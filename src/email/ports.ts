@@ -67,6 +67,18 @@ export interface DomainAges {
   registeredAt(domain: string): Promise<number | undefined>
 }
 
+/** In milliseconds. */
+export interface MailTimes {
+  /** For one call, however many addresses it has. */
+  readonly callMs: number
+  /** For one name. A caller may give up earlier; what is learned then serves the next one. */
+  readonly nameMs: number
+  /** For what only adds a reason: a server that is silent about it makes nobody wait for the route. */
+  readonly spfMs: number
+  /** For one attempt to ask a DNS server. */
+  readonly attemptMs: number
+}
+
 export interface EmailParts {
   /** Domains that take mail without a question to DNS; empty outside of a sandbox. */
   readonly sandboxDomains: ReadonlySet<string>
@@ -76,6 +88,8 @@ export interface EmailParts {
   readonly ages: DomainAges | undefined
   /** A domain that was registered less than so many days ago is new. */
   readonly newDomainDays: number
+  /** Others than the product's; for tests. */
+  readonly times?: Partial<MailTimes> | undefined
   readonly now: () => number
 }
 

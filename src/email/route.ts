@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { AddressPolicy } from '../egress/address.ts'
 import { isLocalName } from '../egress/target.ts'
 import { createMemory, type Memory } from './cache.ts'
-import type { DnsAnswer, MailDns, MailRoute } from './ports.ts'
+import type { DnsAnswer, MailDns, MailRoute, MailTimes } from './ports.ts'
 import { sendsNoMail } from './spf.ts'
 
 export interface MailRoutes {
@@ -20,15 +20,14 @@ export interface RouteParts {
   readonly now: () => number
   /** Milliseconds of a clock that never jumps. */
   readonly elapsedMs: () => number
+  readonly times?: Partial<Pick<MailTimes, 'nameMs' | 'spfMs'>> | undefined
 }
 
-/** The time for one name. A caller may give up earlier; what is learned then serves the next one. */
-const DEADLINE_MS = 2_000
+const NAME_MS = 2_000
+const SPF_MS = 600
 const MAX_POSITIVE_SECONDS = 300
 const MAX_NEGATIVE_SECONDS = 60
 const MAX_REMEMBERED = 20_000
-/** The time for what only adds a reason: a server that is silent about it makes nobody wait for the route. */
-const SPF_MS = 600
 /** A domain with more mail hosts than this, none of them reachable, is not looked at to the end. */
 const MAX_HOSTS = 10
 
@@ -43,12 +42,14 @@ type Reach =
 /** Routes are learned from DNS once at a time for each name, and remembered for at most five minutes. */
 export function createMailRoutes(parts: RouteParts): MailRoutes {
   const { dns, addresses: policy, now } = parts
+  const { nameMs = NAME_MS, spfMs = SPF_MS } = parts.times ?? {}
+  const clock = { elapsedMs: parts.elapsedMs, nameMs }
   const routes = createMemory<MailRoute & { ttlSeconds: number }>({ maxEntries: MAX_REMEMBERED, now })
   const reaches = createMemory<Reach & { ttlSeconds: number }>({ maxEntries: MAX_REMEMBERED, now })
 
   const isPublic = (address: string) => policy.classify(address).ok
 
-  const reachOf = singleFlight(reaches, parts.elapsedMs, async (host: string, timeLeftMs): Promise<Reach> => {
+  const reachOf = singleFlight(reaches, clock, async (host: string, timeLeftMs): Promise<Reach> => {
     const v4 = await dns.addresses(host, 4, timeLeftMs())
     const found4 = v4.status === 'found' ? v4.records.filter(isPublic) : []
     if (v4.status === 'found' && found4.length > 0)
@@ -64,26 +65,22 @@ export function createMailRoutes(parts: RouteParts): MailRoutes {
     return { is: hasAny ? 'private' : 'nowhere', ttlSeconds: Math.min(negative(v4), negative(v6)) }
   })
 
-  const routeOf = singleFlight(
-    routes,
-    parts.elapsedMs,
-    async (domain: string, timeLeftMs): Promise<MailRoute> => {
-      const mx = await dns.mx(domain, timeLeftMs())
-      if (mx.status === 'failed') return { status: 'unknown', reason: mx.reason }
-      if (mx.status === 'no_name') return { status: 'no_domain', ttlSeconds: negative(mx) }
-      if (mx.status !== 'found') {
-        const [reach, spf] = await Promise.all([
-          reachOf(domain),
-          dns.txt(domain, Math.min(timeLeftMs(), SPF_MS)),
-        ])
-        return toImplicit(reach, spf, negative(mx))
-      }
-      const real = mx.records.filter(({ exchange }) => exchange !== '')
-      // RFC 7505, 3: a null record beside others is a mistake, and the others count.
-      if (real.length === 0) return { status: 'null_mx', ttlSeconds: positive(mx) }
-      return throughHosts(sortHosts(real), positive(mx))
-    },
-  )
+  const routeOf = singleFlight(routes, clock, async (domain: string, timeLeftMs): Promise<MailRoute> => {
+    const mx = await dns.mx(domain, timeLeftMs())
+    if (mx.status === 'failed') return { status: 'unknown', reason: mx.reason }
+    if (mx.status === 'no_name') return { status: 'no_domain', ttlSeconds: negative(mx) }
+    if (mx.status !== 'found') {
+      const [reach, spf] = await Promise.all([
+        reachOf(domain),
+        dns.txt(domain, Math.min(timeLeftMs(), spfMs)),
+      ])
+      return toImplicit(reach, spf, negative(mx))
+    }
+    const real = mx.records.filter(({ exchange }) => exchange !== '')
+    // RFC 7505, 3: a null record beside others is a mistake, and the others count.
+    if (real.length === 0) return { status: 'null_mx', ttlSeconds: positive(mx) }
+    return throughHosts(sortHosts(real), positive(mx))
+  })
 
   /** The best host that is on the internet decides; the others are asked only where it is not. */
   async function throughHosts(hosts: readonly MailHost[], ttlSeconds: number): Promise<MailRoute> {
@@ -134,12 +131,12 @@ function toImplicit(reach: Reach, spf: DnsAnswer<string>, noMxSeconds: number): 
  */
 function singleFlight<T extends object>(
   memory: Memory<T & { ttlSeconds: number }>,
-  elapsedMs: () => number,
+  { elapsedMs, nameMs }: Pick<RouteParts, 'elapsedMs'> & Pick<MailTimes, 'nameMs'>,
   learn: (name: string, timeLeftMs: () => number) => Promise<T>,
 ): (name: string) => Promise<T> {
   const running = new Map<string, Promise<T>>()
   async function ask(name: string): Promise<T> {
-    const deadline = elapsedMs() + DEADLINE_MS
+    const deadline = elapsedMs() + nameMs
     const answer = await learn(name, () => deadline - elapsedMs())
     if (hasTtl(answer)) memory.keep(name, answer, answer.ttlSeconds)
     return answer

@@ -143,7 +143,11 @@ const verify = async (email: string, token = key): Promise<EmailVerification> =>
 const send = (path: string, init: RequestInit) => fetch(gateway.baseUrl + path, init)
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ env: { GATEWAY_EMAIL_DAILY_QUOTA: '2000' } })
+  gateway = await startTestGateway({
+    env: { GATEWAY_EMAIL_DAILY_QUOTA: '2000' },
+    // The DNS server is in this process, and sixty names are asked for at once: what it answers arrives, if late.
+    times: { mail: { callMs: 30_000, nameMs: 30_000, spfMs: 30_000, attemptMs: 2_500 } },
+  })
   for (const [name, zone] of Object.entries(ZONES)) gateway.dns.set(name, zone)
   const made = await gateway.rest('POST', '/v1/keys/free', {}, '')
   expect(made.status).toBe(201)
@@ -236,13 +240,13 @@ describe('an answer', () => {
       return [other]
     }
     gateway.dns.set('forged.com', { raw: forged })
-    expect(await verify('ada@forged.com')).toMatchObject({ decision: 'review', reasons: ['dns_timeout'] })
     gateway.dns.set('garbage.com', {
       raw: (query) => [
         Buffer.concat([query.subarray(0, 2), Buffer.from([0x81, 0x80]), query.subarray(4, -11)]),
       ],
     })
-    expect(await verify('ada@garbage.com')).toMatchObject({ decision: 'review' })
+    const answers = await Promise.all([verify('ada@forged.com'), verify('ada@garbage.com')])
+    expect(answers).toMatchObject([{ decision: 'review', reasons: ['dns_timeout'] }, { decision: 'review' }])
   })
   it('comes from one question per name, however many want it at once, and then from memory', async () => {
     gateway.dns.set('popular.com', { MX: [[10, 'mx1.good.com']], ttl: 60 })

@@ -57,7 +57,11 @@ beforeAll(async () => {
     asking: await serve(leaf, { ca: ownCa.pem }),
     asking12: await serve(leaf, { ca: ownCa.pem, maxVersion: 'TLSv1.2' }),
   }
-  gw = await startTestGateway({ ports: Object.values(ports) })
+  gw = await startTestGateway({
+    ports: Object.values(ports),
+    // A server of this process tells of a certificate when it has its turn.
+    times: { certificateVerdictMs: 30_000 },
+  })
 })
 afterAll(async () => {
   await gw.close()

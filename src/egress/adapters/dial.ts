@@ -17,6 +17,8 @@ export interface DialRequest {
   readonly secureContext: SecureContext
   /** Whether the context is of one credential: then the server is heard about the client before a request is sent. */
   readonly isOwn?: boolean
+  /** For that word, in milliseconds; what the product takes unless given. */
+  readonly certificateVerdictMs?: number | undefined
   /** Gives up, whatever stage was reached. */
   readonly signal: AbortSignal
 }
@@ -90,7 +92,10 @@ interface OpenedTls {
   readonly problem?: TlsProblem | undefined
 }
 
-function openTls(tcp: Socket, { host, secureContext, isOwn, signal }: DialRequest): Promise<OpenedTls> {
+function openTls(
+  tcp: Socket,
+  { host, secureContext, isOwn, certificateVerdictMs = CERTIFICATE_VERDICT_MS, signal }: DialRequest,
+): Promise<OpenedTls> {
   return new Promise((resolve) => {
     const socket = connectTls({
       socket: tcp,
@@ -128,7 +133,7 @@ function openTls(tcp: Socket, { host, secureContext, isOwn, signal }: DialReques
       else if (isOwn === true && socket.getProtocol() === 'TLSv1.3') {
         // In TLS 1.3 the client is done before the server has looked at its certificate. The session ticket comes after that.
         socket.once('session', seen)
-        timer = setTimeout(done, CERTIFICATE_VERDICT_MS)
+        timer = setTimeout(done, certificateVerdictMs)
       } else done()
     })
     signal.addEventListener('abort', abort)

@@ -17,10 +17,17 @@ export interface SenderOptions {
   readonly policy: AddressPolicy
   /** PEM certificates to trust beside the public ones; for tests. NODE_EXTRA_CA_CERTS is honoured without it. */
   readonly ca?: readonly string[]
+  /** For a server's word on a client certificate, in milliseconds; for tests. */
+  readonly certificateVerdictMs?: number | undefined
 }
 
 /** Sends one request over a vetted connection: no redirect, no retry, no proxy. */
-export function createSender({ fault, policy, ca }: SenderOptions): Sender & StreamSender {
+export function createSender({
+  fault,
+  policy,
+  ca,
+  certificateVerdictMs,
+}: SenderOptions): Sender & StreamSender {
   const connections = createConnections()
   const contextFor = createContexts(ca)
 
@@ -37,6 +44,7 @@ export function createSender({ fault, policy, ca }: SenderOptions): Sender & Str
       reach,
       secureContext: contextFor(tls),
       isOwn: tls !== undefined,
+      certificateVerdictMs,
       signal,
     })
     if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason, tls: dialled.tls }

@@ -55,6 +55,7 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly signer: Signer
   readonly egressPorts: readonly number[]
   readonly allowSandboxName: boolean
+  readonly messageHoldMs?: number | undefined
   readonly log: Logger
 }
 

@@ -24,7 +24,7 @@ const MAX_IN_FLIGHT = 64
 const NEGATIVE_SECONDS = 60
 
 /** @param servers `ip` or `ip:port`; empty: the system's */
-export function createMailDns(servers: readonly string[]): MailDns {
+export function createMailDns(servers: readonly string[], attemptMs = ATTEMPT_MS): MailDns {
   const known = listServers(servers)
   const semaphore = createSemaphore(MAX_IN_FLIGHT)
 
@@ -51,7 +51,7 @@ export function createMailDns(servers: readonly string[]): MailDns {
       // A new id and, with a new socket, a new port for every attempt.
       const question = createQuestion(kind, name, randomInt(0x10000))
       if (!question) return { status: 'no_name', ttlSeconds: NEGATIVE_SECONDS }
-      const end = performance.now() + Math.min(ATTEMPT_MS, timeLeftMs())
+      const end = performance.now() + Math.min(attemptMs, timeLeftMs())
       last = toAnswer(await ask(server, question, () => end - performance.now()))
       if (last.status !== 'failed') break
     }

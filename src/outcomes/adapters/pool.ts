@@ -4,16 +4,20 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Analyser, AnalyserLoad } from '../ports.ts'
 import { type Child, type Job, startChild } from './child.ts'
 
-export interface PoolOptions {
-  /** Processes at most. */
-  readonly workers?: number
+export interface AnalysisTimes {
   /** Wall time of one analysis, from when a process has it. */
   readonly budgetMs?: number
+  /** For how long an analysis may wait for a process. */
+  readonly maxWaitMs?: number
+}
+
+export interface PoolOptions extends AnalysisTimes {
+  /** Processes at most. */
+  readonly workers?: number
   /** A pool that did nothing for so long ends its processes. */
   readonly idleMs?: number
-  /** Analyses that may wait for a process, and for how long. */
+  /** Analyses that may wait for a process. */
   readonly maxWaiting?: number
-  readonly maxWaitMs?: number
   /** The code of the process; found beside this file (source) or beside the bundle. */
   readonly workerUrl?: URL
 }

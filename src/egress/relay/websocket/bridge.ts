@@ -21,7 +21,7 @@ import {
   upstreamGone,
 } from './ends.ts'
 import { type Closing, FrameError, type Item, type Message, type Side, type Signal } from './frames.ts'
-import { createReleases, HOLD_MS } from './released.ts'
+import { createReleases } from './released.ts'
 
 export interface BridgeParts {
   readonly program: Side
@@ -31,6 +31,8 @@ export interface BridgeParts {
   readonly rules: Pick<RelayRules, 'clocks' | 'maxRequestBytes' | 'maxResponseBytes'>
   readonly facts: Facts
   readonly sent: SentMessages
+  /** How long a message waits for what follows it. */
+  readonly holdMs: number
   /** Aborts when whose socket this is may have it no longer. */
   readonly revoked: AbortSignal
   /** Told of a defect of ours, which ends it. */
@@ -100,7 +102,7 @@ export function bridge(parts: BridgeParts): Promise<Over> {
     if (!passed.ok) return end(reflected(passed))
     await release(passed.messages)
     if (passed.isHolding && !isOver)
-      hold = setTimeout(() => void release(releases.rest()).catch(fail), HOLD_MS)
+      hold = setTimeout(() => void release(releases.rest()).catch(fail), parts.holdMs)
   }
 
   async function takeSignal(item: Signal | Closing): Promise<void> {

@@ -19,6 +19,7 @@ import { createScanner, passThrough } from '../scanner.ts'
 import { bridge, createSentMessages } from './bridge.ts'
 import { failed, type Over } from './ends.ts'
 import { createSide } from './frames.ts'
+import { HOLD_MS } from './released.ts'
 
 /** A handshake that the upstream took, and what it takes to go on. */
 export interface Upgraded {
@@ -41,10 +42,12 @@ export function createWebSockets({
   endings,
   now,
   log,
+  messageHoldMs = HOLD_MS,
 }: {
   readonly endings: Endings
   readonly now: () => number
   readonly log: Logger
+  readonly messageHoldMs?: number | undefined
 }): WebSockets {
   return {
     async pass({ paid, rules, answered, upgraded, program, revoked }) {
@@ -78,7 +81,16 @@ export function createWebSockets({
       const sides = { program: createSide(connection, 'server'), upstream: createSide(socket, 'client') }
       const onDefect = (err: unknown) =>
         log.error({ [LogField.attempt]: attempt.id, err }, 'a message could not be passed on')
-      const over = await bridge({ ...sides, scanners, rules, facts, sent, revoked, onDefect })
+      const over = await bridge({
+        ...sides,
+        scanners,
+        rules,
+        facts,
+        sent,
+        holdMs: messageHoldMs,
+        revoked,
+        onDefect,
+      })
       const told = await record(paid, over, {
         headers,
         stream: facts.at(over.end),

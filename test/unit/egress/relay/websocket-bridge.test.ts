@@ -68,6 +68,7 @@ describe('messages that were held, to a program that reads slowly', () => {
     }
     let over: string | undefined
     void bridge({
+      holdMs: HOLD_MS,
       upstream: sideOf(upstream),
       program: sideOf(program, async (item) => {
         sent.push(item.kind === 'close' ? 'close' : String(item.bytes))
