@@ -38,7 +38,7 @@ beforeEach(() => {
 type Respond = (res: ServerResponse) => void
 async function read(
   respond: Respond | undefined,
-  { url = world.url('/page'), timeoutMs = 5000, wanted = 'page' as Wanted } = {},
+  { url = world.url('/page'), timeoutMs = 30_000, wanted = 'page' as Wanted } = {},
 ) {
   if (respond) world.upstream.respond((_request, res) => respond(res))
   return reader.read(url, { wanted, timeoutMs, maxAgeSeconds: 0, signal: new AbortController().signal })
@@ -194,13 +194,14 @@ describe('on the way', () => {
 
   it('gives up a head that does not come, and a body that drips', async () => {
     answerRaw = () => {}
-    expect(await read(undefined, { url: atRaw(), timeoutMs: 150 })).toMatchObject({ reason: 'timeout' })
+    // The name is looked up and the request is sent well within it.
+    expect(await read(undefined, { url: atRaw(), timeoutMs: 2_500 })).toMatchObject({ reason: 'timeout' })
     const drips: NodeJS.Timeout[] = []
     answerRaw = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
       drips.push(setInterval(() => socket.write('x'), 20))
     }
-    expect(await read(undefined, { url: atRaw(), timeoutMs: 300 })).toMatchObject({ reason: 'timeout' })
+    expect(await read(undefined, { url: atRaw(), timeoutMs: 2_500 })).toMatchObject({ reason: 'timeout' })
     for (const drip of drips) clearInterval(drip)
   })
 

@@ -11,9 +11,16 @@ const QUERY_TRIES = 2
 /** The system's resolver tells no TTL and often keeps nothing itself, so its answers are kept this long. */
 const SYSTEM_TTL_SECONDS = 5
 
-/** @param servers `ip` or `ip:port`; empty: the system's */
-export function createResolver(servers: readonly string[], now: () => number = Date.now): Resolver {
-  const { ask, recall } = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers), now)
+/**
+ * @param servers `ip` or `ip:port`; empty: the system's
+ * @param queryMs after which a server that says nothing is asked once more; for tests
+ */
+export function createResolver(
+  servers: readonly string[],
+  now: () => number = Date.now,
+  queryMs = QUERY_TIMEOUT_MS,
+): Resolver {
+  const { ask, recall } = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers, queryMs), now)
   return {
     recall,
     async resolve(host, timeoutMs) {
@@ -25,8 +32,8 @@ export function createResolver(servers: readonly string[], now: () => number = D
 }
 
 /** Each family by a query of its own; CNAMEs are the server's to follow. */
-function askServers(servers: readonly string[]): (host: string) => Promise<Answer> {
-  const resolver = new ServerResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
+function askServers(servers: readonly string[], queryMs: number): (host: string) => Promise<Answer> {
+  const resolver = new ServerResolver({ timeout: queryMs, tries: QUERY_TRIES })
   resolver.setServers(servers)
   return async (host) => {
     const families = await Promise.all([
