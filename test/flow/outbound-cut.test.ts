@@ -19,7 +19,13 @@ beforeAll(async () => {
 })
 afterAll(() => upstream.close())
 beforeEach(() => {
-  sender = createSender({ fault: noFault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] })
+  sender = createSender({
+    fault: noFault,
+    policy: LOOPBACK_NETWORK_IS_PUBLIC,
+    ca: [ca.pem],
+    // A connection is not given up for the time that a test takes.
+    keepAliveMs: 60_000,
+  })
 })
 afterEach(() => sender.close())
 
@@ -31,7 +37,7 @@ const send = (options: Partial<OutboundRequest>) =>
     headers: new Secret<readonly (readonly [string, string])[]>([]),
     body: undefined,
     partition: 'test',
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     maxResponseBytes: 1000,
     ...options,
   })

@@ -26,8 +26,9 @@ function closing<T extends { close(): Promise<void> }>(thing: T): T {
   closers.push(() => thing.close())
   return thing
 }
+// A connection is not given up for the time that a test takes.
 const newSender = (fault = noFault): Sender =>
-  closing(createSender({ fault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] }))
+  closing(createSender({ fault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem], keepAliveMs: 60_000 }))
 
 const requestTo = (port: number, changes: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
@@ -36,7 +37,7 @@ const requestTo = (port: number, changes: Partial<OutboundRequest> = {}): Outbou
   headers: new Secret([['accept', '*/*']] as const),
   body: undefined,
   partition: 'cred_1',
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   maxResponseBytes: 4096,
   ...changes,
 })

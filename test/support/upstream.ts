@@ -54,6 +54,8 @@ export async function startUpstream(leaf: Leaf, respond: Respond = answerOk): Pr
     key: leaf.key,
     cert: leaf.cert,
     ALPNProtocols: ['http/1.1'],
+    // A connection is ended by the other side, or by the test.
+    keepAliveTimeout: 60_000,
     shouldUpgradeCallback: () => takeUpgrade !== undefined,
   })
   server.on('secureConnection', (socket: TLSSocket) => {

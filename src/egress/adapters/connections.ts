@@ -27,8 +27,11 @@ const MAX_IDLE_PER_KEY = 64
 const KEEP_ALIVE_MS = 4_000
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** Idle connections by partition, host and port; one is handed out only while its peer is among the vetted addresses. */
-export function createConnections(): Connections {
+/**
+ * Idle connections by partition, host and port; one is handed out only while its peer is among the vetted addresses.
+ * @param keepAliveMs for which one is kept; for tests
+ */
+export function createConnections(keepAliveMs = KEEP_ALIVE_MS): Connections {
   const idle = new Map<string, Connection[]>()
   const all = new Set<Connection>()
   let idleCount = 0
@@ -84,8 +87,8 @@ export function createConnections(): Connections {
         // One deadline covers the whole exchange (undici.ts); it would not be kept by timeouts between chunks.
         headersTimeout: 0,
         bodyTimeout: 0,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+        keepAliveTimeout: keepAliveMs,
+        keepAliveMaxTimeout: keepAliveMs,
       })
       const connection = { client, socket, key }
       all.add(connection)

@@ -19,6 +19,8 @@ export interface SenderOptions {
   readonly ca?: readonly string[]
   /** For a server's word on a client certificate, in milliseconds; for tests. */
   readonly certificateVerdictMs?: number | undefined
+  /** For which an idle connection is kept, in milliseconds; for tests. */
+  readonly keepAliveMs?: number | undefined
 }
 
 /** Sends one request over a vetted connection: no redirect, no retry, no proxy. */
@@ -27,8 +29,9 @@ export function createSender({
   policy,
   ca,
   certificateVerdictMs,
+  keepAliveMs,
 }: SenderOptions): Sender & StreamSender {
-  const connections = createConnections()
+  const connections = createConnections(keepAliveMs)
   const contextFor = createContexts(ca)
 
   async function connect(
