@@ -137,9 +137,12 @@ describe.each(FORMS.map((form) => [formName(form), form] as const))('an operator
 
   it('sees the calls of the assistant as they happen', async () => {
     await open(owner, '/console/live')
-    await owner.waitForTimeout(500)
+    await owner.locator('.live-bar .state-done').waitFor()
+    const rows = owner.locator('.live-log tbody tr')
+    expect(await rows.count()).toBe(0)
     await assistant.call('gateway_egress_fetch', { url: `${SAMPLE}/whoami`, method: 'GET' })
-    await owner.locator('main', { hasText: 'gateway.egress.fetch' }).waitFor()
+    // The name of the tool is in the filter in any case.
+    await rows.filter({ hasText: 'gateway.egress.fetch' }).waitFor()
     await picture(owner, 'live')
     await open(owner, '/console/attempts')
     expect(await owner.locator('main tbody tr').count()).toBe(2)
