@@ -87,7 +87,7 @@ describe('long work', () => {
       world.owner.cookie,
     )
     await page.getByRole('button', { name: button }).click()
-    await page.locator(`main ${result}`).first().waitFor({ timeout: 20_000 })
+    await page.locator(`main ${result}`).first().waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await overflow(page)).toBe(0)
     await close()

@@ -8,6 +8,8 @@ import { type Browser, chromium } from 'playwright-core'
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
 
 const MAX_LAUNCHES = 20
+/** For what a test waits for in a page, as for everything else (vitest.browser.config.ts): Playwright's own is half of it. */
+const PATIENCE_MS = 60_000
 
 interface Candidate {
   readonly name: string
@@ -29,9 +31,17 @@ export async function launchBrowser(
       const found = await find()
       if (!found) continue
       const env = { ...environment(), ...found.env, ...variables }
-      return await launchUnpacked(() =>
-        chromium.launch({ ...found, env, args: [...ARGS, ...args], headless: true }),
+      const browser = await launchUnpacked(() =>
+        chromium.launch({
+          ...found,
+          env,
+          args: [...ARGS, ...args],
+          headless: true,
+          timeout: PATIENCE_MS,
+        }),
       )
+      browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
+      return browser
     } catch (thrown) {
       failures.push(`${name}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
     }
