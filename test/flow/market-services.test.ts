@@ -206,7 +206,7 @@ describe('an answer that is not what was paid for', () => {
   beforeAll(() => {
     market.list('plain')
     market.list('strict', { routes: [routeOf({ outputSchema })] })
-    market.list('slow', { routes: [routeOf({ timeoutMs: 1_000 })] })
+    market.list('slow', { routes: [routeOf({ timeoutMs: 5_000 })] })
   })
 
   it.each<[string, string, Respond, number, string]>([
