@@ -55,6 +55,8 @@ export interface OutcomeParts {
   readonly now: () => number
   /** What follows from what sites say about automatic readers; `off` asks nobody. */
   readonly robots?: RobotsPolicy | undefined
+  /** For what a site says, in milliseconds; for tests. */
+  readonly robotsMs?: number | undefined
   /** The page about this gateway that its User-Agent names. */
   readonly about?: string | undefined
 }
@@ -200,10 +202,12 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
 
 /** Nothing where the operator asks nobody. */
 function openRobots(
-  { robots: policy = 'off', analyser, now }: OutcomeParts,
+  { robots: policy = 'off', robotsMs, analyser, now }: OutcomeParts,
   reader: SourceReader,
 ): RobotsRules | undefined {
-  return policy === 'off' ? undefined : { policy, ...createRobots({ reader, analyser, now }) }
+  return policy === 'off'
+    ? undefined
+    : { policy, ...createRobots({ reader, analyser, now, timeoutMs: robotsMs }) }
 }
 
 const verificationOf = async (

@@ -43,6 +43,8 @@ const open = (robots: RobotsPolicy | undefined) =>
     sender: world.parts.sender,
     now: () => clock,
     robots,
+    // The site is in this process: its answers come, if late.
+    robotsMs: 20_000,
     about: 'https://gw.example/reader',
   })
 

@@ -36,21 +36,23 @@ export function createRobots(parts: {
   readonly reader: SourceReader
   readonly analyser: Analyser
   readonly now: () => number
+  /** For the files of a site; what the product takes unless given. */
+  readonly timeoutMs?: number | undefined
 }): Robots {
-  const { reader, analyser, now } = parts
+  const { reader, analyser, now, timeoutMs: mostMs = TIMEOUT_MS } = parts
   // The order of a map is the order of its entries' arrival: the oldest goes first.
   const sites = new Map<string, { readonly files: Promise<Kept>; until: number; size: number }>()
   let size = 0
 
   async function readFile(origin: string, name: keyof typeof FILES): Promise<File> {
     const { path, maxBytes, maxRedirects } = FILES[name]
-    const deadline = now() + TIMEOUT_MS
+    const deadline = now() + mostMs
     let url = origin + path
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const timeoutMs = deadline - now()
       if (timeoutMs <= 0) return undefined
       // Shared by whoever asks next, so that it does not end with the one that asked first.
-      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      const signal = AbortSignal.timeout(mostMs)
       const read = await reader.read(url, { wanted: 'robots', maxAgeSeconds: 0, timeoutMs, signal })
       if (read.ok) return read.source.body.subarray(0, maxBytes).toString('utf8')
       if (read.reason === 'redirected' && read.redirectTo !== undefined) url = read.redirectTo
@@ -101,7 +103,7 @@ export function createRobots(parts: {
     async look(url) {
       if (!URL.canParse(url)) return null
       try {
-        return (await within(TIMEOUT_MS, lookNow(url))) ?? null
+        return (await within(mostMs, lookNow(url))) ?? null
       } catch {
         return null
       }
