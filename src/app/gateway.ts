@@ -22,11 +22,11 @@ import { observeHttp } from '../telemetry/observe-http.ts'
 import { observeMessages } from '../telemetry/observe-messages.ts'
 import { observeParts } from '../telemetry/observe-state.ts'
 import { openNetworks } from './networks.ts'
-import type { AnalysisTimes } from '../outcomes/adapters/pool.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
 import { openProxy } from './proxy.ts'
 import { createReadiness } from './readiness.ts'
+import type { ReadingTimes } from './reading.ts'
 import { openServices } from './services.ts'
 import { readSkills } from './skills.ts'
 
@@ -62,7 +62,7 @@ export interface GatewayTimes {
   /** For what follows a message of a WebSocket that may end with the beginning of a secret. */
   readonly messageHoldMs?: number
   readonly mail?: Partial<MailTimes>
-  readonly analyses?: AnalysisTimes
+  readonly reading?: ReadingTimes
 }
 
 /** Tests and benchmarks pass these; none of it is configuration. */

@@ -5,12 +5,19 @@ import { createDiscovery, type DiscoveryParts } from '../discovery/index.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import { createTargets } from '../outbound/targets.ts'
 import { type AnalysisTimes, createAnalyserPool } from '../outcomes/adapters/pool.ts'
+import type { GatherLimits } from '../outcomes/sources/gather.ts'
 import { createOutcomes } from '../outcomes/index.ts'
 import { createQuotes } from '../payments/quotes.ts'
 import { createWebFetch } from '../webfetch/index.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
+
+/** What a page is read and analysed in; in milliseconds. */
+export interface ReadingTimes {
+  readonly sources?: Partial<GatherLimits>
+  readonly analyses?: AnalysisTimes
+}
 
 export type Reading = ReturnType<typeof openReading>
 
@@ -22,7 +29,7 @@ export function openReading(
   registry: Registry,
   soldOnMarket: DiscoveryParts['soldOnMarket'],
   lifetime: Lifetime,
-  times: AnalysisTimes = {},
+  times: ReadingTimes = {},
 ) {
   const { config, isSandbox, signer, now } = platform
   const { networks, payTo, router } = payments
@@ -30,7 +37,7 @@ export function openReading(
   const { verifyOwn } = signer
   const outbound = { ...platform, payTo, baseUrl, siteUrl, checkHost }
 
-  const analyser = createAnalyserPool(times)
+  const analyser = createAnalyserPool(times.analyses)
   lifetime.onClose(() => analyser.close())
   const outcomes = createOutcomes({
     targets: createTargets({ ...outbound, allowSandboxName: isSandbox }),
@@ -42,6 +49,7 @@ export function openReading(
     feedSources: config.feedSources,
     robots: config.robots,
     about: `${siteUrl}/reader`,
+    limits: times.sources,
     now,
   })
   const webFetch = createWebFetch({ ...outbound, networks, router, verifyOwn })

@@ -25,7 +25,6 @@ import { createDocuments } from '../documents/index.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
-import type { AnalysisTimes } from '../outcomes/adapters/pool.ts'
 import type { AnalyserLoad } from '../outcomes/ports.ts'
 import { observeCalls } from '../telemetry/observe-calls.ts'
 import { createIdentity } from '../identity/index.ts'
@@ -54,7 +53,7 @@ import { openMarketMoney } from './market-money.ts'
 import type { Marketplace } from '../market/listings/ports.ts'
 import { openMarket } from './market.ts'
 import { openRuntimeSettings } from './runtime-settings.ts'
-import { openReading } from './reading.ts'
+import { openReading, type ReadingTimes } from './reading.ts'
 
 export interface OpenServices {
   readonly services: Services
@@ -81,7 +80,7 @@ export async function openServices(
     readonly times: {
       readonly messageHoldMs?: number
       readonly mail?: Partial<MailTimes>
-      readonly analyses?: AnalysisTimes
+      readonly reading?: ReadingTimes
     }
     /** On which it listens. */
     readonly port: number
@@ -160,7 +159,7 @@ export async function openServices(
     registry,
     soldOnMarket,
     lifetime,
-    options.times.analyses,
+    options.times.reading,
   )
   const { marketplace, ratings, marketCalls, figures, sellers, sellerUpkeep } = openMarket(
     platform,

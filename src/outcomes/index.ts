@@ -35,7 +35,7 @@ import { listUndone, toGuidance, toRefusal } from './repair.ts'
 import { type Resolution, resolveJob } from './resolve.ts'
 import type { RobotsRules } from './sources/attempt.ts'
 import { checkSources } from './sources/address.ts'
-import { createGather } from './sources/gather.ts'
+import { createGather, type GatherLimits } from './sources/gather.ts'
 import { createRobots } from './sources/robots.ts'
 import { createReader } from './sources/reader.ts'
 import { requestedSources } from './sources/requested.ts'
@@ -53,6 +53,8 @@ export interface OutcomeParts {
   /** Feeds of a digest that names none. */
   readonly feedSources: readonly string[]
   readonly now: () => number
+  /** Of sources, in place of the product's; for tests. */
+  readonly limits?: Partial<GatherLimits> | undefined
   /** What follows from what sites say about automatic readers; `off` asks nobody. */
   readonly robots?: RobotsPolicy | undefined
   /** For what a site says, in milliseconds; for tests. */
@@ -93,10 +95,11 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     isTarget: (url: string) => parseTarget(url, parts.rules).ok,
   }
   const reader = createReader(parts)
-  const gather = createGather({ reader, rules: parts.rules, now, robots: openRobots(parts, reader) })
+  const common = { rules: parts.rules, now, ...(parts.limits && { limits: parts.limits }) }
+  const gather = createGather({ ...common, reader, robots: openRobots(parts, reader) })
   // A megabyte takes ten milliseconds as canonical JSON, and several buyers may be waiting for one.
   const digests = createScheduler(1)
-  const gatherSamples = createGather({ reader: createSampleReader(now), rules: parts.rules, now })
+  const gatherSamples = createGather({ ...common, reader: createSampleReader(now) })
 
   function prepare(input: Readonly<Record<string, unknown>>): Job {
     const reading = readClaims(input)

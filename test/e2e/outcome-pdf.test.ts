@@ -37,7 +37,10 @@ beforeAll(async () => {
   })
   pool = createAnalyserPool({
     workerUrl: new URL('../../dist/outcome-worker.js', import.meta.url),
-    budgetMs: 20_000,
+    startMs: 60_000,
+    budgetMs: 30_000,
+    // The one process reads what unpacks to far too much while the other document waits for it.
+    maxWaitMs: 60_000,
     workers: 1,
   })
 })
@@ -53,7 +56,13 @@ const extract = (urls: readonly string[], query?: string) => {
     .run({
       signal: new AbortController().signal,
       analyser: pool,
-      gather: createGather({ reader: createReader(world.parts), rules: world.parts.rules, now: Date.now }),
+      gather: createGather({
+        reader: createReader(world.parts),
+        rules: world.parts.rules,
+        now: Date.now,
+        // Longer than whatever the process is given.
+        limits: { addressMs: 60_000, sourceMs: 100_000 },
+      }),
     })
 }
 

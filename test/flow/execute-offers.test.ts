@@ -19,7 +19,8 @@ const cases = paid.map((facts) => [facts.id as keyof typeof PRICES, facts] as co
 let gw: TestGateway
 beforeAll(async () => {
   // The sample is analysed by a process of its own, which has its turn with everything else on the machine.
-  gw = await startTestGateway({ times: { analyses: { budgetMs: 60_000, maxWaitMs: 60_000 } } })
+  const analyses = { budgetMs: 60_000, maxWaitMs: 60_000, startMs: 60_000 }
+  gw = await startTestGateway({ times: { reading: { sources: { sourceMs: 60_000 }, analyses } } })
 })
 afterAll(() => gw?.close())
 

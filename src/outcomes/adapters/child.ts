@@ -26,8 +26,6 @@ export interface Child {
 const HEAP = ['--max-old-space-size=192', '--max-semi-space-size=8']
 /** Nothing that a stranger wrote is ever compiled, whatever a library that reads it would do. */
 const NO_EVAL = '--disallow-code-generation-from-strings'
-/** Loading the code on a busy machine; not part of anybody's budget. */
-const START_TIMEOUT_MS = 15_000
 
 /**
  * @param options.onFree told whenever the process could take a job
@@ -36,6 +34,7 @@ const START_TIMEOUT_MS = 15_000
 export function startChild(options: {
   url: URL
   budgetMs: number
+  startMs: number
   onFree: () => void
   onEnd: () => void
 }): Child {
@@ -128,7 +127,7 @@ export function startChild(options: {
       job = next
       keepAlive(child, true)
       if (isReady) send(next)
-      else timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+      else timer = setTimeout(() => child.kill('SIGKILL'), options.startMs)
     },
     async stop() {
       isEnding = true
