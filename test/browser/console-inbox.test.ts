@@ -35,6 +35,15 @@ const prepare = (over: Body = {}, body = '{"sku":"tea"}') =>
 const stateOf = async (id: string) => (await actions.permitOf(id))['state']
 const open = (form: Form = DESK, path = '/console/inbox') =>
   visit(browser, gw.baseUrl + pathIn(form.language, path), form, approver.cookie)
+/** What the page was told of so far is in `told`. */
+const NOTE_NEWS = `
+  globalThis.told = []
+  globalThis.EventSource = class extends EventSource {
+    constructor(...given) {
+      super(...given)
+      this.addEventListener('news', ({ data }) => told.push(...JSON.parse(data)))
+    }
+  }`
 const focused = (page: Page) =>
   page.evaluate<string | undefined>(
     `document.activeElement?.closest('[data-item]')?.querySelector('[name=permit_id]')?.value`,
@@ -83,15 +92,24 @@ describe('the inbox', () => {
   })
 
   it('says at once that something new waits, and of nobody else', async () => {
+    const { permit_id } = await prepare()
     const seen = await open()
+    const { page } = seen
+    await page.addInitScript({ content: NOTE_NEWS })
+    // From the head of that answer on the page is told of everything.
+    await Promise.all([page.waitForResponse(/\/console\/events\?/), page.reload()])
     const team = await gw.rest('POST', '/v1/keys', { account: 'new', name: 'team' })
     const theirs = await createActionsClient(gw, gw.url, { token: team.body.key })
-    const arrived = seen.page.locator('[data-arrived]')
+    const arrived = page.locator('[data-arrived]')
     await theirs.prepare(theirs.request(), theirs.mandate({ requires_approval: true }))
-    await seen.page.waitForTimeout(500)
+    // News come in their order, and a refusal is none of something that waits: once it is there, theirs would have been.
+    await gw.rest('POST', `/v1/actions/permits/${permit_id}/refuse`)
+    await expect
+      .poll(() => page.evaluate<[string, Body][]>('told'))
+      .toEqual([['approval', expect.objectContaining({ permit_id, state: 'refused' })]])
     expect(await arrived.isVisible()).toBe(false)
     await prepare()
-    await arrived.waitFor({ state: 'visible', timeout: 5000 })
+    await arrived.waitFor({ state: 'visible' })
     await seen.close()
   })
 
