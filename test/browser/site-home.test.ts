@@ -155,8 +155,10 @@ describe('the lines that connect', () => {
     const lines = page.locator('[data-connection="curl"]')
     await lines.waitFor()
     await lines.getByRole('button', { name: 'Copy' }).first().click()
-    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(copied).toContain(`curl -sS ${gateway.url}/v1/execute`)
+    const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()')
+    // Its page writes there a moment after the click.
+    await expect.poll(clipboard).toContain(`curl -sS ${gateway.url}/v1/execute`)
+    const copied = await clipboard()
     const { stdout } = await finish('sh', ['-c', copied])
     expect(stdout).toContain('Sencha, first harvest')
     await close()
