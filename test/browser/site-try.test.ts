@@ -29,6 +29,8 @@ const faultsIn = (complaints: readonly string[]) =>
     (words) => !words.startsWith('Failed to load resource: the server responded with a status of 4'),
   )
 const submit = (page: Page) => page.locator('.try-form button[type=submit].primary')
+/** The page moves it once it has drawn what it moves to. */
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.id')
 const answer = (page: Page) => page.locator('.try-answer')
 
 describe('a free tool', () => {
@@ -37,7 +39,7 @@ describe('a free tool', () => {
     await submit(page).click()
     await answer(page).locator('.markdown').waitFor()
     expect(await answer(page).locator('.markdown').innerText()).toContain('Let the water cool')
-    expect(await page.evaluate('document.activeElement.id')).toBe('try-answer')
+    await expect.poll(() => focused(page)).toBe('try-answer')
     expect(await accessibilityFaults(page)).toEqual([])
     expect(complaints).toEqual([])
     await close()
@@ -112,7 +114,7 @@ describe('a refusal', () => {
     await page.locator('[id="try/limit"]').fill('900')
     await submit(page).click()
     await page.locator('[id="try/limit"][aria-invalid=true]').waitFor()
-    expect(await page.evaluate('document.activeElement.id')).toBe('try/limit')
+    await expect.poll(() => focused(page)).toBe('try/limit')
     expect(await page.locator('[id="try/limit-fault"]').innerText()).not.toBe('')
     expect(await accessibilityFaults(page)).toEqual([])
     expect(faultsIn(complaints)).toEqual([])
@@ -161,7 +163,7 @@ describe('a tool that needs a token', () => {
   it('is called with it, and keeps it nowhere', async () => {
     const { page, close } = await open('gateway.keys.list')
     await submit(page).click()
-    expect(await page.evaluate('document.activeElement.id')).toBe('try-token')
+    await expect.poll(() => focused(page)).toBe('try-token')
     await page.locator('#try-token').fill(gateway.operatorKey)
     await page.keyboard.press('Enter')
     await answer(page).locator('.result').waitFor()
