@@ -89,6 +89,8 @@ it('a refund that settled is sent once, though its node forgets it for longer th
 
     // It reads the blocks that it missed, and those of a day.
     await chain.rpc('eth_sendRawTransaction', [raw])
+    // The node answers before the block is there, and a day later the authorization is over.
+    await expect.poll(() => chain.rpc('eth_getTransactionReceipt', [refund.transaction])).not.toBeNull()
     await chain.rpc('evm_setNextBlockTimestamp', [Math.floor(now() / 1000)])
     await chain.mine()
     await refunds.reconcile()
