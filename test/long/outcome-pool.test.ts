@@ -18,7 +18,13 @@ afterEach(async () => {
 })
 
 function openPool(options: PoolOptions = {}) {
-  const pool = createAnalyserPool({ workerUrl: hostileUrl, workers: 1, budgetMs: FOREVER_MS, ...options })
+  const pool = createAnalyserPool({
+    workerUrl: hostileUrl,
+    workers: 1,
+    budgetMs: FOREVER_MS,
+    maxWaitMs: FOREVER_MS,
+    ...options,
+  })
   open.push(pool)
   return {
     pool,
@@ -51,7 +57,7 @@ const page = (html: string) => ({
 
 describe('an analysis in another process', () => {
   it('gives what the function itself gives', async () => {
-    const pool = createAnalyserPool()
+    const pool = createAnalyserPool({ budgetMs: FOREVER_MS })
     open.push(pool)
     const input = page('<title>Tea</title><main><p>Green tea is steeped for three minutes.</p></main>')
     expect(await pool.run('page', input)).toEqual({ ok: true, value: analyses.page(input) })
@@ -135,7 +141,8 @@ describe('an analysis that misbehaves', () => {
   })
 
   it('is replaced while others wait for its process', async () => {
-    const { run } = openPool({ budgetMs: 1000 })
+    // An echo has it as well, in a process that has just started.
+    const { run } = openPool({ budgetMs: 5_000 })
     const [cut, next] = await Promise.all([run('spin'), run('echo', 'next')])
     expect(cut).toEqual({ ok: false, reason: 'budget_exceeded' })
     expect(next).toEqual({ ok: true, value: 'next' })
@@ -192,7 +199,7 @@ describe('the life of a pool', () => {
   it('leaves no process behind when the gateway itself is killed', async () => {
     const pool = new URL('../../src/outcomes/adapters/pool.ts', import.meta.url).href
     const code = `import { createAnalyserPool } from '${pool}'
-      const pool = createAnalyserPool({ workerUrl: new URL('${hostileUrl.href}'), workers: 1 })
+      const pool = createAnalyserPool({ workerUrl: new URL('${hostileUrl.href}'), workers: 1, budgetMs: ${FOREVER_MS} })
       const { value } = await pool.run('process', null)
       process.stdout.write(String(value))
       setInterval(() => {}, 1000)`
