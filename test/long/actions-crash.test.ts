@@ -6,7 +6,7 @@ import type { AttemptRecord } from '../../schemas/egress.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { type CrashCase, crashCases, faultOf, isCharged, labelOf } from '../support/crash-cases.ts'
 import { createWorld, type Engine, UPSTREAM_HOST, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 
 const CREDITS = 100
 
@@ -112,6 +112,7 @@ describe.each(SUITES)('kill -9 in an execution ($engine)', ({ engine, cases }) =
       before = { one, prepared: permit, snapshot: await look(gateway) }
       await expect(execute(gateway, permit)).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
     }
     survivor = await startGatewayProcess(world)
     await collect(survivor)

@@ -5,7 +5,7 @@ import type { AttemptRecord } from '../../schemas/egress.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { crashCases, faultOf, isCharged, labelOf, type CrashCase } from '../support/crash-cases.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 
 const CREDITS = 100
 
@@ -60,6 +60,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
         gateway.fetch(capability, { url: world.url(`/${labelOf(one)}`), method }),
       ).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
     }
     survivor = await startGatewayProcess(world)
     await observe(survivor)

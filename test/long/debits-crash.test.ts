@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/app/config.ts'
 import { DEBIT_POINTS } from '../../src/lib/fault-points.ts'
 import { SHOUT_COST } from '../support/credit-tool.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 import { queryOf, sumOfLedger, unbalancedAccounts } from '../support/store.ts'
 
 /** The movements that each point leaves once its successor has started, and how many receipts. */
@@ -26,7 +26,10 @@ describe.each(ENGINES)('kill -9 in a call that credits pay for (%s)', (engine) =
     await gateway?.stop()
     await world?.close()
   })
-  const start = (env?: Record<string, string>) => startGatewayProcess(world, env, 'credit-gateway')
+  const start = async (env?: Record<string, string>) => {
+    await untilUnlocked(world)
+    return startGatewayProcess(world, env, 'credit-gateway')
+  }
 
   async function observe() {
     const query = queryOf(loadConfig(world.env))

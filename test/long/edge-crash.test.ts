@@ -6,7 +6,7 @@ import { EGRESS_POINTS } from '../../src/lib/fault-points.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { type CrashCase, crashCases, faultOf, isCharged, labelOf } from '../support/crash-cases.ts'
 import { createWorld, ENGINES, UPSTREAM_HOST, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 
 const CREDITS = 100
 /** No credential is opened for a merchant. */
@@ -70,6 +70,7 @@ describe.each(ENGINES)('kill -9 in a call through the edge (%s)', (engine) => {
       before = { one, ...(await look(gateway)) }
       await expect(call(gateway, `/${labelOf(one)}`)).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
     }
     survivor = await startGatewayProcess(world)
     await collect(survivor)

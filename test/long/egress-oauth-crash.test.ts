@@ -2,7 +2,7 @@
 // the provider forgot must not be what the gateway remembers; where nobody can know what was lost, it says so.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorld, ENGINES, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 
 /** `strict` takes everything back when a refresh token comes twice; `lenient` takes the one before, too, as many providers do for a while. */
@@ -95,6 +95,7 @@ describe.each(ENGINES)('kill -9 during an exchange (%s)', (engine) => {
       capabilities.set(labelOf(one), capability)
       await expect(gateway.fetch(capability, { url: world.url('/v1') })).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
       // What had left the process is given the time to arrive.
       for (
         let tries = 100;

@@ -5,7 +5,7 @@ import type { FaultPoint } from '../../src/lib/fault-points.ts'
 import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 import { post } from '../support/paid-tools.ts'
 
 const PATH = '/v1/tools/web.fetch/testnet'
@@ -38,6 +38,7 @@ describe.each(ENGINES)('kill -9 of a poor wallet’s payment (%s)', (engine) => 
       payments.set(point, payment)
       await expect(send(gateway, point, 'first', payment)).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
     }
     survivor = await startGatewayProcess(world)
   }, 1_200_000)

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CrashCase, crashCases, faultOf, isCharged, labelOf } from '../support/crash-cases.ts'
 import { createWorld, ENGINES, type RestAnswer, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 
 const CASES = crashCases(['POST'])
 
@@ -46,6 +46,7 @@ describe.each(ENGINES)('a repeat after kill -9 (%s)', (engine) => {
       died.push({ one, key, before: await gateway.balance(), after: Number.NaN })
       await expect(call(one, key)).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
     }
     gateway = await startGatewayProcess(world)
     died.at(-1)!.after = await gateway.balance()

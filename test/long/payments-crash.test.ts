@@ -6,7 +6,7 @@ import { type FaultPoint, PAYMENT_POINTS } from '../../src/lib/fault-points.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 import { get, post, PRICE } from '../support/paid-tools.ts'
 
 const PATH = '/v1/tools/web.fetch/testnet'
@@ -56,6 +56,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       payments.set(point, payload)
       await expect(buy(gateway, point)).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
     }
     survivor = await startGatewayProcess(world)
   }, 1_200_000)

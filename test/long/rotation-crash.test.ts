@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AUTHORITY_POINTS } from '../../src/lib/fault-points.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 
 /** More than one batch. */
 const CREDENTIALS = 120
@@ -15,6 +15,7 @@ describe.each(ENGINES)('a process that dies in a rotation of the authority (%s)'
   let capabilities: readonly string[]
   const start = async (env: Record<string, string> = {}) => {
     await gw?.stop()
+    await untilUnlocked(world)
     return (gw = await startGatewayProcess(world, env))
   }
   beforeAll(async () => {

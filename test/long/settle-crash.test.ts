@@ -5,7 +5,7 @@ import { PAYMENT_POINTS } from '../../src/lib/fault-points.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain } from '../support/chain.ts'
 import { createWorld, ENGINES, type RestAnswer, type World } from '../support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
 
 const SELLER = '0x0000000000000000000000000000000000C0FFEE'
 const CREDITS = 100
@@ -62,6 +62,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       bodies.set(point, body)
       await expect(gateway.rest('POST', '/settle', body)).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
+      await untilUnlocked(world)
       movedBefore.set(point, Number(await spentBy(i)))
     }
     survivor = await startGatewayProcess(world)

@@ -2,6 +2,8 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
+import { expect, vi } from 'vitest'
 import { fillCompileCache } from './compile-cache.ts'
 import { createClient, type World } from './gateway.ts'
 import { type Started, start } from './process.ts'
@@ -40,6 +42,26 @@ export async function startGatewayProcess(
       child.kill(signal)
       await child.ended
     },
+  }
+}
+
+/**
+ * Resolves when PostgreSQL knows that the processes on the database of this world are dead; at once where there is none. A start takes
+ * over once, from those whose lock is free, and then only a minute later.
+ */
+export async function untilUnlocked({ env }: Pick<World, 'env'>): Promise<void> {
+  const connectionString = env['GATEWAY_DATABASE_URL']
+  if (connectionString === undefined) return
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    const leases = `SELECT pid FROM pg_stat_activity
+      WHERE application_name = 'agent-gateway lease' AND datname = current_database()`
+    // Also in hooks, in which nothing can be polled.
+    const look = async () => expect((await client.query(leases)).rows).toEqual([])
+    await vi.waitFor(look, { timeout: 60_000, interval: 20 })
+  } finally {
+    await client.end()
   }
 }
 
