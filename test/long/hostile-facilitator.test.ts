@@ -58,8 +58,10 @@ afterAll(async () => {
   await chain.close()
 })
 
-const start = (...servers: readonly Pick<FacilitatorServer, 'url'>[]) =>
+const start = (...servers: readonly Pick<FacilitatorServer, 'url'>[]) => startAt(Date.now, ...servers)
+const startAt = (now: () => number, ...servers: readonly Pick<FacilitatorServer, 'url'>[]) =>
   startTestGateway({
+    now,
     env: {
       GATEWAY_RPC_84532: rpc.url,
       GATEWAY_RPC_8453: 'http://127.0.0.1:1',
@@ -215,7 +217,7 @@ describe('a settlement of which nothing is heard in time', () => {
   afterEach(() => parts.close())
   afterAll(() => temp.close())
 
-  /** The payment parts as the gateway composes them, with an upstream that has 500 ms. */
+  /** The payment parts as the gateway composes them, with an upstream that has three seconds, in which nobody asks the chain. */
   function compose({ store }: TempStore) {
     const networks = createNetworks([84532])
     const log = createLogger('silent')
@@ -238,7 +240,9 @@ describe('a settlement of which nothing is heard in time', () => {
       now,
       log,
       fault: noFault,
-      upstreamMs: 500,
+      // Connecting counts as well, and a payment that has not left is another case.
+      upstreamMs: 3_000,
+      pause: async () => false,
     })
     return {
       networks,
@@ -423,12 +427,20 @@ describe('of two facilitators', () => {
 })
 
 it('a facilitator that keeps failing is left alone after three payments', async () => {
-  facilitator.onSettle = reply('', 500)
-  await Promise.all([0, 1, 2].map(async (payer) => settle(await makeBody(payer))))
-  expect(facilitator.to('/settle').length).toBe(3)
-  const fourth = await settle(await makeBody(3))
-  expect([fourth.status, fourth.body.code, facilitator.to('/settle').length]).toEqual([503, 'no_route', 3])
-  expect((await gateway.rest('GET', '/supported', undefined, '')).body.kinds).toEqual([])
-  const { facilitators } = (await gateway.rest('GET', '/healthz', undefined, '')).body
-  expect(facilitators).toMatchObject([{ id: facilitator.host, state: 'failing', breaker: 'open' }])
+  // It is left alone for five seconds, of which the chain is asked for three: by a clock that stands still they do not pass.
+  const startedAt = Date.now()
+  const still = await startAt(() => startedAt, facilitator)
+  const pay = async (payer: number) => still.rest('POST', '/settle', await makeBody(payer), '')
+  try {
+    facilitator.onSettle = reply('', 500)
+    await Promise.all([0, 1, 2].map(pay))
+    expect(facilitator.to('/settle').length).toBe(3)
+    const fourth = await pay(3)
+    expect([fourth.status, fourth.body.code, facilitator.to('/settle').length]).toEqual([503, 'no_route', 3])
+    expect((await still.rest('GET', '/supported', undefined, '')).body.kinds).toEqual([])
+    const { facilitators } = (await still.rest('GET', '/healthz', undefined, '')).body
+    expect(facilitators).toMatchObject([{ id: facilitator.host, state: 'failing', breaker: 'open' }])
+  } finally {
+    await still.close()
+  }
 })
