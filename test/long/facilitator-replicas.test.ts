@@ -1,5 +1,6 @@
 // Several gateways on one PostgreSQL: a payment that reaches all of them at once is settled by one.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packAuthorizationState } from '../../src/payments/adapters/usdc-abi.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain } from '../support/chain.ts'
 import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
 
@@ -28,6 +29,14 @@ const settle = async (body: unknown, copies: number) =>
       Array.from({ length: copies }, (_, i) => gateways[i % 2]!.rest('POST', '/settle', body, '')),
     )
   ).toSorted((a, b) => a.status - b.status)
+interface Authorization {
+  readonly from: string
+  readonly nonce: string
+}
+async function isUsed({ from, nonce }: Authorization): Promise<boolean> {
+  const call = { to: chain.network.asset.address, data: packAuthorizationState(from, nonce) }
+  return BigInt((await chain.rpc('eth_call', [call, 'latest'])) as string) !== 0n
+}
 async function makeBody() {
   const requirements = { ...requirementsOf(chain, '1000'), payTo: SELLER }
   const paymentPayload = await signPayment({ account: chain.payers[0]!, requirements })
@@ -55,5 +64,16 @@ it('different payments to both at once, with one settler between them, are settl
   expect(settled.length).toBeGreaterThan(0)
   expect(settled.length + unknown.length).toBe(12)
   expect(new Set(settled.map(({ body }) => body.transaction)).size).toBe(settled.length)
-  expect((await chain.transfersTo(SELLER)) - before).toBe(settled.length)
+  // The settler looks after what is not known yet, and may bring it to its end: then its authorization is used.
+  const used = async () => {
+    const nonces = bodies.map(
+      ({ paymentPayload }) => paymentPayload.payload['authorization'] as Authorization,
+    )
+    const areUsed = await Promise.all(nonces.map(isUsed))
+    return areUsed.flatMap((is, i) => (is ? [i] : []))
+  }
+  expect(await used()).toEqual(
+    expect.arrayContaining(answers.flatMap(({ status }, i) => (status === 200 ? [i] : []))),
+  )
+  await expect.poll(async () => (await chain.transfersTo(SELLER)) - before - (await used()).length).toBe(0)
 })
