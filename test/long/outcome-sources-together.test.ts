@@ -58,7 +58,8 @@ describe('a slow source', () => {
       rules: world.parts.rules,
       reader: createReader(world.parts),
       now: Date.now,
-      limits: { addressMs: 3000, sourceMs: 6000 },
+      // The others have as long to be looked up, connected to and read.
+      limits: { addressMs: 10_000, sourceMs: 20_000 },
     })
     const gathering = gather(
       HOSTS.map((host) => ({ url: world.url('/', host), fallbacks: [] })),
@@ -217,9 +218,11 @@ describe('a gateway that sells outcomes', () => {
       urls: [other.url('/slow')],
     })
     const res = await held.promise
-    const closing = other.close()
+    // It has the time that it has in production: the process that reads the page has yet to start.
+    const closing = other.gateway.close()
     html(res, page('Late'))
     expect((await buying).status).toBe(200)
     await closing
+    await other.close()
   })
 })
