@@ -23,6 +23,9 @@ export const ENGINES: readonly Engine[] = ['sqlite', 'postgres']
 /** A public name that leads to the local upstream, in tests. */
 export const UPSTREAM_HOST = 'api.example.com'
 
+/** What a page has to be read in tests: a process that starts on a busy machine may stand still for seconds. */
+const PATIENT_READING = { analyses: { budgetMs: 60_000 } } as const
+
 export interface RestAnswer {
   readonly status: number
   readonly headers: Headers
@@ -139,6 +142,7 @@ export async function startTestGateway(
     onOpen: (parts) => (inside = parts),
     publicAddresses: LOOPBACK_IS_PUBLIC,
     ...gatewayOptions,
+    times: { reading: PATIENT_READING, ...gatewayOptions.times },
     extraCa: [world.ca.pem],
   })
   return {
