@@ -86,9 +86,14 @@ const drop: FacilitatorBehaviour = (_call, res) => void res.destroy()
 const declined = (errorReason: string) =>
   reply({ success: false, errorReason, transaction: '', network: NETWORK })
 
-async function makeBody(payer = 0) {
+/** @param at the gateway's clock */
+async function makeBody(payer = 0, at = Date.now()) {
   const requirements = { ...requirementsOf(chain, '1000'), payTo: SELLER }
-  const paymentPayload = await signPayment({ account: chain.payers[payer]!, requirements })
+  const paymentPayload = await signPayment({
+    account: chain.payers[payer]!,
+    requirements,
+    overrides: { validBefore: String(Math.floor(at / 1000) + 300) },
+  })
   return { x402Version: 2, paymentPayload, paymentRequirements: requirements }
 }
 const settle = (body: unknown): Promise<RestAnswer> => gateway.rest('POST', '/settle', body, '')
@@ -430,7 +435,7 @@ it('a facilitator that keeps failing is left alone after three payments', async 
   // It is left alone for five seconds, of which the chain is asked for three: by a clock that stands still they do not pass.
   const startedAt = Date.now()
   const still = await startAt(() => startedAt, facilitator)
-  const pay = async (payer: number) => still.rest('POST', '/settle', await makeBody(payer), '')
+  const pay = async (payer: number) => still.rest('POST', '/settle', await makeBody(payer, startedAt), '')
   try {
     facilitator.onSettle = reply('', 500)
     await Promise.all([0, 1, 2].map(pay))

@@ -16,7 +16,8 @@ afterEach(async () => {
 })
 
 function openPool(options: PoolOptions = {}): Analyser {
-  const pool = createAnalyserPool(options)
+  // What cuts off here is the budget, however long processes take to start.
+  const pool = createAnalyserPool({ maxWaitMs: 60_000, startMs: 60_000, ...options })
   open.push(pool)
   return pool
 }
@@ -27,7 +28,7 @@ async function extract(analyser: Analyser, site: Readonly<Record<string, string 
   const gather = createGather({
     rules: { ports: [443] },
     now: Date.now,
-    // What cuts off here is the pool, however long its processes take to start.
+    // What cuts off here is the pool.
     limits: { sourceMs: 60_000 },
     reader: {
       async read(url) {

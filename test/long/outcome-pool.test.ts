@@ -9,8 +9,6 @@ import type { Analyser, AnalysisResult } from '../../src/outcomes/ports.ts'
 
 const hostileUrl = new URL('../support/hostile-worker.ts', import.meta.url)
 const FOREVER_MS = 1_000_000
-/** Processes start slowly on a busy machine. */
-const POLL = { timeout: 20_000 }
 const open: Analyser[] = []
 
 afterEach(async () => {
@@ -23,6 +21,7 @@ function openPool(options: PoolOptions = {}) {
     workers: 1,
     budgetMs: FOREVER_MS,
     maxWaitMs: FOREVER_MS,
+    startMs: 60_000,
     ...options,
   })
   open.push(pool)
@@ -95,7 +94,7 @@ describe('an analysis in another process', () => {
     expect([first.ok, second.ok]).toEqual([true, true])
     expect(first).not.toEqual(second)
     expect(await run('stray')).toEqual({ ok: true, value: 'answered' })
-    await expect.poll(() => isRunning((first as { value: number }).value), POLL).toBe(false)
+    await expect.poll(() => isRunning((first as { value: number }).value)).toBe(false)
     expect(await run('echo', 'next')).toEqual({ ok: true, value: 'next' })
   })
 })
@@ -105,7 +104,7 @@ describe('an analysis that misbehaves', () => {
     const { run } = openPool({ budgetMs: 50 })
     expect(await run(name)).toEqual({ ok: false, reason: 'budget_exceeded' })
     // On a machine that is slow enough even an echo may take 50 ms: what matters is that a process takes it.
-    await expect.poll(() => run('echo', 'next'), POLL).toEqual({ ok: true, value: 'next' })
+    await expect.poll(() => run('echo', 'next')).toEqual({ ok: true, value: 'next' })
   })
 
   it.each([
@@ -128,7 +127,7 @@ describe('an analysis that misbehaves', () => {
   it('cannot take the next one with it by failing after its answer', async () => {
     const { run } = openPool()
     expect(await run('later')).toEqual({ ok: true, value: 'answered' })
-    await expect.poll(() => run('echo', 'next'), POLL).toEqual({ ok: true, value: 'next' })
+    await expect.poll(() => run('echo', 'next')).toEqual({ ok: true, value: 'next' })
   })
 
   it('does not keep others waiting while it runs', async () => {
@@ -184,7 +183,7 @@ describe('what a pool says of itself', () => {
     expect(pool.load()).toEqual({ processes: 2, busy: 2, waiting: 2 })
     await Promise.all(work)
     expect(pool.load()).toMatchObject({ busy: 0, waiting: 0 })
-    await expect.poll(() => pool.load().processes, POLL).toBe(0)
+    await expect.poll(() => pool.load().processes).toBe(0)
   })
 })
 
@@ -210,7 +209,7 @@ describe('the life of a pool', () => {
     const pid = Number(written.toString())
     expect(isRunning(pid)).toBe(true)
     gateway.kill('SIGKILL')
-    await expect.poll(() => isRunning(pid), POLL).toBe(false)
+    await expect.poll(() => isRunning(pid)).toBe(false)
   })
 
   it('never has more processes than it may', async () => {
@@ -223,7 +222,7 @@ describe('the life of a pool', () => {
   it('ends processes that have nothing to do', async () => {
     const { run } = openPool({ idleMs: 1 })
     const first = await run('process')
-    await expect.poll(() => run('process'), POLL).not.toEqual(first)
+    await expect.poll(() => run('process')).not.toEqual(first)
   })
 
   it('takes nothing after it was closed, and closes once', async () => {
