@@ -106,6 +106,7 @@ export async function openPlatform(
     vaultTokenFile: config.vaultTokenFile,
     vaultNamespace: config.vaultNamespace,
     sealedTo: await listSealingKeys(store),
+    environment: process.env,
     now,
   })
   lifetime.onClose(() => opened.close())

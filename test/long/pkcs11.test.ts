@@ -1,8 +1,11 @@
 // The wrapping key in a PKCS#11 token: a real one in software, through the package that operators install, in the process of its own.
+import { execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inspect } from 'node:util'
+import { text } from 'node:stream/consumers'
+import { inspect, promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AuthoritySpec } from '../../src/core/config.ts'
 import { openPkcs11 } from '../../src/egress/adapters/key-services/pkcs11.ts'
@@ -10,7 +13,14 @@ import type { KeyService } from '../../src/egress/authority/key-service.ts'
 import { openServiceAuthority } from '../../src/egress/authority/service-authority.ts'
 import { parseAuthority } from '../../src/egress/authority/spec.ts'
 import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
-import { createSoftHsm, environmentOf, PACKAGES, type SoftHsm, tokenProcesses } from '../support/soft-hsm.ts'
+import {
+  createSoftHsm,
+  environmentOf,
+  PACKAGES,
+  processesOf,
+  type SoftHsm,
+  tokenProcesses,
+} from '../support/soft-hsm.ts'
 
 const recordKey = randomBytes(32)
 const binding = Buffer.from('binding')
@@ -30,7 +40,7 @@ afterAll(async () => {
 const services: KeyService[] = []
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.close()))
-  expect(await tokenProcesses()).toEqual([])
+  await expect.poll(tokenProcesses).toEqual([])
 })
 /** Long enough for a process to start on a busy machine; what a token that hangs takes is tried with the product's own. */
 const PATIENT_MS = 120_000
@@ -40,7 +50,10 @@ async function open(
 ): Promise<KeyService> {
   const spec = parseAuthority(text)
   if (typeof spec === 'string') throw new Error(spec)
-  const service = await openPkcs11(spec as Extract<AuthoritySpec, { kind: 'pkcs11' }>, { answerMs })
+  const service = await openPkcs11(spec as Extract<AuthoritySpec, { kind: 'pkcs11' }>, {
+    environment: process.env,
+    answerMs,
+  })
   services.push(service)
   return service
 }
@@ -208,7 +221,7 @@ describe('a token that is not as it was', () => {
     await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({ code: 'credential_unavailable' })
     await expect(open()).rejects.toMatchObject({ reason: 'unreachable' })
     await rename(`${hsm.tokens}-away`, hsm.tokens)
-    expect(await authority.unwrap(wrap, binding)).toEqual(recordKey)
+    await expect.poll(() => authority.unwrap(wrap, binding)).toEqual(recordKey)
   })
 
   it('seals nothing once its key is gone or another one has its name', async () => {
@@ -218,7 +231,9 @@ describe('a token that is not as it was', () => {
     for (const type of ['privkey', 'pubkey']) await hsm.tool('--delete-object', '--type', type, '--id', '20')
     await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({ code: 'credential_unavailable' })
     await hsm.makeKey('replaced', '20')
-    await expect(authority.unwrap(wrap, binding)).rejects.toMatchObject({
+    // What the last start came to is heard for a second.
+    const said = () => authority.unwrap(wrap, binding).catch((thrown: unknown) => thrown)
+    await expect.poll(said).toMatchObject({
       reason: 'key_missing',
       message: expect.stringContaining('another key in its place'),
     })
@@ -239,7 +254,32 @@ describe('a token that is not as it was', () => {
     expect(again).toMatchObject({ reason: 'denied', message: expect.stringContaining('not tried again') })
     expect(inspect(again, { depth: 10, showHidden: true })).not.toContain('000000')
     await writeFile(pinFile, `${hsm.pin}\n`)
-    expect(await authority.unwrap(wrap, binding)).toEqual(recordKey)
+    // Nobody tries any while the token says that a wrong one was tried last: neither this gateway nor another one.
+    const said = () => authority.unwrap(wrap, binding).catch((thrown: unknown) => thrown)
+    await expect.poll(said).toMatchObject({
+      reason: 'denied',
+      message: expect.stringContaining('a wrong PIN was tried last: log in by hand'),
+    })
+    await expect(open()).rejects.toMatchObject({ reason: 'denied' })
+    await hsm.tool('--list-objects')
+    await expect.poll(() => authority.unwrap(wrap, binding)).toEqual(recordKey)
+  })
+
+  it('is not asked by a process for every call while it cannot be opened', async () => {
+    const authority = await openAuthority()
+    const wrap = await authority.wrap(recordKey, binding)
+    await rename(hsm.tokens, `${hsm.tokens}-away`)
+    process.kill(await theProcess(), 'SIGKILL')
+    const started = new Set<number>()
+    const watch = setInterval(async () => {
+      for (const pid of await tokenProcesses()) started.add(pid)
+    }, 100)
+    const calls = await Promise.allSettled(Array.from({ length: 50 }, () => authority.unwrap(wrap, binding)))
+    clearInterval(watch)
+    await rename(`${hsm.tokens}-away`, hsm.tokens)
+    for (const call of calls) expect(call).toMatchObject({ reason: { reason: 'unreachable' } })
+    // One that was killed, one that was started, and one more where a second has passed.
+    expect(started.size).toBeLessThan(10)
   })
 
   it('needs a PIN that nobody else may read', async () => {
@@ -260,6 +300,35 @@ describe('a token that is not as it was', () => {
     })
   })
 
+  it('is unreachable where no descriptor is left for its process, and nothing else ends by that', async () => {
+    const module = new URL('../../src/egress/adapters/key-services/pkcs11/reopening.ts', import.meta.url).href
+    const code = `
+const { closeSync, openSync } = await import('node:fs')
+const { createReopeningToken } = await import(${JSON.stringify(module)})
+const said = new Set()
+for (let free = 0; free < 12; free++) {
+  const taken = []
+  const token = createReopeningToken(${JSON.stringify(parseAuthority(hsm.uri('object=agent-gateway')))}, { environment: process.env })
+  try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+  for (const one of taken.splice(0, free)) closeSync(one)
+  await token.open().then(() => said.add('opened'), ({ failure }) => said.add(failure.reason))
+  for (const one of taken) closeSync(one)
+  await token.close()
+}
+console.log([...said].toSorted().join())`
+    const limited = [
+      '-c',
+      'ulimit -n 100; exec "$0" "$@"',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      code,
+    ]
+    // A group of its own: what is signalled by mistake there is nobody else.
+    const program = spawn('/bin/sh', limited, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+    expect(await text(program.stdout)).toBe('opened,unreachable\n')
+  })
+
   it('is meant by its serial where two have one label', async () => {
     const two = await createSoftHsm()
     try {
@@ -276,6 +345,42 @@ describe('a token that is not as it was', () => {
       vi.stubEnv('SOFTHSM2_CONF', hsm.env['SOFTHSM2_CONF'])
       await two.close()
     }
+  })
+})
+
+describe('a library that hangs while it is opened', () => {
+  // It reads its settings when it is loaded, and a named pipe that nobody writes to holds it there.
+  const hanging = join(tmpdir(), `agw-hsm-${process.pid}.fifo`)
+  beforeAll(async () => {
+    await promisify(execFile)('/usr/bin/mkfifo', [hanging])
+    vi.stubEnv('SOFTHSM2_CONF', hanging)
+  })
+  afterAll(async () => {
+    vi.stubEnv('SOFTHSM2_CONF', hsm.env['SOFTHSM2_CONF'])
+    await rm(hanging)
+  })
+  const hangingProcesses = async () => {
+    const all = await processesOf('pkcs11/process.ts')
+    const envs = await Promise.all(all.map((pid) => environmentOf(pid).catch((): string[] => [])))
+    return all.filter((_pid, i) => envs[i]?.includes(`SOFTHSM2_CONF=${hanging}`))
+  }
+
+  it('is given up, and leaves no process', async () => {
+    await expect(open()).rejects.toMatchObject({
+      reason: 'unreachable',
+      message: expect.stringContaining('15 s'),
+    })
+    await expect.poll(hangingProcesses).toEqual([])
+  })
+
+  it('does not outlive a gateway that was killed', async () => {
+    const module = new URL('../../src/egress/adapters/key-services/pkcs11.ts', import.meta.url).href
+    const spec = JSON.stringify(parseAuthority(hsm.uri('object=agent-gateway')))
+    const code = `const { openPkcs11 } = await import(${JSON.stringify(module)}); await openPkcs11(${spec}, { environment: process.env })`
+    const gateway = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' })
+    await expect.poll(hangingProcesses).toHaveLength(1)
+    gateway.kill('SIGKILL')
+    await expect.poll(hangingProcesses).toEqual([])
   })
 })
 

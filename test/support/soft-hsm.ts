@@ -69,25 +69,28 @@ export async function createSoftHsm(): Promise<SoftHsm> {
   }
 }
 
-/** Processes of this one that have a token's library in them, by their ids. */
-export async function tokenProcesses(): Promise<number[]> {
+/** Processes with this in their command line, by their ids. @param parent that started them, where it matters */
+export async function processesOf(command: string, parent?: number): Promise<number[]> {
   const found: number[] = []
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
-      const [stat, command] = await Promise.all([
+      const [stat, line] = await Promise.all([
         readFile(`/proc/${name}/stat`, 'utf8'),
         readFile(`/proc/${name}/cmdline`, 'utf8'),
       ])
-      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      if (Number(parent) === process.pid && state !== 'Z' && command.includes('pkcs11/process.ts'))
-        found.push(Number(name))
+      const [state, startedBy] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      const isOfParent = parent === undefined || Number(startedBy) === parent
+      if (isOfParent && state !== 'Z' && line.includes(command)) found.push(Number(name))
     } catch {
       // It ended meanwhile.
     }
   }
   return found
 }
+
+/** Processes of this one that have a token's library in them, by their ids. */
+export const tokenProcesses = () => processesOf('pkcs11/process.ts', process.pid)
 
 /** Names and values that a process was started with. */
 export async function environmentOf(pid: number): Promise<string[]> {

@@ -25,7 +25,7 @@ export function parsePkcs11(text: string): Pkcs11Key | string {
     return `\`pkcs11:\` takes token, serial, manufacturer, model, object, id, module-path and pin-source: ${EXAMPLE}`
 
   const modulePath = asked.get('module-path')
-  const pinFile = asked.get('pin-source')?.replace(/^file:(?:\/\/(?=\/))?/, '')
+  const pinFile = asked.get('pin-source')?.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/, '')
   const label = named.get('object')
   const id = named.get('id')
   const token = Object.fromEntries(

@@ -35,7 +35,7 @@ export function parseAuthority(text: string): AuthoritySpec | string {
       return typeof key === 'string' ? key : { kind, ...key }
     }
     default:
-      return `there is no authority ${kind}: it is file, aws-kms, gcp-kms, vault-transit or pkcs11`
+      return 'there is no such authority: it is file, aws-kms, gcp-kms, vault-transit or pkcs11. A comma in a name is %2C'
   }
 }
 

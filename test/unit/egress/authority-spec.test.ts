@@ -108,6 +108,7 @@ describe('an authority in the configuration', () => {
       vaultTokenFile: undefined,
       vaultNamespace: undefined,
       sealedTo: [],
+      environment: {},
       now: Date.now,
     })
     await expect(open).rejects.toThrow(

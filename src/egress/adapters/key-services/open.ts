@@ -20,6 +20,8 @@ export interface AuthoritiesOptions {
   readonly vaultNamespace: string | undefined
   /** Key ids that stored records are wrapped to. */
   readonly sealedTo: readonly string[]
+  /** Variables of this process: libraries of tokens are configured by theirs. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   readonly now: () => number
 }
 
@@ -94,7 +96,7 @@ async function load(spec: ServiceSpec, options: AuthoritiesOptions): Promise<Key
       return openVaultTransit({ ...spec, tokenFile: vaultTokenFile, namespace: vaultNamespace })
     }
     case 'pkcs11':
-      return await orMissing('pkcs11js', () => openPkcs11(spec))
+      return await orMissing('pkcs11js', () => openPkcs11(spec, options))
   }
 }
 

@@ -5,42 +5,48 @@ import type { Pkcs11Key } from '../../../core/config.ts'
 import { digestCanonical } from '../../../lib/canonical-json.ts'
 import { type KeyService, KeyServiceError, type KeyServiceFailure } from '../../authority/key-service.ts'
 import { exportPoint, importPoint, openAgreed, POINT_BYTES, sealBase } from '../../hpke.ts'
-import { createTokenProcess, TokenProcessFailure } from './pkcs11/token-process.ts'
+import { TokenFault } from './pkcs11/messages.ts'
+import { createReopeningToken, type TokenOptions } from './pkcs11/reopening.ts'
 
+const UNFORESEEN = { reason: 'unreachable', code: 'a fault' } as const
 const INFO = Buffer.from('agent-gateway record key in a token v1')
 
-/**
- * @param options.answerMs how long one answer of the token may take
- * @throws {KeyServiceError}, and as an import does where `pkcs11js` is not installed
- */
-export async function openPkcs11(
-  key: Pkcs11Key,
-  options: { readonly answerMs?: number } = {},
-): Promise<KeyService> {
+/** @throws {KeyServiceError}, and as an import does where `pkcs11js` is not installed */
+export async function openPkcs11(key: Pkcs11Key, options: TokenOptions): Promise<KeyService> {
   const name = `The PKCS#11 token ${describe(key)}`
-  const token = createTokenProcess(key, options)
+  const token = createReopeningToken(key, options)
   const fail = (reason: KeyServiceFailure, code: string) => new KeyServiceError(reason, name, code)
 
-  async function ask(step: () => Promise<Buffer>): Promise<Buffer> {
+  function translate(thrown: unknown): KeyServiceError {
+    // Anything else that befalls the process says nothing of the record that was to be opened.
+    const { reason, code } = thrown instanceof TokenFault ? thrown.failure : UNFORESEEN
+    return fail(reason === 'not_installed' ? 'unreachable' : reason, code)
+  }
+  async function agree(peer: Buffer): Promise<Buffer> {
     try {
-      return await step()
+      return await token.agree(peer)
     } catch (thrown) {
-      if (!(thrown instanceof TokenProcessFailure)) throw thrown
-      const { reason, code } = thrown.failure
-      if (reason === 'not_installed')
-        throw Object.assign(new Error(`${code} is not installed`), { code: 'ERR_MODULE_NOT_FOUND' })
-      throw fail(reason, code)
+      throw translate(thrown)
+    }
+  }
+  async function open(): Promise<Buffer> {
+    try {
+      return await token.open()
+    } catch (thrown) {
+      if (thrown instanceof TokenFault && thrown.failure.reason === 'not_installed')
+        throw Object.assign(new Error('pkcs11js is not installed'), { code: 'ERR_MODULE_NOT_FOUND' })
+      throw translate(thrown)
     }
   }
   /** Nothing is sealed to a public key whose private half does not answer in the token. */
   async function check(): Promise<void> {
     const probe = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const agreed = await ask(() => token.agree(exportPoint(probe.publicKey)))
+    const agreed = await agree(exportPoint(probe.publicKey))
     if (!agreed.equals(diffieHellman({ privateKey: probe.privateKey, publicKey })))
       throw fail('key_missing', 'the public key beside it belongs to another one')
   }
   async function read(): Promise<{ point: Buffer; publicKey: ReturnType<typeof importPoint> }> {
-    const point = await ask(() => token.open())
+    const point = await open()
     try {
       return { point, publicKey: importPoint(point) }
     } catch {
@@ -75,7 +81,7 @@ export async function openPkcs11(
         // The token is not asked: what agrees with points off the curve tells its key, bit by bit.
         throw fail('refused', 'not sealed to a key of this kind')
       }
-      const dh = await ask(() => token.agree(enc))
+      const dh = await agree(enc)
       try {
         return openAgreed({ dh, point }, { enc, info: INFO, aad, ciphertext: sealed.subarray(POINT_BYTES) })
       } catch {
@@ -90,5 +96,9 @@ export async function openPkcs11(
 
 function describe({ token, key }: Pkcs11Key): string {
   const named = token.label ?? token.serial ?? token.model ?? token.manufacturer ?? ''
-  return `${JSON.stringify(named)} (key ${key.label === undefined ? `id ${key.id ?? ''}` : JSON.stringify(key.label)})`
+  const parts = [
+    ...(key.label === undefined ? [] : [JSON.stringify(key.label)]),
+    ...(key.id === undefined ? [] : [`id ${key.id}`]),
+  ]
+  return `${JSON.stringify(named)} (key ${parts.join(', ')})`
 }

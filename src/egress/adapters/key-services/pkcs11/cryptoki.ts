@@ -55,6 +55,7 @@ export interface Pkcs11Package extends Readonly<
     | 'CKA_VALUE_LEN'
     | 'CKD_NULL'
     | 'CKF_SERIAL_SESSION'
+    | 'CKF_USER_PIN_COUNT_LOW'
     | 'CKF_USER_PIN_FINAL_TRY'
     | 'CKF_USER_PIN_LOCKED'
     | 'CKK_EC'

@@ -16,3 +16,11 @@ export interface Failure {
   /** As the library says it (`CKR_…`), or in words; nothing secret. */
   readonly code: string
 }
+
+export class TokenFault extends Error {
+  readonly failure: Failure
+  constructor(reason: Failure['reason'], code: string) {
+    super(code)
+    this.failure = { reason, code }
+  }
+}

@@ -2,7 +2,7 @@
 import type { Pkcs11Key } from '../../../../core/config.ts'
 import { POINT_BYTES } from '../../../hpke.ts'
 import type { Attribute, Cryptoki, Handle, Pkcs11Package } from './cryptoki.ts'
-import type { Failure } from './messages.ts'
+import { type Failure, TokenFault } from './messages.ts'
 
 /** OBJECT IDENTIFIER prime256v1. */
 const P256 = '06082a8648ce3d030107'
@@ -17,15 +17,14 @@ const FAILURES: Readonly<Record<string, Failure['reason']>> = {
   CKR_USER_PIN_NOT_INITIALIZED: 'denied',
   CKR_KEY_FUNCTION_NOT_PERMITTED: 'denied',
   CKR_KEY_TYPE_INCONSISTENT: 'key_missing',
+  // A token that never gives an agreed secret out, as some in FIPS mode, will not do so in a moment.
+  CKR_ATTRIBUTE_SENSITIVE: 'key_missing',
+  CKR_ATTRIBUTE_VALUE_INVALID: 'key_missing',
+  CKR_FUNCTION_NOT_SUPPORTED: 'key_missing',
+  CKR_KEY_UNEXTRACTABLE: 'key_missing',
   CKR_MECHANISM_INVALID: 'key_missing',
-}
-
-export class TokenFailure extends Error {
-  readonly failure: Failure
-  constructor(reason: Failure['reason'], code: string) {
-    super(code)
-    this.failure = { reason, code }
-  }
+  CKR_MECHANISM_PARAM_INVALID: 'key_missing',
+  CKR_TEMPLATE_INCONSISTENT: 'key_missing',
 }
 
 export interface Token {
@@ -35,7 +34,7 @@ export interface Token {
   agree(peer: Buffer): Buffer
 }
 
-/** @throws {TokenFailure} */
+/** @throws {TokenFault} */
 export function openToken(
   p: Pkcs11Package,
   { modulePath, token, key }: Pick<Pkcs11Key, 'modulePath' | 'token' | 'key'>,
@@ -54,8 +53,8 @@ export function openToken(
       ])
       const [found, another] = cryptoki.C_FindObjects(session, 2)
       cryptoki.C_FindObjectsFinal(session)
-      if (!found) throw new TokenFailure('key_missing', `no ${what} of an elliptic curve is so named`)
-      if (another) throw new TokenFailure('key_missing', `several ${what}s are so named: give the id, too`)
+      if (!found) throw new TokenFault('key_missing', `no ${what} of an elliptic curve is so named`)
+      if (another) throw new TokenFault('key_missing', `several ${what}s are so named: give the id, too`)
       return found
     }
     const read = (object: Handle, type: number): Buffer => {
@@ -73,11 +72,11 @@ export function openToken(
     )
     const isTrue = (type: number) => read(privateKey, type)[0] === 1
     if (read(privateKey, p.CKA_EC_PARAMS).toString('hex') !== P256)
-      throw new TokenFailure('key_missing', 'the key must be of the curve P-256')
-    if (!isTrue(p.CKA_DERIVE)) throw new TokenFailure('key_missing', 'the key must allow derivation')
+      throw new TokenFault('key_missing', 'the key must be of the curve P-256')
+    if (!isTrue(p.CKA_DERIVE)) throw new TokenFault('key_missing', 'the key must allow derivation')
     // What may be copied out of the token is no better there than in a file, and looks as if it were.
     if (isTrue(p.CKA_EXTRACTABLE) || !isTrue(p.CKA_SENSITIVE))
-      throw new TokenFailure('key_missing', 'the key must be sensitive and not extractable')
+      throw new TokenFault('key_missing', 'the key must be sensitive and not extractable')
     // Of the two halves, tokens give the point with the public one alone; they share their id.
     const id = { type: p.CKA_ID, value: read(privateKey, p.CKA_ID) }
     const publicKey = findOne(p.CKO_PUBLIC_KEY, [id], 'public key')
@@ -117,33 +116,41 @@ function loadModule(p: Pkcs11Package, path: string): Cryptoki {
   try {
     cryptoki.load(path)
   } catch {
-    throw new TokenFailure('key_missing', `${path} cannot be loaded as a PKCS#11 library`)
+    throw new TokenFault('key_missing', `${path} cannot be loaded as a PKCS#11 library`)
   }
   ask(() => cryptoki.C_Initialize())
   return cryptoki
 }
 
-/** @throws {TokenFailure} unless one token is meant, and its PIN may be tried */
+/** @throws {TokenFault} unless one token is meant, and its PIN may be tried */
 function findSlot(p: Pkcs11Package, cryptoki: Cryptoki, wanted: Pkcs11Key['token']): Handle {
+  const unread: Failure[] = []
   const slots = cryptoki.C_GetSlotList(true).flatMap((slot) => {
-    const info = cryptoki.C_GetTokenInfo(slot)
-    const isMeant =
-      isSame(wanted.label, info.label) &&
-      isSame(wanted.serial, info.serialNumber) &&
-      isSame(wanted.manufacturer, info.manufacturerID) &&
-      isSame(wanted.model, info.model)
-    return isMeant ? [{ slot, flags: info.flags }] : []
+    try {
+      const info = ask(() => cryptoki.C_GetTokenInfo(slot))
+      const isMeant =
+        isSame(wanted.label, info.label) &&
+        isSame(wanted.serial, info.serialNumber) &&
+        isSame(wanted.manufacturer, info.manufacturerID) &&
+        isSame(wanted.model, info.model)
+      return isMeant ? [{ slot, flags: info.flags }] : []
+    } catch (thrown) {
+      // A card that nobody knows in another reader is no reason to go without this one.
+      if (thrown instanceof TokenFault) unread.push(thrown.failure)
+      return []
+    }
   })
   const [found, another] = slots
-  if (!found) throw new TokenFailure('unreachable', 'no token in a slot is so named')
-  if (another) throw new TokenFailure('key_missing', 'several tokens are so named: give the serial, too')
+  const others = unread[0] ? `, and one says ${unread[0].code}` : ''
+  if (!found) throw new TokenFault('unreachable', `no token in a slot is so named${others}`)
+  if (another) throw new TokenFault('key_missing', 'several tokens are so named: give the serial, too')
   if ((found.flags & p.CKF_USER_PIN_LOCKED) !== 0)
-    throw new TokenFailure('denied', 'the PIN of the token is locked')
-  // A service that is started again and again with a wrong PIN locks the token for everybody.
-  if ((found.flags & p.CKF_USER_PIN_FINAL_TRY) !== 0)
-    throw new TokenFailure(
+    throw new TokenFault('denied', 'the PIN of the token is locked')
+  // A service that is started again and again with a wrong PIN locks the token for everybody, and every secret under it.
+  if ((found.flags & (p.CKF_USER_PIN_COUNT_LOW | p.CKF_USER_PIN_FINAL_TRY)) !== 0)
+    throw new TokenFault(
       'denied',
-      'one wrong PIN more locks the token: log in by hand first, with the right one',
+      'a wrong PIN was tried last: log in by hand with the right one, and see that it is the one in the file',
     )
   return found.slot
 }
@@ -156,8 +163,8 @@ function ask<T>(step: () => T): T {
   try {
     return step()
   } catch (thrown) {
-    if (thrown instanceof TokenFailure) throw thrown
+    if (thrown instanceof TokenFault) throw thrown
     const [code = 'an unknown fault'] = /CKR_\w+/.exec(thrown instanceof Error ? thrown.message : '') ?? []
-    throw new TokenFailure(FAILURES[code] ?? 'unreachable', code)
+    throw new TokenFault(FAILURES[code] ?? 'unreachable', code)
   }
 }
