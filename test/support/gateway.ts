@@ -23,7 +23,7 @@ export const ENGINES: readonly Engine[] = ['sqlite', 'postgres']
 /** A public name that leads to the local upstream, in tests. */
 export const UPSTREAM_HOST = 'api.example.com'
 
-/** What a page has to be read in tests: a process that starts on a busy machine may stand still for seconds. */
+/** What one analysis may take in tests, within what its source has in all: a process on a busy machine may stand still for seconds. */
 const PATIENT_READING = { analyses: { budgetMs: 60_000 } } as const
 
 export interface RestAnswer {
