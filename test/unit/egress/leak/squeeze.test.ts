@@ -14,13 +14,18 @@ const lettersOf = (text: string) => text.replaceAll(/[^a-z0-9]/gi, '').toLowerCa
 function squeezePlainly(text: string): { text: string; names: string } {
   let values = ''
   let names = ''
+  let lastClose = -1
   for (let at = 0; at < text.length; at++) {
     const rest = text.slice(at)
     if (/^\\(?:[nrt"/]|\\(?![a-z0-9\\]))/i.test(rest)) at++
-    else if (rest.startsWith(':') && text[at - 1] === '"') {
-      const start = text.lastIndexOf('"', at - 2)
-      const { length } =
-        start < 0 || at < 2 ? '' : lettersOf(text.slice(start + 1, at - 1).replaceAll(/\\[nrt]/g, ''))
+    else if (rest.startsWith(':')) {
+      // `"a":`, `"a" :`, and the same in apostrophes.
+      const quote = /["'](?= ?$)/.exec(text.slice(0, at))
+      if (quote === null || quote.index === 0) continue
+      const start = text.lastIndexOf(quote[0], quote.index - 1)
+      if (start < Math.max(0, lastClose)) continue
+      lastClose = quote.index
+      const { length } = lettersOf(text.slice(start + 1, quote.index).replaceAll(/\\[nrt]/g, ''))
       if (length > values.length) continue
       names = values.slice(values.length - length) + names
       values = values.slice(0, values.length - length)
@@ -34,11 +39,15 @@ const ordinary = fc.string({
     ...'ab1Z09_- ,.{}[]"":::\\\\nrt/%&=+;#x\n\r\0é',
     '":"',
     '","a":',
+    '"a" :',
+    "'",
+    "'a':",
     '\\n',
     '\\"',
     '\\u0041',
   ),
   maxLength: 120,
+  size: 'max',
 })
 
 describe('what squeezing leaves', () => {
