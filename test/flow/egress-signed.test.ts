@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { reservePort } from '../support/oauth-server.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
@@ -202,6 +203,7 @@ describe('a request to S3', () => {
     it.each(['hex', 'base64'] as const)(
       'does not show a key that signs for the day, in %s',
       async (encoding) => {
+        await awayFromMidnight()
         const { capability } = await grantTo(KEYS)
         const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
         let key: string | Buffer = `AWS4${KEYS.secret_access_key}`

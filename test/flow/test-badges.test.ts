@@ -13,6 +13,7 @@ import { createTestBadges } from '../../src/receipts/test-badges.ts'
 import { SAMPLES } from '../data/commerce/samples.ts'
 import { wire } from '../support/commerce.ts'
 import { type Harness, startRestHarness } from '../support/door-harness.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 
 const DAY_MS = 86_400_000
 const good = wire(SAMPLES['x402-http']!)
@@ -72,6 +73,7 @@ const show = (statement: string) => fetch(`${gateway.baseUrl}/badges/${statement
 
 describe('the badge of a pasted sample', () => {
   it('says that it is of a sample, its score, its day and its report, and no name that the sample chose', async () => {
+    await awayFromMidnight()
     const { badge, report_hash } = await badgeOf({
       ...good,
       headers: { ...good.headers, 'X-Name': 'bank.example' },

@@ -1,5 +1,5 @@
 // Budgets as agents and operators meet them: at every door, over lineages, and beside a balance that agents do not see.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AnyTool } from '../../src/core/registry.ts'
 import { creditsBalance } from '../../tools/credits-balance.ts'
 import { egressFetch } from '../../tools/egress-fetch.ts'
@@ -7,8 +7,11 @@ import { tools } from '../../tools/index.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { SHOUT_COST, speak } from '../support/credit-tool.ts'
 import { ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { throughDoor } from '../support/three-doors.ts'
 import { at, type Json } from '../support/tree.ts'
+
+beforeEach(() => awayFromMidnight())
 
 describe.each(ENGINES)('budgets (%s)', (engine) => {
   let gw: TestGateway

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashToken } from '../../src/lib/tokens.ts'
 import { emailVerify } from '../../tools/email-verify.ts'
 import { emailVerifyBatch } from '../../tools/email-verify-batch.ts'
@@ -15,10 +15,12 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../support/gateway.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { throughDoor } from '../support/three-doors.ts'
 
 const PUBLIC = '93.184.216.34'
 const open: { close(): Promise<void> }[] = []
+beforeEach(() => awayFromMidnight())
 afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close()
 })

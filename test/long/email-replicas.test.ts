@@ -1,9 +1,11 @@
 // Keys and their days where there is more than one process, where one is killed, and where a day ends.
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWorld, ENGINES, startTestGateway, type World } from '../support/gateway.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 
 const open: { close(): Promise<void> }[] = []
+beforeEach(() => awayFromMidnight())
 afterEach(async () => {
   for (const each of open.splice(0).toReversed()) await each.close()
 })
