@@ -2,6 +2,7 @@
 // resolves is refused, because the half that is missing might be the one that should have been looked at.
 import type { RecordWithTtl } from 'node:dns'
 import { lookup as systemLookup, Resolver as ServerResolver } from 'node:dns/promises'
+import { startTimerAfterReading } from '../../lib/timer-after-reading.ts'
 import { ResolveError, type Resolver } from '../ports.ts'
 import { type Answer, cacheAnswers } from './dns-cache.ts'
 
@@ -79,7 +80,8 @@ function toResolveError(thrown: unknown): ResolveError {
 
 function withDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new ResolveError('timeout')), Math.min(timeoutMs, DEADLINE_MS))
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+    const end = () => reject(new ResolveError('timeout'))
+    const stopTimer = startTimerAfterReading(end, Math.min(timeoutMs, DEADLINE_MS))
+    answer.then(resolve, reject).finally(stopTimer)
   })
 }

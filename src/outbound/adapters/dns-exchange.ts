@@ -3,6 +3,7 @@
 import { createSocket } from 'node:dgram'
 import { getServers } from 'node:dns'
 import { connect, isIPv6 } from 'node:net'
+import { startTimerAfterReading } from '../../lib/timer-after-reading.ts'
 import {
   type DnsFailure,
   type DnsReply,
@@ -27,9 +28,9 @@ const failed = (reason: DnsFailure) => ({ status: 'failed', reason }) as const
 function askOverUdp<T>(server: DnsServer, question: Question<T>, timeoutMs: number): Promise<Outcome<T>> {
   return new Promise((resolve) => {
     const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4')
-    const timer = setTimeout(() => end(failed('timeout')), timeoutMs)
+    const stopTimer = startTimerAfterReading(() => end(failed('timeout')), timeoutMs)
     const end = (outcome: Outcome<T>) => {
-      clearTimeout(timer)
+      stopTimer()
       socket.removeAllListeners().on('error', () => {})
       socket.close()
       resolve(outcome)
@@ -67,10 +68,10 @@ export async function ask<T>(
 function askOverTcp<T>(server: DnsServer, question: Question<T>, timeoutMs: number): Promise<DnsReply<T>> {
   return new Promise((resolve) => {
     const socket = connect({ host: server.address, port: server.port })
-    const timer = setTimeout(() => end(failed('timeout')), timeoutMs)
+    const stopTimer = startTimerAfterReading(() => end(failed('timeout')), timeoutMs)
     let received = Buffer.alloc(0)
     const end = (answer: DnsReply<T>) => {
-      clearTimeout(timer)
+      stopTimer()
       socket.removeAllListeners().on('error', () => {})
       socket.destroy()
       resolve(answer)
