@@ -11,6 +11,7 @@ import axios from 'axios'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { createPaidTools, PAID, PRICE, TESTNET } from '../support/paid-tools.ts'
 
 const NAMES: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia' }
@@ -68,7 +69,7 @@ describe.each([8453, 84532])('stock clients on chain %i', (chainId) => {
   it('@x402/fetch with a payment identifier: the same bytes for a second payment, charged once', async () => {
     const account = chain.payers[1]!
     const client = new x402Client().register('eip155:*', new ExactEvmScheme(account))
-    const id = generatePaymentId()
+    const id = unguessableIdentifier(generatePaymentId)
     client.registerExtension({
       key: 'payment-identifier',
       enrichPaymentPayload: async (payload) => {

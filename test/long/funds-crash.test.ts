@@ -6,6 +6,7 @@ import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { post } from '../support/paid-tools.ts'
 
 const PATH = '/v1/tools/web.fetch/testnet'
@@ -33,7 +34,7 @@ describe.each(ENGINES)('kill -9 of a poor wallet’s payment (%s)', (engine) => 
       wallets.set(point, wallet)
       const gateway = await startGatewayProcess(world, { GATEWAY_FAULT: `${point}:kill` })
       // With an identifier whoever sends it again hears what became of it.
-      const info = { required: false, id: `funds_at_${point}_${crypto.randomUUID()}` }
+      const info = { required: false, id: `funds_at_${point}_${unguessableIdentifier()}` }
       const payment = await sign(point, { 'payment-identifier': { info, schema: {} } })
       payments.set(point, payment)
       await expect(send(gateway, point, 'first', payment)).rejects.toThrow()

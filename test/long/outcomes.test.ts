@@ -24,6 +24,7 @@ import { createBuyer } from '../support/buyer.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { createWorld, type World } from '../support/gateway.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { loadPublishedSchemas, type PublishedSchemas } from '../support/published-schemas.ts'
 import { createRestBuyer } from '../support/rest-buyer.ts'
 
@@ -358,7 +359,7 @@ describe('copies', () => {
   it('one identifier, two payments: the same bytes, charged once', async () => {
     const payer = chain.payers[6]!
     const client = new x402Client().register('eip155:*', new ExactEvmScheme(payer))
-    const id = generatePaymentId()
+    const id = unguessableIdentifier(generatePaymentId)
     client.registerExtension({
       key: 'payment-identifier',
       enrichPaymentPayload: async (payload) => {

@@ -7,6 +7,7 @@ import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess, untilUnlocked } from '../support/gateway-process.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { get, post, PRICE } from '../support/paid-tools.ts'
 
 const PATH = '/v1/tools/web.fetch/testnet'
@@ -48,7 +49,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
         requirements: requirementsOf(chain),
         extensions: {
           'payment-identifier': {
-            info: { required: false, id: `crash_at_${point}_${engine}_${crypto.randomUUID()}` },
+            info: { required: false, id: `crash_at_${point}_${engine}_${unguessableIdentifier()}` },
             schema: {},
           },
         },

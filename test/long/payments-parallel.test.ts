@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { unguessableIdentifier } from '../support/identifiers.ts'
 import { createPaidTools, get, OTHER, PAID, post, PRICE } from '../support/paid-tools.ts'
 
 let chain: TestChain
@@ -87,7 +88,7 @@ describe.each(ENGINES)('copies of one payment (%s)', (engine) => {
         requirements: requirementsOf(chain),
         extensions: {
           'payment-identifier': {
-            info: { required: false, id: `parallel_${engine}_${crypto.randomUUID()}` },
+            info: { required: false, id: `parallel_${engine}_${unguessableIdentifier()}` },
             schema: {},
           },
         },

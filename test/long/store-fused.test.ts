@@ -6,7 +6,14 @@ import { storeOf } from '../../src/store/engine-store.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { type DirectStore, openDirectStore } from '../support/direct-store.ts'
 import { referenceCommands } from '../support/reference-commands.ts'
-import { execute, executions, goThrough, situations } from '../support/store-situations.ts'
+import {
+  everyEnding,
+  execute,
+  executions,
+  fetched,
+  goThrough,
+  situations,
+} from '../support/store-situations.ts'
 import { createPlace, NOW, type Place } from '../support/store.ts'
 
 const RUNS = 100
@@ -82,7 +89,7 @@ describe('the fused statements of PostgreSQL', () => {
         // The statement is that of fetches; no other command reserves with a capability.
         seen.add((await goThrough(both, { ...situation, kind: 'fetch' }, revokeRow)).slice(0, 2).join())
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS + 1, examples: [[fetched]] },
     )
     expect(seen).toEqual(new Set(['true,true', 'true,false', 'false,false']))
   })
@@ -93,7 +100,7 @@ describe('the fused statements of PostgreSQL', () => {
       fc.asyncProperty(executions, async (one) => {
         for (const result of await execute(both, { ...one, capabilityId: null })) seen.add(result)
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS + everyEnding.length, examples: everyEnding.map((one) => [one]) },
     )
     expect(seen).toEqual(
       new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits', 'budget']),

@@ -4,12 +4,20 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /** Below those that the system gives to connections and to servers that ask for any: none of these takes it in the meantime. */
-const PORTS = [12_000, 32_000] as const
+const [FIRST_PORT, PARTS, PORTS_OF_PART] = [12_000, 16, 1250]
+/** Each worker has a part of its own: another one would listen on the same between the look and the use. */
+const PART = Number(process.env['VITEST_POOL_ID'] ?? 0) % PARTS
+
+/** Of this worker, the last ones: whoever asks for two uses both later. */
+const given = new Set<number>()
 
 /** A port of loopback that nobody listens on at the moment. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(...PORTS)
+    const port = FIRST_PORT + PART * PORTS_OF_PART + randomInt(PORTS_OF_PART)
+    if (given.has(port)) continue
+    given.add(port)
+    for (const oldest of given) if (given.size > PORTS_OF_PART / 2) given.delete(oldest)
     const probe = createServer().listen(port, '127.0.0.1')
     try {
       await once(probe, 'listening')

@@ -156,7 +156,7 @@ export async function databaseFor(name: string): Promise<string> {
   if (!port) throw new Error('No PostgreSQL for this run: start vitest with test/vitest.config.ts')
   const [word, rest] = splitOnce(await text(connect(Number(port), '127.0.0.1')))
   if (word !== 'url') throw new Error(`PostgreSQL did not start: ${rest}`)
-  const database = `${name.replace(/\W/g, '_').toLowerCase()}_${randomUUID().slice(0, 8)}`
+  const database = `${name.replace(/\W/g, '_').toLowerCase()}_${randomUUID().replaceAll('-', '').slice(0, 16)}`
   const client = new pg.Client({ connectionString: rest })
   await client.connect()
   try {

@@ -79,6 +79,33 @@ export const situations = fc.record({
 })
 export type Situation = typeof situations extends fc.Arbitrary<infer S> ? S : never
 
+/** A fetch that goes through, and so does its end. */
+export const fetched: Situation = {
+  credits: 3,
+  costs: [1],
+  budgets: { root: [], last: [], credential: [] },
+  before: 0,
+  isFirstRefunded: false,
+  maxUses: null,
+  uses: 0,
+  depth: 1,
+  lifetimeMs: 1,
+  parentLifetimeMs: 1,
+  isCapabilityRevoked: false,
+  isCredentialRotated: false,
+  isCredentialRevoked: false,
+  isCredentialRowRevoked: false,
+  capabilityId: undefined,
+  credentialId: undefined,
+  accountId: undefined,
+  state: 'sending',
+  kind: 'fetch',
+  endsAs: 'settled',
+  endsIn: BOOT,
+  endsOtherKind: false,
+  endsTwice: false,
+}
+
 /**
  * A capability as the situation has it, and a fetch under it for each cost.
  * @param revokeRow revokes a credential without its capabilities, past the store
@@ -175,6 +202,35 @@ export const executions = fc.record({
   endsAs: fc.constantFrom('settled' as const, 'ambiguous' as const),
 })
 export type Execution = typeof executions extends fc.Arbitrary<infer S> ? S : never
+
+const STANDING: Execution = {
+  credits: 3,
+  budgets: [],
+  costs: [1],
+  needsApproval: false,
+  decision: undefined,
+  lifetimeMs: 1,
+  isMandateRevoked: false,
+  isCredentialRevoked: false,
+  isCredentialRotated: false,
+  credentialVersion: 1,
+  isOtherCredential: false,
+  permitId: undefined,
+  isOtherAccount: false,
+  state: 'sending',
+  capabilityId: null,
+  endsAs: 'settled',
+}
+/** One for each way in which an execution ends: some are rarer than a hundred draws can be relied on to bring. */
+export const everyEnding: readonly Execution[] = [
+  STANDING,
+  { ...STANDING, permitId: 'pmt_none' },
+  { ...STANDING, isMandateRevoked: true },
+  { ...STANDING, isCredentialRevoked: true },
+  { ...STANDING, isCredentialRotated: true },
+  { ...STANDING, credits: 1, costs: [4] },
+  { ...STANDING, budgets: [{ unit: 'credits', period: 'day', max: 1 }], costs: [2] },
+]
 
 /** A permit as the situation has it, and its execution for each cost.
  * @returns what became of each */

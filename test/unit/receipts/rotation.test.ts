@@ -26,6 +26,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
+/** With another first character of the signature: any end may be the right one. */
+function forged(jws: string): string {
+  const at = jws.lastIndexOf('.') + 1
+  return `${jws.slice(0, at)}${jws[at] === 'A' ? 'B' : 'A'}${jws.slice(at + 1)}`
+}
+
 const fileOf = (name = 'signing') => join(directory, `${name}.jwk`)
 const open = (name?: string, cut?: FaultPoint) =>
   openSigner({
@@ -64,7 +70,7 @@ describe('a rotation', () => {
       expect(await verdict(jws)).toBe('ok')
       expect([isOwn(signer, jws), isOwn(again, jws)]).toEqual([true, true])
     }
-    expect(await readFile(fileOf(), 'utf8')).not.toContain('keys')
+    expect(JSON.parse(await readFile(fileOf(), 'utf8'))).not.toHaveProperty('keys')
   })
 
   it('leaves nothing to the old key that claims to be younger than its retirement', async () => {
@@ -94,7 +100,7 @@ describe('a rotation', () => {
       for (const each of [signer, replica]) {
         expect(each.verifyOwn(jws, typ)).toMatchObject({ jti: 'one', iat })
         expect(each.verifyOwn(jws, JWS_TYPES.receipt)).toBeUndefined()
-        expect(each.verifyOwn(`${jws.slice(0, -4)}AAAA`, typ)).toBeUndefined()
+        expect(each.verifyOwn(forged(jws), typ)).toBeUndefined()
       }
       // A wrapping key signs nothing, whatever its row holds.
       const rows = await store.listPublishedKeys()
@@ -119,7 +125,7 @@ describe('a rotation', () => {
     await again.rotate()
     const open_ = (await store.listPublishedKeys()).filter(({ retiredAt }) => retiredAt === null)
     expect(open_.map(({ kid }) => kid)).toEqual([again.kid])
-    expect(await readFile(fileOf(), 'utf8')).not.toContain('keys')
+    expect(JSON.parse(await readFile(fileOf(), 'utf8'))).not.toHaveProperty('keys')
   })
 
   it('is one of two at once, and both are done', async () => {

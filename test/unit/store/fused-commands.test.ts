@@ -10,7 +10,7 @@ import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { referenceCommands } from '../../support/reference-commands.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addSetting, ending, NOW, receiptFor, reservation } from '../../support/store.ts'
-import { execute, executions, goThrough, situations } from '../../support/store-situations.ts'
+import { everyEnding, execute, executions, goThrough, situations } from '../../support/store-situations.ts'
 import { addGrant, addPermit, execution } from '../../support/store-actions.ts'
 
 const BOOT = 'boot-1'
@@ -125,7 +125,7 @@ describe('the command of every permit that is executed', () => {
       fc.asyncProperty(executions, async (one) => {
         for (const result of await execute(both, one)) seen.add(result)
       }),
-      { numRuns: 300 },
+      { numRuns: 300 + everyEnding.length, examples: everyEnding.map((one) => [one]) },
     )
     expect(seen).toEqual(
       new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits', 'budget']),

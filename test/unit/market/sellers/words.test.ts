@@ -22,6 +22,12 @@ it('keeps paragraphs, and cuts by characters', () => {
   expect(cleanLine('👩🏽‍🚀👩🏽‍🚀', 1)).toBe('👩')
 })
 
+it('joins what stood on either side of a hidden character, as it is once that is gone', () => {
+  expect(cleanLine('e\0\u0301', 80)).toBe('\u00e9')
+  const clean = cleanText('\u1a75\0\u0316', 2)
+  expect(cleanText(clean, 2)).toBe(clean)
+})
+
 it('leaves nothing that is not seen, whatever comes in, and nothing more the second time', () => {
   fc.assert(
     fc.property(
