@@ -30,9 +30,10 @@ export function cleanText(text: string, max: number): string {
 const plain = (text: string) =>
   text
     .toWellFormed()
-    .normalize('NFC')
     .replaceAll(ODD_SPACE, ' ')
     .replaceAll(HIDDEN, '')
+    // What stood on either side of a hidden character may be one now.
+    .normalize('NFC')
     .replaceAll(STACKED, '$1')
 
 /** By characters, not by halves of them. */
