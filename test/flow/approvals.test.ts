@@ -153,7 +153,7 @@ describe('a permit whose approver is another one than its preparer', () => {
 describe('a permit that two people approve', () => {
   it('goes out after the second of them, with both in its receipt and its evidence', async () => {
     const [anna, ben] = [await signIn(gw), await signIn(gw, { role: 'approver' })]
-    const request = actions.request({ body: '{"sku":"cake","count":7}' })
+    const request = actions.request({ body: '{"sku":"birthday-cake","count":7}' })
     const { permit, permit_id, request_digest } = await prepare(await as(anna), TWO, request)
     expect(await approve(anna, permit_id)).toMatchObject({
       state: 'pending_approval',
@@ -183,12 +183,12 @@ describe('a permit that two people approve', () => {
     expect(evidence.body).toMatchObject({
       permit_id,
       request_digest,
-      request: { method: 'POST', body: '{"sku":"cake","count":7}' },
+      request: { method: 'POST', body: '{"sku":"birthday-cake","count":7}' },
       prepared_by: { kind: 'person', id: anna.personId, address: '192.0.2.7' },
     })
     expect(evidence.body.decisions).toHaveLength(2)
     const rows = await gw.store.getEvidence(permit_id)
-    expect(Buffer.from(rows ?? []).toString('latin1')).not.toContain('cake')
+    expect(Buffer.from(rows ?? []).toString('latin1')).not.toContain('birthday-cake')
     const trail = await gw.rest('GET', '/v1/audit/events?limit=100')
     const events = (trail.body.events as Body[]).filter(
       ({ subject }) => (subject as Body | null)?.['id'] === permit_id,

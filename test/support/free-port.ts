@@ -8,7 +8,7 @@ const [FIRST_PORT, PARTS, PORTS_OF_PART] = [12_000, 16, 1250]
 /** Each worker has a part of its own: another one would listen on the same between the look and the use. */
 const PART = Number(process.env['VITEST_POOL_ID'] ?? 0) % PARTS
 
-/** Of this worker, the last ones: whoever asks for two uses both later. */
+/** Those that this worker was given last: whoever asks for two listens on both only later. */
 const given = new Set<number>()
 
 /** A port of loopback that nobody listens on at the moment. */
