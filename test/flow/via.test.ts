@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { newToken } from '../../src/lib/tokens.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
@@ -316,6 +316,7 @@ describe('a base URL behind the gateway', () => {
     const defects: unknown[] = []
     const note = (thrown: unknown) => void defects.push(thrown)
     process.on('uncaughtException', note)
+    onTestFinished(() => void process.off('uncaughtException', note))
     gw.upstream.respond((_request, res) => {
       res.on('close', () => closed.resolve())
       res.setHeader('content-type', 'text/event-stream')
@@ -330,7 +331,6 @@ describe('a base URL behind the gateway', () => {
     const { record, payload } = await receiptOf(answer.headers.get('x-gateway-attempt'))
     expect(record).toMatchObject({ state: 'settled', outcome: 'client_closed' })
     expect(payload['stream']).toMatchObject({ end: 'client_closed', events: 1 })
-    process.off('uncaughtException', note)
     expect(defects).toEqual([])
   })
 

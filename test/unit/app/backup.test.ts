@@ -32,10 +32,15 @@ it('removes the one before when the new one is whole', async () => {
 it('keeps the one before where the new one is stopped or fails, and nothing of that', async () => {
   const { file } = await make()
   await expect(make(AbortSignal.abort())).rejects.toThrow()
+  // At the moment when its thread was started: it would be whole soon.
   const stop = new AbortController()
-  const stopped = make(stop.signal)
-  setTimeout(() => stop.abort(), 1)
-  await expect(stopped).rejects.toThrow()
+  const listen = stop.signal.addEventListener.bind(stop.signal)
+  stop.signal.addEventListener = (type: string, listener: EventListener) => {
+    listen(type, listener)
+    stop.abort()
+  }
+  await expect(make(stop.signal)).rejects.toThrow()
+  expect(stop.signal.aborted).toBe(true)
   expect(await readdir(folder)).toEqual([file])
 
   const { config } = place

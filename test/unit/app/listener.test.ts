@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { createServer, Server } from 'node:http'
-import { type AddressInfo, connect, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
+import { connect, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { createLifetime, type Lifetime } from '../../../src/app/lifetime.ts'
 import { type Listener, openListener } from '../../../src/app/listener.ts'
+import { freePort } from '../../support/free-port.ts'
+import { countTurns } from '../../support/turns.ts'
 
 const LOOPBACKS = ['127.0.0.1', '[::1]']
 const opened: Lifetime[] = []
@@ -34,20 +36,6 @@ function arrive(port: number): { readonly socket: Socket; readonly answered: Pro
     socket.once('error', reject)
   })
   return { socket, answered }
-}
-
-function countTurns(): { end(): number } {
-  let turns = 0
-  let next = setImmediate(function turn() {
-    turns++
-    next = setImmediate(turn)
-  })
-  return {
-    end() {
-      clearImmediate(next)
-      return turns
-    },
-  }
 }
 
 const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'listen' })
@@ -93,7 +81,8 @@ describe('the listener', () => {
   })
 
   it.each(['127.0.0.1', '::1'])('listens on %s alone where HOST says so', async (host) => {
-    const { addresses, port } = await open({ HOST: host })
+    // Of those that the system gives to everybody, another program may have the same on the other loopback.
+    const { addresses, port } = await open({ HOST: host, PORT: String(await freePort()) })
     const shown = host.includes(':') ? `[${host}]` : host
     expect(addresses.baseUrl).toBe(`http://${shown}:${port}`)
     for (const other of LOOPBACKS)
@@ -102,8 +91,8 @@ describe('the listener', () => {
 
   it.each(['127.0.0.1', '::1'])('does not start where somebody else has the port on %s', async (host) => {
     const other = createServer()
-    await new Promise<void>((resolve) => other.listen(0, host, resolve))
-    const { port } = other.address() as AddressInfo
+    const port = await freePort()
+    await new Promise<void>((resolve) => other.listen(port, host, resolve))
     await expect(open({ PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE', address: host })
     await new Promise((resolve) => other.close(resolve))
     expect(await Promise.all(LOOPBACKS.map((at) => statusAt(at, port)))).toEqual(['nobody', 'nobody'])
@@ -129,9 +118,12 @@ describe('the listener', () => {
     const { port } = await open(PRODUCTION)
     const turns = countTurns()
     const arrivals = Array.from({ length: CROWD }, () => arrive(port))
-    await Promise.all(arrivals.map(({ answered }) => answered))
+    // Those in which nobody was answered count for nothing: there are thousands while the machine has something else to do.
+    const busy = new Set<number>()
+    await Promise.all(arrivals.map(({ answered }) => answered.then(() => busy.add(turns.now()))))
+    turns.end()
     // Of one socket it would be one a turn.
-    expect(turns.end()).toBeLessThan(CROWD / 2)
+    expect(busy.size).toBeLessThan(CROWD / 2)
     for (const { socket } of arrivals) socket.destroy()
   })
 

@@ -237,8 +237,9 @@ describe('questions', () => {
 describe('a submission', () => {
   it('is told apart: answered, not sent, no reply', async () => {
     node.on('eth_sendRawTransaction', () => ({ result: '0xab' }))
-    const rpc = createJsonRpc({ network: 'x', url: node.url, deadlineMs: 500 })
-    opened.push(rpc)
+    const rpc = createJsonRpc({ network: 'x', url: node.url })
+    const impatient = createJsonRpc({ network: 'x', url: node.url, deadlineMs: 500 })
+    opened.push(rpc, impatient)
     expect(await rpc.submit('eth_sendRawTransaction', ['0x'])).toEqual({
       state: 'answered',
       reply: { ok: true, result: '0xab' },
@@ -246,7 +247,7 @@ describe('a submission', () => {
     node.on('eth_sendRawTransaction', () => ({ drop: 'before' }))
     expect(await rpc.submit('eth_sendRawTransaction', ['0x'])).toEqual({ state: 'no_reply' })
     node.onRequest(() => {})
-    expect(await rpc.submit('eth_sendRawTransaction', ['0x'])).toEqual({ state: 'no_reply' })
+    expect(await impatient.submit('eth_sendRawTransaction', ['0x'])).toEqual({ state: 'no_reply' })
     const nobody = createJsonRpc({ network: 'x', url: `http://127.0.0.1:${await freePort()}` })
     opened.push(nobody)
     expect(await nobody.submit('eth_sendRawTransaction', ['0x'])).toEqual({ state: 'not_sent' })

@@ -4,6 +4,7 @@ import { createLeakGates } from '../../../../src/egress/leak/inspection.ts'
 import { createScanner, type Scanner } from '../../../../src/egress/relay/scanner.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { encodingsOf } from '../../../support/encodings.ts'
+import { countTurns } from '../../../support/turns.ts'
 
 const SECRET = 'k7Qx4LmR9v+Tz2/KpW8nYcEu5Jb"7&Qd'
 const BEFORE = 'The answer says: "'
@@ -133,12 +134,11 @@ describe('an answer that is searched while it passes', () => {
   it('lets others have their turn while it makes what it holds back by of a long secret', async () => {
     const long = [new Secret(randomBytes(6_000).toString('base64url'))]
     const scanner = createScanner({ inspect: async () => ({ ok: true }) }, { secrets: long, scheme: '' })
-    let turns = 0
-    const others = setInterval(() => turns++, 1)
+    const others = countTurns()
     const beginning = Buffer.from(long[0]?.use((text) => text.slice(100, 110)) ?? '')
     const scanned = await scanner.push(Buffer.concat([Buffer.from('the key: '), beginning]), false)
-    clearInterval(others)
+    others.end()
     expect(scanned.ok && scanned.released.toString()).toBe('the key: ')
-    expect(turns).toBeGreaterThan(5)
+    expect(others.now()).toBeGreaterThan(5)
   })
 })
