@@ -6,6 +6,16 @@ import { readListFile } from '../../src/email/list-file.ts'
 import type { Contracts } from '../../src/sandbox/contracts.ts'
 import { ROOT } from './manifest.ts'
 
+/** A package that another one holds whole, of which the lock file knows nothing. */
+export interface Held {
+  readonly name: string
+  /** Left out where the holder does not say it. */
+  readonly version?: string
+  readonly license: string
+  /** Whose it is, where the holder has no file with the words of its licence. */
+  readonly author?: string
+}
+
 /** A package of which code or data is in the published one. */
 export interface Component {
   readonly name: string
@@ -19,8 +29,7 @@ export interface Component {
   readonly folder: string
   /** Other folders with the same package. */
   readonly alsoIn?: readonly string[]
-  /** A package that it holds whole, of which the lock file knows nothing. */
-  readonly holds?: { readonly name: string; readonly version: string; readonly license: string }
+  readonly holds: readonly Held[]
   /** Folders of the components that it asks for. */
   readonly dependsOn: readonly string[]
 }
@@ -34,8 +43,18 @@ interface Locked {
 }
 
 /** By package and version, so that a new version has somebody look. */
-const HOLDERS: Readonly<Record<string, Readonly<Record<string, Component['holds']>>>> = {
-  unpdf: { '1.8.1': { name: 'pdfjs-dist', version: '6.1.200', license: 'Apache-2.0' } },
+const HOLDERS: Readonly<Record<string, Readonly<Record<string, readonly Held[]>>>> = {
+  undici: {
+    '8.12.4': [
+      { name: 'llhttp', license: 'MIT', author: 'Fedor Indutny, 2018' },
+      { name: '@perseveranza-pets/milo', version: '0.9.0', license: 'ISC' },
+    ],
+  },
+  unpdf: {
+    '1.8.1': [
+      { name: 'pdfjs-dist', version: '6.1.200', license: 'Apache-2.0', author: 'Mozilla Foundation' },
+    ],
+  },
 }
 
 const IN_PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/
@@ -89,7 +108,7 @@ export function readComponents(code: ReadonlySet<string>, data: ReadonlySet<stri
         integrity: locked.integrity,
         kind: code.has(folder) ? 'code' : 'data',
         folder,
-        ...(holds && { holds }),
+        holds: holds ?? [],
         dependsOn: Object.keys(asks).flatMap((asked) => findFrom(folder, asked, folders) ?? []),
       }
     })

@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { ROOT } from './manifest.ts'
 import type { Component } from './contents.ts'
 
-const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
+/** What a package says of its own code. */
+const OWN = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
+/** The same, and what it says of the code of others that it holds. */
+const LICENCE_FILE =
+  /^(?:(?:third[-_ ]?party[-_ ]?|copyright[-_ ]?)?(?:licen[cs]es?|notices?)|copying)(?:[.-].*)?$/i
+const PROGRAM = /\.(?:[cm]?[jt]sx?|map|json)$/i
 
 /** Some packages name their licence and have no file of it: these words are the licence, with the author that their manifest names. */
 const MIT = (holder: string) => `MIT License
@@ -24,13 +29,40 @@ CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTH
 SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`
 
 /** @throws {Error} for a licence whose words are nowhere: look them up and say here where they are */
-function textOf({ folder, name, license }: Component): string {
-  const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE_FILE.test(file))
-  const texts = files.sort().map((file) => readFileSync(join(ROOT, folder, file), 'utf8').trim())
-  if (texts.length > 0) return texts.join('\n\n')
-  if (license === 'MIT') return MIT(authorOf(folder) ?? `the authors of ${name}`)
+function wordsOf(name: string, license: string, author: string | undefined): string {
+  if (license === 'MIT') return MIT(author ?? `the authors of ${name}`)
   if (license === 'Apache-2.0') return readFileSync(join(ROOT, 'LICENSE'), 'utf8').trim()
   throw new Error(`${name}: ${license}, and no file with its words`)
+}
+
+/**
+ * Licence files of a package and of its folders, its own first. Whether the bundle has code out of such a folder is not asked: what is compiled
+ * into one folder of a package may have its licence in another.
+ */
+function filesIn(folder: string): readonly string[] {
+  const entries = readdirSync(join(ROOT, folder), { withFileTypes: true }).sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
+  const here = entries.filter((one) => one.isFile() && LICENCE_FILE.test(one.name) && !PROGRAM.test(one.name))
+  const below = entries.filter((one) => one.isDirectory() && !/^(?:\.|node_modules$)/.test(one.name))
+  return [
+    ...here.map(({ name }) => `${folder}/${name}`),
+    ...below.flatMap(({ name }) => filesIn(`${folder}/${name}`)),
+  ]
+}
+
+function textOf({ folder, name, license, holds }: Component): string {
+  const files = filesIn(folder)
+  const hasOwn = files.some((file) => OWN.test(file.slice(folder.length + 1)))
+  return [
+    ...new Set([
+      ...(hasOwn ? [] : [wordsOf(name, license, authorOf(folder))]),
+      ...files.map((file) => readFileSync(join(ROOT, file), 'utf8').trim()),
+      ...holds.flatMap((held) =>
+        held.author === undefined ? [] : wordsOf(held.name, held.license, held.author),
+      ),
+    ]),
+  ].join('\n\n')
 }
 
 function authorOf(folder: string): string | undefined {
@@ -45,7 +77,7 @@ export function describeLicences(components: readonly Component[]): string {
   const byText = Map.groupBy(components, textOf)
   const lists = components.flatMap(({ name, version, license, kind, holds }) => [
     `${name} ${version}: ${license}${kind === 'data' ? ' (data)' : ''}`,
-    ...(holds ? [`  in it ${holds.name} ${holds.version}: ${holds.license}`] : []),
+    ...holds.map((held) => `  in it ${[held.name, held.version].filter(Boolean).join(' ')}: ${held.license}`),
   ])
   const texts = [...byText].map(
     ([text, same]) => `${same.map(({ name, version }) => `${name} ${version}`).join(', ')}\n\n${text}`,

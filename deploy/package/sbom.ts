@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import type { Manifest } from './manifest.ts'
 import type { Component } from './contents.ts'
 
-/** pkg:npm/%40scope/name@version (package-url, type npm). */
-export const purlOf = (name: string, version: string): string =>
-  `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`
+/** pkg:npm/%40scope/name@version (package-url, type npm), without the version where nobody says it. */
+export const purlOf = (name: string, version?: string): string =>
+  `pkg:npm/${name.replace('@', '%40')}${version === undefined ? '' : `@${encodeURIComponent(version)}`}`
 
 const licensesOf = (license: string) =>
   /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
@@ -23,17 +23,15 @@ function describe({ name, version, license, integrity, kind, holds }: Component)
     ],
     licenses: licensesOf(license),
     purl: purlOf(name, version),
-    ...(holds && {
-      components: [
-        {
-          type: 'library',
-          'bom-ref': `${purlOf(name, version)}#${holds.name}`,
-          name: holds.name,
-          version: holds.version,
-          licenses: licensesOf(holds.license),
-          purl: purlOf(holds.name, holds.version),
-        },
-      ],
+    ...(holds.length > 0 && {
+      components: holds.map((held) => ({
+        type: 'library',
+        'bom-ref': `${purlOf(name, version)}#${held.name}`,
+        ...splitScope(held.name),
+        ...(held.version !== undefined && { version: held.version }),
+        licenses: licensesOf(held.license),
+        purl: purlOf(held.name, held.version),
+      })),
     }),
   }
 }

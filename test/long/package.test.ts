@@ -403,6 +403,40 @@ describe('what is published beside it', () => {
     for (const { dependsOn } of bom.dependencies) for (const ref of dependsOn) expect(refs).toContain(ref)
   })
 
+  it('has the words of every licence that a package in it has a file of, also of the code of others', () => {
+    const { components } = JSON.parse(readFileSync(join(installed, 'sbom.cdx.json'), 'utf8')) as {
+      components: { purl: string; components?: { name: string }[] }[]
+    }
+    const purls = new Set(components.map(({ purl }) => decodeURIComponent(purl)))
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { version?: string }>
+    }
+    const folders = Object.entries(packages).flatMap(([folder, { version: locked }]) =>
+      purls.has(`pkg:npm/${folder.split('node_modules/').at(-1)}@${locked}`) && existsSync(join(root, folder))
+        ? [folder]
+        : [],
+    )
+    expect(folders.length).toBeGreaterThanOrEqual(purls.size)
+    const files = folders.flatMap((folder) =>
+      (readdirSync(join(root, folder), { recursive: true }) as string[])
+        .filter((file) => /(?:licen[cs]e|notice|copying)[^/]*$/i.test(file))
+        .filter((file) => !/(?:^|\/)(?:node_modules|\.[^/]+)\/|\.(?:[cm]?[jt]sx?|map|json)$/.test(file))
+        .map((file) => `${folder}/${file}`),
+    )
+    const text = readFileSync(join(installed, 'THIRD-PARTY-LICENSES.txt'), 'utf8')
+    expect(files.filter((file) => !text.includes(readFileSync(join(root, file), 'utf8').trim()))).toEqual([])
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'node_modules/undici/lib/milo/LICENSE.md',
+        'node_modules/oidc-provider/THIRD-PARTY-NOTICES.md',
+      ]),
+    )
+    // Its words are in no file.
+    expect(text).toContain('Copyright (c) Fedor Indutny, 2018')
+    const undici = components.find(({ purl }) => purl.startsWith('pkg:npm/undici@'))
+    expect(undici?.components?.map(({ name }) => name)).toEqual(['llhttp', 'milo'])
+  })
+
   it('is a server.json that its schema takes and that names this package', () => {
     const schema = JSON.parse(
       readFileSync(new URL('../data/server-2025-12-11.schema.json', import.meta.url), 'utf8'),
