@@ -4,12 +4,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { loadConfig } from '../../../src/app/config.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { removeFolder } from '../../support/remove-folder.ts'
 
 const deploy = new URL('../../../deploy/', import.meta.url).pathname
-const [, commands = ''] =
-  /^## systemd$[^]*?^```sh\n([^]*?)^```$/m.exec(readFileSync(`${deploy}README.md`, 'utf8')) ?? []
+const readme = readFileSync(`${deploy}README.md`, 'utf8')
+const blockOf = (kind: string) =>
+  new RegExp(`^## systemd$[^]*?^\`\`\`${kind}\\n([^]*?)^\`\`\`$`, 'm').exec(readme)?.[1] ?? ''
+const commands = blockOf('sh')
 
 let folder: string
 beforeEach(() => {
@@ -49,4 +52,40 @@ it('makes a wrapping key that the gateway takes, for root alone, and never anoth
   const { kid } = (await openAuthority({ file, now: Date.now })).current()
   expect(follow).toThrow(/cannot overwrite existing file/)
   expect((await openAuthority({ file, now: Date.now })).current().kid).toBe(kid)
+})
+
+/** What `systemd` makes of a value, for the parts that stand here. */
+const expand = (value: string, credentials: string) =>
+  value.replace(/%(.)/g, (_, letter: string) => ({ d: credentials, '%': '%' })[letter] ?? `?${letter}`)
+
+it.each(['agent-gateway.service', 'agent-gateway@8402.service'])(
+  '%s starts with a key in a token: a drop-in takes the key file out and names the PIN where it lies',
+  (unit) => {
+    const lines = blockOf('ini').trim().split('\n')
+    const given = lines.filter((line) => line.startsWith('LoadCredential='))
+    expect(given).toEqual(['LoadCredential=', 'LoadCredential=pin:/etc/agent-gateway/keys/pin'])
+    expect(lines).toContain('UnsetEnvironment=GATEWAY_AUTHORITY_KEY_FILE')
+    const [, value = ''] =
+      lines.map((line) => /^Environment="GATEWAY_AUTHORITY=(.*)"$/.exec(line)).find(Boolean) ?? []
+    const credentials = `/run/credentials/${unit}`
+    const { authorities } = loadConfig({ GATEWAY_AUTHORITY: expand(value, credentials) })
+    expect(authorities).toMatchObject([{ kind: 'pkcs11', pinFile: `${credentials}/pin` }])
+  },
+)
+
+it.each([
+  ['agent-gateway.service', ''],
+  ['agent-gateway@.service', '-%i'],
+])('%s makes the folder of the socket that the guide names, for its own user', (name, instance) => {
+  const guide = readFileSync(`${deploy}../docs/guides/unmodified-programs.md`, 'utf8')
+  const [, socket = ''] = /GATEWAY_PROXY_SOCKET=(\S+)$/m.exec(guide) ?? []
+  const lines = readFileSync(`${deploy}systemd/${name}`, 'utf8').split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `RuntimeDirectory=agent-gateway${instance}`,
+      'RuntimeDirectoryMode=0700',
+      `#Environment=GATEWAY_PROXY_SOCKET=%t/agent-gateway${instance}/door.sock`,
+    ]),
+  )
+  expect(socket).toBe('/run/agent-gateway/door.sock')
 })

@@ -94,17 +94,17 @@ describe('deploy/', () => {
     expect(loadConfig(fromUnit)).toMatchObject({ mode: 'production', trustProxy: 1 })
   })
 
-  it('has one unit twice: replicas differ by their port alone', () => {
+  it('has one unit twice: replicas differ by their port, and the folder of their socket, alone', () => {
     const [one, replica] = UNITS.map((path) =>
       read(path)
         .split('\n')
         .filter((line) => !line.startsWith('#')),
     )
     const differing = replica!.filter((line) => !one!.includes(line))
-    expect(differing.map((line) => line.replace('PORT=%i ', '').replace(' on port %i', ''))).toEqual(
+    expect(differing.map((line) => line.replace(/PORT=%i | on port %i|-%i/, ''))).toEqual(
       one!.filter((line) => !replica!.includes(line)),
     )
-    expect(differing).toHaveLength(2)
+    expect(differing).toHaveLength(3)
   })
 
   it('waits for the drain everywhere, and never forbids V8 to write its code', () => {
