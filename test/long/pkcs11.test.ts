@@ -458,7 +458,7 @@ describe('a gateway whose wrapping key is in a token', () => {
     vi.stubEnv('NODE_PATH', '')
     try {
       await expect(withGateway(hsm.uri('object=agent-gateway'), async () => {})).rejects.toThrow(
-        /the package pkcs11js is missing, or was not compiled; install it with `npm install pkcs11js`/,
+        /the package pkcs11js is missing, or was not compiled; install it in the gateway's folder with `npm install --no-save --save-prod --omit=dev --omit=optional pkcs11js@2\.1\.7`/,
       )
     } finally {
       vi.stubEnv('NODE_PATH', PACKAGES)

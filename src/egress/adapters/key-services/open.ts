@@ -12,6 +12,16 @@ import { openGcpKms } from './gcp-kms.ts'
 import { openPkcs11 } from './pkcs11.ts'
 import { openVaultTransit } from './vault-transit.ts'
 
+/** Clients of key services, each in the version that was tried with this release. */
+export const KEY_SERVICE_PACKAGES = {
+  '@aws-sdk/client-kms': '3.1161.0',
+  '@google-cloud/kms': '6.3.0',
+  pkcs11js: '2.1.7',
+} as const
+
+/** Two of them are development packages of the sources too: without `--save-prod` npm would omit them, or install all that are. */
+const INSTALL = 'npm install --no-save --save-prod --omit=dev --omit=optional'
+
 export interface AuthoritiesOptions {
   /** The first one wraps; the others open what is still under them. */
   readonly specs: readonly AuthoritySpec[]
@@ -100,13 +110,16 @@ async function load(spec: ServiceSpec, options: AuthoritiesOptions): Promise<Key
   }
 }
 
-async function orMissing(name: string, open: () => Promise<KeyService>): Promise<KeyService> {
+async function orMissing(
+  name: keyof typeof KEY_SERVICE_PACKAGES,
+  open: () => Promise<KeyService>,
+): Promise<KeyService> {
   try {
     return await open()
   } catch (thrown) {
     if ((thrown as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw thrown
     throw new ConfigError([
-      `GATEWAY_AUTHORITY: the package ${name} is missing, or was not compiled; install it with \`npm install ${name}\``,
+      `GATEWAY_AUTHORITY: the package ${name} is missing, or was not compiled; install it in the gateway's folder with \`${INSTALL} ${name}@${KEY_SERVICE_PACKAGES[name]}\``,
     ])
   }
 }
