@@ -396,6 +396,9 @@ describe('what is published beside it', () => {
         .filter((line) => !line.startsWith(' '))
         .map((line) => line.split(': ')[0]),
     ).toEqual(names)
+    expect(readFileSync(join(root, 'docs/dependencies.md'), 'utf8')).toContain(
+      ` ${names.length} packages are in it;`,
+    )
     // Of direct dependencies, one that only tests use, and data of packages that are not installed.
     expect(names).toContain('express 5.3.0')
     expect(names.join()).toMatch(/preact 11.*unpdf/)
