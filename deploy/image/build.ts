@@ -64,13 +64,16 @@ async function makeRootfs(tar: string, folder: string): Promise<void> {
   ])
 }
 
-async function addNode(file: string): Promise<void> {
+/** @param licence where the words of its licence go, with those of all that it is linked with: V8, OpenSSL, ICU */
+async function addNode(file: string, licence: string): Promise<void> {
   const name = `node-${process.platform}-${process.arch}`
   const from = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
   await copyFile(join(from, 'bin/node'), file)
   // Symbols for debuggers: 19 MB of 127.
   run('strip', ['--strip-unneeded', file])
   await chmod(file, 0o755)
+  await copyFile(join(from, 'LICENSE'), licence)
+  await chmod(licence, 0o644)
 }
 
 /** Each with the Debian package that it is in. */
@@ -88,7 +91,7 @@ try {
   const system = join(context, 'system')
   await mkdir(system)
   await makeRootfs(join(context, 'rootfs.tar'), system)
-  await addNode(join(context, 'node'))
+  await addNode(join(context, 'node'), join(context, 'node-copyright'))
   await cp(join(ROOT, 'build/package'), join(context, 'package'), { recursive: true })
   for (const name of ['health', 'copy-keys']) {
     const { code } = await transform(await readFile(join(HERE, `${name}.ts`), 'utf8'), { loader: 'ts' })

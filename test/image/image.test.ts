@@ -123,6 +123,20 @@ describe('what is in it', () => {
     ).toEqual([])
   })
 
+  it('is the licence of everything that is in it, beside it', async () => {
+    const names = files.map(({ name }) => name)
+    const folders = ['libc6', 'gcc-14-base', 'base-files', 'nodejs']
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...folders.map((folder) => `usr/share/doc/${folder}/copyright`),
+        'opt/agent-gateway/THIRD-PARTY-LICENSES.txt',
+      ]),
+    )
+    const read = "process.stdout.write(fs.readFileSync('/usr/share/doc/nodejs/copyright', 'utf8'))"
+    const { stdout } = await runInImage(['/usr/bin/node', '-e', read])
+    for (const name of ['Node.js', 'V8', 'OpenSSL', 'ICU', 'llhttp', 'libuv']) expect(stdout).toContain(name)
+  })
+
   it('is no key, no setting and no data', () => {
     expect(
       files.filter(({ name }) =>

@@ -22,3 +22,7 @@ it('runs nothing while it is built, begins from nothing, and is not root', () =>
   expect(text).not.toMatch(/^RUN /m)
   expect(text.match(/^USER .*/gm)).toEqual(['USER 65532:65532'])
 })
+
+it('passes Node on with the words of its licence', () => {
+  expect(text).toMatch(/^COPY node-copyright \/usr\/share\/doc\/nodejs\/copyright$/m)
+})
