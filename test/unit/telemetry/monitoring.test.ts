@@ -22,7 +22,10 @@ const { groups } = parse(read('deploy/monitoring/rules/agent-gateway.rules.yml')
 }
 const rules = groups.flatMap((group) => group.rules)
 const alerts = rules.filter(({ alert }) => alert !== undefined)
-const dashboard = JSON.parse(read('deploy/monitoring/grafana/agent-gateway.json')) as { panels: Panel[] }
+const dashboard = JSON.parse(read('deploy/monitoring/grafana/agent-gateway.json')) as {
+  panels: Panel[]
+  templating: { list: { query: string | { query: string } }[] }
+}
 const slo = read('docs/slo.md')
 
 const names = Object.keys(INSTRUMENTS) as InstrumentName[]
@@ -60,6 +63,20 @@ function namesIn(expr: string): { series: string[]; labels: string[] } {
   return { series, labels }
 }
 
+/** Of whom a selector takes a series: without it, of every service in the same Prometheus, whose names are those of the same conventions. */
+function unscopedIn(expr: string): string[] {
+  const scoped = [...expr.matchAll(/([a-zA-Z_:][\w:]*)\{((?:"[^"]*"|[^"}])*)\}/g)]
+    .filter(([, , inside]) => inside!.split(',').includes('job="agent-gateway"'))
+    .map(([, name]) => name!)
+  // Those of recording rules are made of the gateway's alone.
+  return namesIn(expr).series.filter((name) => {
+    if (name.startsWith('agent_gateway:')) return false
+    const at = scoped.indexOf(name)
+    if (at !== -1) scoped.splice(at, 1)
+    return at === -1
+  })
+}
+
 const expressions: (readonly [where: string, expr: string])[] = [
   ...rules.map(({ record, alert, expr }) => [record ?? alert ?? '', expr] as const),
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
@@ -79,6 +96,25 @@ describe('monitoring', () => {
     expect(series).not.toEqual([])
     expect(series.filter((name) => !SERIES.has(name))).toEqual([])
     expect(labels.filter((name) => !LABELS.has(name))).toEqual([])
+  })
+
+  it.each(expressions)('%s takes the series of the gateway alone', (_where, expr) => {
+    expect(unscopedIn(expr)).toEqual([])
+  })
+
+  it('sees a selector that takes those of others', () => {
+    expect(unscopedIn('a{job="agent-gateway"} / sum(rate(a[5m])) + b{job="shop"} > agent_gateway:c')).toEqual(
+      ['a', 'b'],
+    )
+    expect(unscopedIn('a{x="job=\\"agent-gateway\\"",y="z"}')).toEqual(['a'])
+  })
+
+  it('offers the processes of the gateway alone', () => {
+    const asked = dashboard.templating.list.flatMap(({ query }) =>
+      typeof query === 'string' ? [] : [/^label_values\((.*), \w+\)$/.exec(query.query)![1]!],
+    )
+    expect(asked).toHaveLength(1)
+    expect(asked.flatMap(unscopedIn)).toEqual([])
   })
 
   it('counts codes that callers can hear, each a fault of the gateway', () => {
