@@ -36,7 +36,10 @@ describe('promtool', () => {
       const rules = await readFile(join(RULES, 'agent-gateway.rules.yml'), 'utf8')
       await writeFile(
         join(folder, 'agent-gateway.rules.yml'),
-        rules.replaceAll('chain_up{job="agent-gateway"} == 0', 'chain_up{job="agent-gateway"} == 1'),
+        rules.replaceAll(
+          '(agent_gateway_chain_up{job="agent-gateway"}) == 0',
+          '(agent_gateway_chain_up{job="agent-gateway"}) == 1',
+        ),
       )
       const tests = await readFile(join(RULES, 'agent-gateway.test.yml'), 'utf8')
       await writeFile(join(folder, 'agent-gateway.test.yml'), tests)
