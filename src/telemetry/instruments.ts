@@ -106,7 +106,7 @@ export const INSTRUMENTS = {
     kind: 'gauge',
     unit: '{settlement}',
     description:
-      'Settlements that the gas of an account of the settler pays for; accounts have numbers, in the order of the files',
+      'Settlements that the gas of an account of the settler pays for, 0 where a node says that it is out of gas; accounts have numbers, in the order of the files',
     labels: ['agent_gateway.network', 'agent_gateway.settler'],
   },
   'agent_gateway.settler.waiting': {

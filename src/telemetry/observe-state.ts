@@ -46,7 +46,8 @@ export function observeParts(telemetry: Telemetry, parts: StateParts): void {
   const settlers = (read: (settler: SettlerState) => number | null) => () => settlerReadings(router, read)
   telemetry.observe(
     'agent_gateway.settler.settlements_left',
-    settlers(({ settlements_left: left }) => left),
+    // The node that refused for want of gas is believed before a balance is read again: no figure would end the alert.
+    settlers(({ state, settlements_left: left }) => (state === 'out_of_gas' ? 0 : left)),
   )
   telemetry.observe(
     'agent_gateway.settler.waiting',

@@ -41,7 +41,9 @@ const LABELS = new Set([
   'job',
   'instance',
 ])
-const WORDS = new Set('sum min max rate topk histogram_quantile vector resets by and or'.split(' '))
+const WORDS = new Set(
+  'sum min max rate min_over_time topk histogram_quantile vector resets by and or'.split(' '),
+)
 
 /** The names in an expression: of series, and of the labels that it chooses or groups by. */
 function namesIn(expr: string): { series: string[]; labels: string[] } {
