@@ -42,7 +42,7 @@ const LABELS = new Set([
   'instance',
 ])
 const WORDS = new Set(
-  'sum min max rate min_over_time topk histogram_quantile vector resets by and or'.split(' '),
+  'sum min max rate min_over_time avg_over_time topk histogram_quantile vector resets by and or'.split(' '),
 )
 
 /** The names in an expression: of series, and of the labels that it chooses or groups by. */
