@@ -28,7 +28,7 @@ import { createVerifier } from '../payments/verify.ts'
 import { createRenewReceipt } from '../receipts/renewal.ts'
 import { openSandboxChains, type SandboxChains } from '../sandbox/chains.ts'
 import { createTestWallet, type TestWallet } from '../sandbox/wallet.ts'
-import { observeUpstream } from '../telemetry/observe-upstream.ts'
+import { beginSettlements, observeUpstream } from '../telemetry/observe-upstream.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { OpenNetworks } from './networks.ts'
@@ -107,6 +107,11 @@ export async function openPayments(
   const { telemetry } = platform
   const toNetwork = (name: string) => networks.find(findV1Network(name) ?? name)?.network
   const upstreams = openUpstreams()
+  if (telemetry)
+    beginSettlements(
+      telemetry,
+      networks.all.map(({ network }) => network),
+    )
   const router = createRouter({
     ...platform,
     networks,

@@ -56,6 +56,13 @@ export const INSTRUMENTS = {
     description: 'Calls of tools that ended, by the code that they ended in; `ok` delivered',
     labels: ['gen_ai.tool.name', 'agent_gateway.door', 'agent_gateway.code'],
   },
+  'agent_gateway.calls.ended': {
+    kind: 'counter',
+    unit: '{call}',
+    description:
+      'Calls of tools that ended, by their code where it is a fault of the gateway; `_OTHER` are all the rest. It begins at 0 with the process, so that a rate has the first of each',
+    labels: ['agent_gateway.code'],
+  },
   'agent_gateway.call.duration': {
     kind: 'histogram',
     unit: 's',
@@ -101,6 +108,13 @@ export const INSTRUMENTS = {
     description: 'A facilitator settles a payment. `outcome`: settled, pending, refused, failed or unknown',
     labels: ['agent_gateway.facilitator', 'agent_gateway.network', 'agent_gateway.outcome'],
     buckets: SETTLEMENT_BUCKETS,
+  },
+  'agent_gateway.settlements': {
+    kind: 'counter',
+    unit: '{settlement}',
+    description:
+      'Settlements by a facilitator that ended, as in their duration. It begins at 0 with the process for each network, so that a rate has the first of each',
+    labels: ['agent_gateway.network', 'agent_gateway.outcome'],
   },
   'agent_gateway.settler.settlements_left': {
     kind: 'gauge',

@@ -4,12 +4,20 @@ import type { CallPath, CallRequest, CallResult } from '../core/call.ts'
 import { OTHER } from './labels.ts'
 import { type OpenSpan, secondsSince, type Telemetry } from './port.ts'
 
+/** Codes that are a fault of the gateway: what its objective counts (docs/slo.md). */
+export const CALL_FAULTS = ['internal', 'store_unavailable', 'overloaded', 'credential_unavailable'] as const
+const FAULTS: ReadonlySet<string> = new Set(CALL_FAULTS)
+
 /** @param isNetwork whether a network is one that payments are taken on */
 export function observeCalls(
   telemetry: Telemetry,
   calls: CallPath,
   isNetwork: (network: string) => boolean,
 ): CallPath {
+  // A rate does not have what a series begins with: without a 0 before it, the first fault of each kind is in none.
+  for (const code of [...CALL_FAULTS, OTHER])
+    telemetry.add('agent_gateway.calls.ended', 0, { 'agent_gateway.code': code })
+
   async function call(request: CallRequest): Promise<CallResult> {
     const { tool, door } = request
     const started = performance.now()
@@ -22,6 +30,7 @@ export function observeCalls(
     const named = { 'gen_ai.tool.name': tool.name }
     const through = { ...named, 'agent_gateway.door': door }
     telemetry.add('agent_gateway.calls', 1, { ...through, 'agent_gateway.code': code })
+    telemetry.add('agent_gateway.calls.ended', 1, { 'agent_gateway.code': FAULTS.has(code) ? code : OTHER })
     telemetry.record('agent_gateway.call.duration', seconds, { ...through, 'agent_gateway.outcome': outcome })
     if (door === 'mcp')
       telemetry.record('mcp.server.operation.duration', seconds, {

@@ -1,8 +1,29 @@
 // A facilitator as it is measured: how long it judges and settles, and how that ends. Neither payer nor payee nor amount is told, and of
 // facilitators elsewhere no address.
-import type { Upstream, UpstreamRequest } from '../payments/ports.ts'
+import type { Upstream, UpstreamRequest, UpstreamSettlement } from '../payments/ports.ts'
 import { OTHER } from './labels.ts'
 import { type OpenSpan, secondsSince, type Telemetry } from './port.ts'
+
+const OUTCOMES: readonly UpstreamSettlement['state'][] = [
+  'settled',
+  'pending',
+  'refused',
+  'failed',
+  'unknown',
+]
+
+/**
+ * Counts settlements from 0 on: a rate does not have what a series begins with, so that without it the first of each kind is in none.
+ * @param networks CAIP-2 names of those that payments are taken on
+ */
+export function beginSettlements(telemetry: Telemetry, networks: Iterable<string>): void {
+  for (const network of networks)
+    for (const outcome of OUTCOMES)
+      telemetry.add('agent_gateway.settlements', 0, {
+        'agent_gateway.network': network,
+        'agent_gateway.outcome': outcome,
+      })
+}
 
 /** @param toNetwork the CAIP-2 name of a network that payments are taken on, however it was written; undefined for any other */
 export function observeUpstream(
@@ -46,6 +67,10 @@ export function observeUpstream(
         outcome = settlement.state
         return settlement
       } finally {
+        telemetry.add('agent_gateway.settlements', 1, {
+          'agent_gateway.network': labels['agent_gateway.network'],
+          'agent_gateway.outcome': outcome,
+        })
         telemetry.record('agent_gateway.settlement.duration', secondsSince(started), {
           ...labels,
           'agent_gateway.outcome': outcome,

@@ -311,6 +311,15 @@ describe('telemetry', () => {
     }
   })
 
+  it('begins at 0 to count what rules take a rate of', () => {
+    expect(lines('agent_gateway_calls_ended_total{agent_gateway_code="store_unavailable"')).toEqual([
+      expect.stringMatching(/ 0$/),
+    ])
+    const settlements = 'agent_gateway_settlements_total{agent_gateway_network="eip155:8453"'
+    expect(lines(`${settlements},agent_gateway_outcome="settled"`)).toEqual([expect.stringMatching(/ 1$/)])
+    expect(lines(`${settlements},agent_gateway_outcome="unknown"`)).toEqual([expect.stringMatching(/ 0$/)])
+  })
+
   it('makes one series of all that callers make up', () => {
     for (const label of [
       'mcp_method_name="_OTHER"',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ERRORS } from '../../../src/core/errors.ts'
+import { CALL_FAULTS } from '../../../src/telemetry/observe-calls.ts'
 import { INSTRUMENTS, type InstrumentName, seriesOf } from '../../../src/telemetry/instruments.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
@@ -122,6 +123,7 @@ describe('monitoring', () => {
   it('counts codes that callers can hear, each a fault of the gateway', () => {
     const [, codes = ''] = /agent_gateway_code=~"([^"]+)"/.exec(rules[0]!.expr)!
     const statuses = codes.split('|').map((code) => ERRORS[code as keyof typeof ERRORS]?.status)
+    expect(codes.split('|')).toEqual(CALL_FAULTS)
     expect(statuses).toHaveLength(4)
     expect(statuses.every((status) => status >= 500)).toBe(true)
     for (const code of codes.split('|')) expect(slo).toContain(`\`${code}\``)

@@ -21,7 +21,7 @@ function readingsOf(parts: Partial<StateParts>): (name: ObservedName) => Promise
       router: { states: () => [] },
       chains: new Map(),
       store: { countOpenClaims: async () => ({ pending: 0, unknown: 0 }) },
-      analyses: () => ({ busy: 0, waiting: 0 }),
+      analyses: () => ({ processes: 0, busy: 0, waiting: 0 }),
       ...parts,
     },
   )
