@@ -176,7 +176,7 @@ export const INSTRUMENTS = {
   'agent_gateway.ready': {
     kind: 'gauge',
     unit: '{process}',
-    description: '1 while `/readyz` answers 200',
+    description: '1 while `/readyz` answers 200, 0 while it does not; no figure of a process that shuts down',
     labels: [],
   },
   'agent_gateway.analyses.active': {

@@ -19,9 +19,12 @@ export interface StateParts {
 export function observeParts(telemetry: Telemetry, parts: StateParts): void {
   const { calls, readiness, router, chains, store, analyses } = parts
   telemetry.observe('agent_gateway.calls.in_flight', () => one(calls.inFlight))
-  telemetry.observe('agent_gateway.ready', async () =>
-    one((await readiness.report()).status === 'ready' ? 1 : 0),
-  )
+  telemetry.observe('agent_gateway.ready', async () => {
+    const { status, failing } = await readiness.report()
+    // Whoever shuts down is in no trouble, and what it sends last stands for minutes after it.
+    if (failing.some(({ part }) => part === 'draining')) return []
+    return one(status === 'ready' ? 1 : 0)
+  })
   telemetry.observe('agent_gateway.analyses.active', () => one(analyses().busy))
   telemetry.observe('agent_gateway.analyses.waiting', () => one(analyses().waiting))
   telemetry.observe('agent_gateway.payments.open', async () => {

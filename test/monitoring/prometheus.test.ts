@@ -19,7 +19,7 @@ describe('promtool', () => {
   it('takes the rules and the configuration', async () => {
     expect(
       (await run('promtool', ['check', 'rules', join(RULES, 'agent-gateway.rules.yml')])).stdout,
-    ).toContain('SUCCESS: 36 rules found')
+    ).toContain('SUCCESS: 38 rules found')
     expect((await run('promtool', ['check', 'config', join(MONITORING, 'prometheus.yml')])).stdout).toContain(
       'is valid prometheus config',
     )
@@ -129,6 +129,9 @@ describe('Prometheus', () => {
     await gw.gateway.close(0)
     await expect
       .poll(async () => (await query('ALERTS{alertname="AgentGatewayDown",alertstate="firing"}')).length)
+      .toBe(1)
+    await expect
+      .poll(async () => (await query('ALERTS{alertname="AgentGatewayGone",alertstate="firing"}')).length)
       .toBe(1)
   })
 })

@@ -28,6 +28,18 @@ function readingsOf(parts: Partial<StateParts>): (name: ObservedName) => Promise
   return async (name) => reads.get(name)!()
 }
 
+describe('agent_gateway.ready', () => {
+  it.each([
+    ['ready', [], [{ value: 1 }]],
+    ['unready', [{ part: 'database', cannot: 'answer' }], [{ value: 0 }]],
+    ['unready', [{ part: 'starting', cannot: 'answer' }], [{ value: 0 }]],
+    ['unready', [{ part: 'draining', cannot: 'answer' }], []],
+  ] as const)('of a report that is %s for %j is %j', async (status, failing, expected) => {
+    const report = async () => ({ status, failing: [...failing], degraded: [] })
+    expect(await readingsOf({ readiness: { report } })('agent_gateway.ready')).toEqual(expected)
+  })
+})
+
 describe('agent_gateway.settler.settlements_left', () => {
   const settler = (state: SettlerState['state'], left: number | null): SettlerState => ({
     address: '0x1',
