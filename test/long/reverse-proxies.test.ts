@@ -33,19 +33,29 @@ beforeAll(async () => {
 afterAll(() => chain?.close())
 
 describe.each(PROXIES)('%s before two replicas', (name) => {
-  it('sends nothing again that one of them took and did not answer', async () => {
-    const taken: string[] = []
-    await withReplicas(
-      (req) => {
-        taken.push(`${req.method} ${req.url}`)
-        req.socket.destroy()
-      },
-      async (send) => {
-        for (const method of ['GET', 'PUT']) expect(await send(method, '/via/api')).toBe(502)
-        expect(taken).toEqual(['GET /via/api', 'PUT /via/api'])
-      },
-    )
-  })
+  it.each(['GET', 'PUT', 'POST'])(
+    'sends no %s again that one of them took and did not answer',
+    async (method) => {
+      const taken: string[] = []
+      const used = new Set<number>()
+      await withReplicas(
+        (req, res) => {
+          if (req.url === '/used') {
+            used.add(req.socket.localPort!)
+            return void res.end()
+          }
+          taken.push(`${req.method} ${req.url}`)
+          req.socket.destroy()
+        },
+        async (send) => {
+          // A proxy that keeps connections has one to each replica then.
+          while (used.size < 2) expect(await send('GET', '/used')).toBe(200)
+          expect(await send(method, '/via/api')).toBe(502)
+          expect(taken).toEqual([`${method} /via/api`])
+        },
+      )
+    },
+  )
 
   it('asks for nothing that an answer of theirs names', async () => {
     const taken: string[] = []
@@ -74,6 +84,8 @@ describe.each(PROXIES)('%s before two replicas', (name) => {
           if (req.url === '/readyz') return void res.end()
           answer(req, res)
         }).listen(0, '127.0.0.1')
+        // A connection that the proxy keeps ends by the test alone.
+        server.keepAliveTimeout = 0
         await once(server, 'listening')
         return server
       }),
@@ -90,13 +102,14 @@ describe.each(PROXIES)('%s before two replicas', (name) => {
           servername: 'localhost',
           port,
           path,
-          headers: { host: `localhost:${port}` },
+          // With it the HTTP client of Go takes a POST for one that it may send again.
+          headers: { host: `localhost:${port}`, 'idempotency-key': 'a-call' },
           method,
           agent: false,
           ca: ca.pem,
         }
         const req = request(options, (res) => resolve(res.resume().statusCode)).on('error', reject)
-        req.end(method === 'GET' ? undefined : '{}')
+        req.end(method === 'PUT' ? '{}' : undefined)
       })
     try {
       expect(proxy.checked.code, proxy.checked.said).toBe(0)

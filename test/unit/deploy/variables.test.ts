@@ -107,6 +107,21 @@ describe('deploy/', () => {
     expect(differing).toHaveLength(3)
   })
 
+  it('has Caddy speak to the gateway in one way, which the long tests try', () => {
+    const transports = ['proxies/Caddyfile', 'compose/Caddyfile'].map((path) =>
+      [...read(path).matchAll(/transport http \{([^}]*)\}/g)].map(([, block]) =>
+        block!
+          .split('\n')
+          .map((line) => line.trim())
+          .filter((line) => line !== '' && !line.startsWith('#')),
+      ),
+    )
+    expect(transports).toEqual([
+      [['dial_timeout 5s', 'keepalive off']],
+      [['dial_timeout 5s', 'keepalive off']],
+    ])
+  })
+
   it('waits for the drain everywhere, and never forbids V8 to write its code', () => {
     const waits = [
       ...['compose/gateway.yaml', 'compose/postgres.yaml'].map((path) =>
