@@ -1,5 +1,5 @@
 // Compose files, the Kustomize base and the units, each by the program that reads it.
-import { readFile, mkdtemp, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -49,6 +49,32 @@ describe('compose', () => {
         1,
         expect.stringMatching(/additional properties 'readonly' not allowed/),
       ])
+    },
+  )
+
+  it.each(['gateway', 'postgres'])(
+    '%s.yaml gives the gateway what stands in .env beside it',
+    async (name) => {
+      const beside = await mkdtemp(join(folder, 'compose-'))
+      const file = join(beside, `${name}.yaml`)
+      await copyFile(join(deploy, `compose/${name}.yaml`), file)
+      const settings = {
+        GATEWAY_OPERATOR_KEY: 'a-service-key',
+        GATEWAY_RPC_8453: 'https://rpc.example.com',
+        GATEWAY_TRUST_PROXY: '2',
+      }
+      const lines = Object.entries({ ...env, ...settings }).map(([key, value]) => `${key}=${value}`)
+      await writeFile(join(beside, '.env'), lines.join('\n'))
+      const { code, stdout, stderr } = await finish(COMPOSE, ['-f', file, 'config', '--format', 'json'], {
+        env: { PATH: env.PATH },
+        cwd: beside,
+      })
+      expect([code, stderr]).toEqual([0, ''])
+      const { services } = JSON.parse(stdout) as { services: { gateway: { environment: unknown } } }
+      expect(services.gateway.environment).toMatchObject({
+        ...settings,
+        GATEWAY_BASE_URL: 'https://gateway.example.com',
+      })
     },
   )
 

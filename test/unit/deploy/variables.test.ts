@@ -19,8 +19,9 @@ interface Pod {
 }
 
 /** What each of them gives the gateway. Of a secret the value is elsewhere. */
-const compose = (path: string): Names =>
-  (parse(read(path)) as { services: { gateway: { environment: Names } } }).services.gateway.environment
+const composed = (path: string) =>
+  (parse(read(path)) as { services: { gateway: { env_file: unknown; environment: Names } } }).services.gateway
+const compose = (path: string): Names => composed(path).environment
 const image = Object.fromEntries(
   [...read('image/Containerfile').matchAll(/^(?:ENV| {4}) ?(\w+)=(\S+)(?: \\)?$/gm)].map(
     ([, name, value]) => [name!, value],
@@ -93,6 +94,22 @@ describe('deploy/', () => {
     const fromUnit = { ...unit(UNITS[0]!), ...envFile, GATEWAY_DATABASE_URL: secrets.GATEWAY_DATABASE_URL }
     expect(loadConfig(fromUnit)).toMatchObject({ mode: 'production', trustProxy: 1 })
   })
+
+  it.each(['compose/gateway.yaml', 'compose/postgres.yaml'])(
+    '%s gives the gateway every setting of .env, and what it names itself from there, too',
+    (path) => {
+      expect(composed(path).env_file).toEqual([{ path: '.env', required: false }])
+      // What stands here wins over the file: a fixed value, or one of another name, could not be set there.
+      const others = Object.entries(compose(path)).filter(
+        ([name]) => !['GATEWAY_BASE_URL', 'GATEWAY_DATABASE_URL'].includes(name),
+      )
+      expect(others.filter(([name, value]) => !value!.startsWith(`\${${name}:-`))).toEqual([])
+      expect(others.map(([name]) => name)).toContain('GATEWAY_OPERATOR_KEY')
+      expect(
+        loadConfig({ GATEWAY_BASE_URL: 'https://gateway.example.com', GATEWAY_OPERATOR_KEY: '' }),
+      ).toMatchObject({ operatorKey: undefined })
+    },
+  )
 
   it('has one unit twice: replicas differ by their port, and the folder of their socket, alone', () => {
     const [one, replica] = UNITS.map((path) =>
