@@ -1,5 +1,6 @@
 // The samples of deploy/proxies, each run by its own program in front of a real gateway: what a proxy could break is tried through it.
 import { once } from 'node:events'
+import { readFile, readlink } from 'node:fs/promises'
 import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
 import { createServer, type RequestListener } from 'node:http'
 import { request } from 'node:https'
@@ -174,6 +175,18 @@ describe.each(PROXIES)('behind %s', (name) => {
     const warnings = proxy.checked.said.split('\n').filter((line) => /\bwarn/i.test(line))
     expect(warnings.filter((line) => !/"logger":"(?:tls|http)"/.test(line))).toEqual([])
   })
+
+  // nginx and Caddy are given their user by what Debian has around the samples.
+  if (name === 'haproxy')
+    it('is not root, and sees no file of the machine, where root started it', async () => {
+      // It listens a moment before that; it answers after.
+      expect((await ask('/healthz')).status).toBe(200)
+      const [, uid] = /^Uid:\t(\d+)/m.exec(await readFile(`/proc/${proxy.pid()}/status`, 'utf8'))!
+      const seen = await readlink(`/proc/${proxy.pid()}/root`)
+      const own = process.getuid!()
+      const [, user] = /^haproxy:[^:]*:(\d+):/m.exec(await readFile('/etc/passwd', 'utf8'))!
+      expect([uid, seen]).toEqual(own === 0 ? [user, '/var/lib/haproxy'] : [String(own), '/'])
+    })
 
   it('a paid call is challenged, paid and answered with a receipt', async () => {
     world.upstream.respond((_request, res) =>

@@ -66,6 +66,10 @@ const RECIPES: Readonly<Record<ProxyName, Recipe>> = {
       'gateway.example.com': `localhost:${port}`,
       // On a busy machine a replica that serves all the same is late for two checks: here none is ever down.
       'inter 2s fall 2 ': 'inter 2s fall 30 ',
+      // Nobody but root may become another.
+      ...(process.getuid?.() === 0
+        ? {}
+        : { '  chroot /var/lib/haproxy\n  user haproxy\n  group haproxy\n': '' }),
     }),
     replica: {
       line: `server gateway1 ${GATEWAY} check inter 2s fall 30 rise 1\n`,
@@ -79,6 +83,8 @@ export interface ReverseProxy {
   readonly checked: { readonly code: number | null; readonly said: string }
   /** Starts it; resolves when it takes connections. */
   start(): Promise<void>
+  /** Of the process that was started. */
+  pid(): number
   stop(): Promise<void>
 }
 
@@ -119,6 +125,7 @@ export async function prepareReverseProxy(
         if (child.exitCode !== null) throw new Error(`${name} ended: ${said()}`)
       })
     },
+    pid: () => running!.child.pid!,
     async stop() {
       running?.kill('SIGTERM')
       await running?.ended
