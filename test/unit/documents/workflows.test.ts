@@ -47,6 +47,25 @@ it('the release workflow starts for tags alone, and one job may write or prove w
   expect(jobs['publish']?.environment).toBe('release')
 })
 
+it('a tag is checked on the Debian whose packages and programs the long tests take, and as long as that may take', () => {
+  const { jobs } = parse(read('.github/workflows/release.yml')) as {
+    jobs: {
+      check: { container: { image: string; options: string }; 'timeout-minutes': number; steps: object[] }
+    }
+  }
+  const { container, steps, 'timeout-minutes': minutes } = jobs.check
+  expect(read('.ci/install-programs')).toContain('Packages of Debian 12 ')
+  expect(container.image).toMatch(/^node:\d+-bookworm$/)
+  // bubblewrap makes namespaces, which a container may not.
+  expect(container.options.split(' ')).toContain('--privileged')
+  expect(steps).toContainEqual(expect.objectContaining({ run: '.ci/run' }))
+  const limits = [...read('.ci/run').matchAll(/^ *(?:if )?(?:step|tests|conformance|begin) (\d+) /gm)].map(
+    ([, seconds]) => Number(seconds),
+  )
+  expect(limits.length).toBeGreaterThan(10)
+  expect(minutes * 60).toBeGreaterThanOrEqual(limits.reduce((sum, seconds) => sum + seconds))
+})
+
 it('a tag is released from the repository that package.json names, under its version', () => {
   const manifest = {
     version: '5.0.2',
