@@ -1,5 +1,5 @@
-// There is no Helm where these tests run. The templates hold values in places of values and nothing else, so that they can be filled in here: with
-// the chart's own values they are the objects of the Kustomize base.
+// There is no Helm where these tests run. The templates hold values in places of values and one list of variables, and nothing else, so that they
+// can be filled in here: with the chart's own values they are the objects of the Kustomize base.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -20,11 +20,20 @@ function valueAt(path: string): string | number {
   return value
 }
 const used = new Set<string>()
-const filled = (text: string) =>
-  text.replaceAll(/\{\{ \.Values\.([\w.]+) \}\}/g, (_, path: string) => {
-    used.add(path)
-    return String(valueAt(path))
-  })
+const RANGE =
+  /\s*\{\{- range \$name, \$value := \.Values\.(\w+) \}\}([^{}]*\{\{ \$name \}\}: )\{\{ \$value \| quote \}\}\s*\{\{- end \}\}/g
+const filled = (text: string, given: Record<string, Record<string, string>> = {}) =>
+  text
+    .replaceAll(RANGE, (_, path: string, before: string) => {
+      used.add(path)
+      return Object.entries(given[path] ?? (values[path] as object))
+        .map(([name, value]) => before.replace('{{ $name }}', name) + JSON.stringify(value))
+        .join('')
+    })
+    .replaceAll(/\{\{ \.Values\.([\w.]+) \}\}/g, (_, path: string) => {
+      used.add(path)
+      return String(valueAt(path))
+    })
 
 describe('the chart', () => {
   it('has a template for each object of the base', () => {
@@ -41,10 +50,23 @@ describe('the chart', () => {
     expect(parse(text, { version: '1.1' })).toEqual(parse(base, { version: '1.1' }))
   })
 
+  it('gives the gateway further settings, as text', () => {
+    const name = 'settings.yaml'
+    const settings = {
+      GATEWAY_PAY_TO: '0x0000000000000000000000000000000000000001',
+      GATEWAY_RATE_LIMIT: '10000000',
+    }
+    const object = parse(filled(read(`${chart}templates/${name}`), { settings })) as { data: object }
+    const base = parse(read(`kubernetes/base/${name}`)) as { data: object }
+    expect(object).toEqual({ ...base, data: { ...base.data, ...settings } })
+  })
+
   it('has no value that no template takes', () => {
     const leaves = (object: object, before = ''): string[] =>
       Object.entries(object).flatMap(([name, value]: [string, unknown]) =>
-        typeof value === 'object' && value !== null ? leaves(value, `${before}${name}.`) : [before + name],
+        typeof value === 'object' && value !== null && Object.keys(value).length > 0
+          ? leaves(value, `${before}${name}.`)
+          : [before + name],
       )
     expect(leaves(values).toSorted()).toEqual([...used].toSorted())
   })
