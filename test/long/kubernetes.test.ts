@@ -51,6 +51,20 @@ describe('the Kustomize base', () => {
     expect(SLIPS.filter((_, i) => !faults.some((fault) => fault.startsWith(`slip ${i}:`)))).toEqual([])
   })
 
+  it('has rules for what some settings need, as comments that are of the API as well', () => {
+    const text = manifests['network-policy.yaml']!.replaceAll(/^( *)#(?=-|  )/gm, '$1')
+    expect(checkKubernetesObjects({ text })).toEqual([])
+    const opened = (policy: string) => {
+      const { ingress, egress } = (parse(policy) as { spec: Record<'ingress' | 'egress', Rule[]> }).spec
+      return [ingress, egress].map((rules) => rules.flatMap(({ ports }) => ports.map(({ port }) => port)))
+    }
+    expect(opened(manifests['network-policy.yaml']!)).toEqual([['http'], [53, 53, 5432, 443]])
+    expect(opened(text)).toEqual([
+      ['http', 9464],
+      [53, 53, 5432, 443, 8200, 6379, 4318, 465, 587],
+    ])
+  })
+
   it('asks for pods that a restricted namespace takes: not root, nothing writable, no capability, no token', () => {
     const { template } = (parse(manifests[DEPLOYMENT]!) as Deployment).spec
     expect(template.spec).toMatchObject({
@@ -67,6 +81,10 @@ describe('the Kustomize base', () => {
       })
   })
 })
+
+interface Rule {
+  readonly ports: readonly { readonly port: number | string }[]
+}
 
 interface Deployment {
   readonly spec: {
