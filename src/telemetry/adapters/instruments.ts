@@ -3,9 +3,13 @@ import type { Counter, Histogram, Meter } from '@opentelemetry/api'
 import type { Logger } from '../../lib/log.ts'
 import { must } from '../../lib/must.ts'
 import { type Instrument, INSTRUMENTS, type InstrumentName } from '../instruments.ts'
-import type { Telemetry } from '../port.ts'
+import type { Reading, Telemetry } from '../port.ts'
 
 type Figures = Pick<Telemetry, 'add' | 'record' | 'observe'>
+type Read = Parameters<Telemetry['observe']>[1]
+
+/** More than readiness waits for a database that hangs, so that its figure is there then; less than a scraper waits, ten seconds as a rule. */
+const PATIENCE_MS = 3000
 
 export function createInstruments(meter: Meter, log: Logger): Figures {
   const sums = new Map<InstrumentName, Counter>()
@@ -29,14 +33,35 @@ export function createInstruments(meter: Meter, log: Logger): Figures {
     observe(name, read) {
       const { kind, unit, description } = INSTRUMENTS[name]
       const made = makeObserved(meter, kind)(name, { unit, description })
+      const readInTime = withPatience(read)
       made.addCallback(async (result) => {
         try {
-          for (const { value, labels } of await read()) result.observe(value, labels)
+          for (const { value, labels } of await readInTime()) result.observe(value, labels)
         } catch (err) {
           log.debug({ err, instrument: name }, 'a figure could not be read')
         }
       })
     },
+  }
+}
+
+/**
+ * One figure that hangs does not keep the others from whoever collects. It is not read a second time while it is: whoever collects
+ * meanwhile waits for the same reading.
+ */
+function withPatience(read: Read): () => Promise<readonly Reading[]> {
+  let reading: Promise<readonly Reading[]> | undefined
+  return async () => {
+    reading ??= (async () => read())().finally(() => (reading = undefined))
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error('took too long')), PATIENCE_MS)
+    })
+    try {
+      return await Promise.race([reading, late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 

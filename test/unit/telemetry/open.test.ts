@@ -6,6 +6,7 @@ import { currentTrace } from '../../../src/lib/current-trace.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { type OpenTelemetry, openTelemetry } from '../../../src/telemetry/adapters/open.ts'
+import type { Reading } from '../../../src/telemetry/port.ts'
 import { type OtlpCollector, startOtlpCollector } from '../../support/otlp-collector.ts'
 
 const opened: { close(): Promise<void> }[] = []
@@ -209,6 +210,42 @@ describe('the listener for Prometheus', () => {
     const text = await (await fetch(telemetry.metricsUrl!)).text()
     expect(text).toContain('agent_gateway_ready 1\n')
     expect(text).not.toContain('agent_gateway_payments_open{')
+  })
+
+  it('leaves out a figure that hangs, and does not ask for it again until it is there', async () => {
+    const { telemetry } = await open(listening)
+    const asked: PromiseWithResolvers<readonly Reading[]>[] = []
+    telemetry.observe('agent_gateway.payments.open', () => {
+      const question = Promise.withResolvers<readonly Reading[]>()
+      asked.push(question)
+      return question.promise
+    })
+    let collected = Promise.withResolvers<void>()
+    telemetry.observe('agent_gateway.ready', () => {
+      collected.resolve()
+      return [{ value: 1 }]
+    })
+    async function scrape(meanwhile: () => unknown): Promise<string> {
+      collected = Promise.withResolvers()
+      const answer = fetch(telemetry.metricsUrl!)
+      await collected.promise
+      await meanwhile()
+      return (await answer).text()
+    }
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      for (const round of ['first', 'second']) {
+        const text = await scrape(() => vi.advanceTimersByTimeAsync(3000))
+        expect(text, round).toContain('agent_gateway_ready 1\n')
+        expect(text, round).not.toContain('agent_gateway_payments_open{')
+        expect(asked, round).toHaveLength(1)
+      }
+    } finally {
+      vi.useRealTimers()
+    }
+    asked[0]!.resolve([])
+    const text = await scrape(() => asked[1]!.resolve([{ value: 8 }]))
+    expect(text).toContain('agent_gateway_payments_open 8\n')
   })
 
   it('fails to open where its port is taken', async () => {
