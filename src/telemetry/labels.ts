@@ -1,5 +1,6 @@
 // The values that a label may have. Callers write methods, paths, tool names and networks; what is not in a list of this house becomes
 // `_OTHER`, so that nobody makes series, and nothing that a caller wrote is kept.
+import { STATUS_CODES } from 'node:http'
 
 /** The word of the semantic conventions for all that is in no list. */
 export const OTHER = '_OTHER'
@@ -44,9 +45,9 @@ const MCP_METHODS: ReadonlySet<string> = new Set([
 export const mcpMethodLabel = (method: unknown): string =>
   typeof method === 'string' && MCP_METHODS.has(method) ? method : OTHER
 
-/** How an answer is told from another: its status where it is one of HTTP. */
+/** How an answer is told from another: its status where it is registered. Whoever runs an upstream chooses its statuses, too. */
 export const statusLabel = (status: number): number | string =>
-  Number.isInteger(status) && status >= 100 && status <= 599 ? status : OTHER
+  Object.hasOwn(STATUS_CODES, status) ? status : OTHER
 
 /**
  * What the gateway sends requests for. Connections belong to a partition, which names an account, a credential or a seller; here only its

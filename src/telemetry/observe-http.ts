@@ -6,7 +6,7 @@ import { LIVE_PATH, READY_PATH } from '../documents/probes.ts'
 import { readTraceparent } from '../doors/http/request.ts'
 import type { UpgradeRequest, Upgrades } from '../doors/http/upgrade.ts'
 import { type ObservedConnect, type ObserveProxy, type Way, WAYS } from '../doors/proxy/ports.ts'
-import { createRouteLabels, methodLabel, OTHER, PROXY_ROUTE } from './labels.ts'
+import { createRouteLabels, methodLabel, OTHER, PROXY_ROUTE, statusLabel } from './labels.ts'
 import { createLevel, secondsSince, type Telemetry } from './port.ts'
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
@@ -65,7 +65,7 @@ export function observeHttp(telemetry: Telemetry, routes: Iterable<string>): Obs
         if (isAnswered) return
         isAnswered = true
         failed = failure
-        const answer = status !== undefined && { 'http.response.status_code': status }
+        const answer = status !== undefined && { 'http.response.status_code': statusLabel(status) }
         active.change(method, -1)
         telemetry.record('http.server.request.duration', secondsSince(started), {
           ...place,
@@ -146,7 +146,8 @@ export function observeHttp(telemetry: Telemetry, routes: Iterable<string>): Obs
               watched.label({ 'agent_gateway.connection': by })
               watched.answered(200)
             },
-            refused: (status) => watched.answered(status, status >= 500 ? String(status) : undefined),
+            refused: (status) =>
+              watched.answered(status, status >= 500 ? String(statusLabel(status)) : undefined),
           }),
         )
       },
@@ -157,7 +158,7 @@ export function observeHttp(telemetry: Telemetry, routes: Iterable<string>): Obs
 /** A refusal is the caller's to mend; a client that goes away before the end of its answer has no answer. */
 function failureOf(res: ServerResponse): string | undefined {
   if (!res.writableFinished) return 'disconnected'
-  return res.statusCode >= 500 ? String(res.statusCode) : undefined
+  return res.statusCode >= 500 ? String(statusLabel(res.statusCode)) : undefined
 }
 
 /** As the doors read it (doors/http/request.ts). */

@@ -29,7 +29,10 @@ describe('labels', () => {
 
   it.each([
     [200, 200],
-    [599, 599],
+    [422, 422],
+    [503, 503],
+    [299, OTHER],
+    [555, OTHER],
     [600, OTHER],
     [99, OTHER],
   ])('of the status %s: %s', (status, label) => {
