@@ -82,7 +82,8 @@ export function observeHttp(telemetry: Telemetry, routes: Iterable<string>): Obs
 
   function watchResponse(watched: Watched, res: ServerResponse): void {
     res.once('close', () => {
-      watched.answered(res.statusCode, failureOf(res))
+      // Before there is a head the status is Node's default, 200.
+      watched.answered(res.headersSent ? res.statusCode : undefined, failureOf(res))
       watched.end()
     })
   }

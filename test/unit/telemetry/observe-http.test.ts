@@ -1,5 +1,5 @@
 // What is counted of requests, by a server that answers as it is told.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OTHER } from '../../../src/telemetry/labels.ts'
@@ -45,5 +45,24 @@ describe('a request that is answered', () => {
     const labels = await counted.promise
     expect(labels['http.response.status_code']).toBe(label)
     expect(labels['error.type']).toBe(error)
+  })
+})
+
+describe('a request whose client goes away', () => {
+  it.each([
+    ['before', undefined],
+    ['after', 202],
+  ])('%s the head of its answer has the status %s, and is disconnected', async (when, status) => {
+    const asked = Promise.withResolvers<void>()
+    answer = (_req, res) => {
+      if (when === 'after') res.writeHead(202).flushHeaders()
+      asked.resolve()
+    }
+    const request = get(url).on('error', () => {})
+    await asked.promise
+    request.destroy()
+    const labels = await counted.promise
+    expect(labels['http.response.status_code']).toBe(status)
+    expect(labels['error.type']).toBe('disconnected')
   })
 })
