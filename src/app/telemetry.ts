@@ -2,7 +2,7 @@
 import type { Config } from '../core/config.ts'
 import { API_VERSION, type TelemetrySettings } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
-import { ConfigError } from '../core/errors.ts'
+import { ConfigError, GatewayError } from '../core/errors.ts'
 import { isLoopbackHost } from './addresses.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { OpenTelemetry } from '../telemetry/adapters/open.ts'
@@ -10,6 +10,7 @@ import type { OpenTelemetry } from '../telemetry/adapters/open.ts'
 /**
  * @returns undefined where nothing is configured
  * @throws {ConfigError} where the port for Prometheus cannot be had
+ * @throws {GatewayError} state_conflict where it cannot be had now, and perhaps in a moment
  */
 export async function startTelemetry(
   { telemetry: settings }: Pick<Config, 'telemetry'>,
@@ -40,9 +41,10 @@ export async function startTelemetry(
 function explain(thrown: unknown, { prometheus }: TelemetrySettings): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined
   if (!prometheus || code === undefined || !LISTENING.includes(code)) return thrown
-  return new ConfigError([
-    `GATEWAY_METRICS_PORT: nothing can listen on port ${prometheus.port} of ${prometheus.host} (${code}): choose another, or 0 for any free one`,
-  ])
+  const words = `GATEWAY_METRICS_PORT: nothing can listen on port ${prometheus.port} of ${prometheus.host} (${code}): choose another, or 0 for any free one`
+  return PASSING.includes(code) ? new GatewayError('state_conflict', words) : new ConfigError([words])
 }
 
 const LISTENING = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EAI_AGAIN']
+/** What is taken may be free in a moment, and a resolver that is away may be back: whoever starts it again may do so. */
+const PASSING = ['EADDRINUSE', 'EAI_AGAIN']

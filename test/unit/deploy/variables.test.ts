@@ -111,13 +111,16 @@ describe('deploy/', () => {
     },
   )
 
-  it('has one unit twice: replicas differ by their port, and the folder of their socket, alone', () => {
+  it('has one unit twice: replicas differ by their port, the folder of their socket, and a file of settings for each', () => {
     const [one, replica] = UNITS.map((path) =>
       read(path)
         .split('\n')
         .filter((line) => !line.startsWith('#')),
     )
-    const differing = replica!.filter((line) => !one!.includes(line))
+    const own = 'EnvironmentFile=-/etc/agent-gateway/%i.env'
+    // The later file has the last word.
+    expect(replica![replica!.indexOf(own) - 1]).toBe('EnvironmentFile=/etc/agent-gateway/gateway.env')
+    const differing = replica!.filter((line) => line !== own && !one!.includes(line))
     expect(differing.map((line) => line.replace(/PORT=%i | on port %i|-%i/, ''))).toEqual(
       one!.filter((line) => !replica!.includes(line)),
     )
