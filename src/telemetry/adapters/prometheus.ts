@@ -1,7 +1,7 @@
 // Metrics for Prometheus on a listener of their own: what callers may reach shows none. The text is the library's, with the names that
 // Prometheus and an OTLP receiver that translates both have (`…_seconds`), so that one dashboard fits either way.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import { prometheusName, prometheusUnit } from '../instruments.ts'
@@ -30,6 +30,7 @@ export async function openPrometheus({
   const reader = new library.PrometheusExporter({ preventServerStart: true })
   const serializer = new library.PrometheusSerializer('', false, undefined, false, true)
   let collecting: Promise<string> | undefined
+  let isOnLoopback = true
 
   async function collect(): Promise<string> {
     const { resourceMetrics } = await reader.collect()
@@ -39,14 +40,22 @@ export async function openPrometheus({
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (req.url !== PATH) return refuse(res, 404, `See ${PATH}.`)
     if (req.method !== 'GET' && req.method !== 'HEAD') return refuse(res, 405, 'Use GET.')
-    // A page in somebody's browser that made a name resolve here.
-    const site = req.headers['sec-fetch-site']
-    if (site !== undefined && site !== 'none') return refuse(res, 403, 'No web page may read this.')
+    if (isOfPage(req)) return refuse(res, 403, 'No web page may read this.')
+    if (isOnLoopback && !isOwnName(req.headers.host))
+      return refuse(res, 403, 'Use localhost, an IP address or GATEWAY_METRICS_HOST.')
     // Many who scrape at once are one collection.
     collecting ??= collect().finally(() => (collecting = undefined))
     const text = await collecting
     res.writeHead(200, { 'content-type': TYPE, 'cache-control': 'no-store' })
     res.end(req.method === 'HEAD' ? undefined : text)
+  }
+
+  /** A page may have made its own name resolve here, and then reads what is of its own origin; it cannot have its name be one of these. */
+  function isOwnName(asked: string | undefined): boolean {
+    // HTTP/1.0, which no browser speaks.
+    if (asked === undefined) return true
+    const name = unbracketed(URL.parse(`http://${asked}`)?.hostname ?? '')
+    return name === 'localhost' || isIP(name) !== 0 || name === host.toLowerCase()
   }
 
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (req, res) => {
@@ -59,7 +68,9 @@ export async function openPrometheus({
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
-  const bound = (server.address() as AddressInfo).port
+  const { address, port: bound } = server.address() as AddressInfo
+  // Elsewhere a scraper may know the gateway by any name that the operator's network has, and the network keeps everybody else away.
+  isOnLoopback = address === '::1' || address.startsWith('127.')
   return {
     reader,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${PATH}`,
@@ -70,6 +81,14 @@ export async function openPrometheus({
     },
   }
 }
+
+/** Browsers say where a request comes from, if they trust the address that it goes to. No scraper does. */
+function isOfPage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  return headers.origin !== undefined || (site !== undefined && site !== 'none')
+}
+
+const unbracketed = (host: string) => host.replace(/^\[(.*)\]$/, '$1')
 
 function refuse(res: ServerResponse, status: number, words: string): void {
   res.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${words}\n`)

@@ -1,5 +1,7 @@
 // OpenTelemetry behind the port, without a gateway.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import dns from 'node:dns'
+import { get, type OutgoingHttpHeaders } from 'node:http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { OtlpSettings } from '../../../src/core/config.ts'
 import { currentTrace } from '../../../src/lib/current-trace.ts'
@@ -11,6 +13,7 @@ import { type OtlpCollector, startOtlpCollector } from '../../support/otlp-colle
 
 const opened: { close(): Promise<void> }[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const one of opened.splice(0).toReversed()) await one.close()
 })
 
@@ -201,6 +204,42 @@ describe('the listener for Prometheus', () => {
     expect(await ask('/')).toBe(404)
     expect(await ask('/metrics', { method: 'POST' })).toBe(405)
     expect(await ask('/metrics', { headers: { 'sec-fetch-site': 'cross-site' } })).toBe(403)
+  })
+
+  /** As fetch cannot ask: with the Host that a browser would send for a name. */
+  const statusFor = (url: string, headers: OutgoingHttpHeaders) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      get(url, { headers }, (answer) => resolve(answer.resume().statusCode)).on('error', reject)
+    })
+
+  it.each([
+    [{ host: '127.0.0.1:9464' }, 200],
+    [{ host: 'localhost' }, 200],
+    [{ host: '[::1]:9464' }, 200],
+    [{ host: 'evil.example:9464' }, 403],
+    [{ host: '127.0.0.1.evil.example' }, 403],
+    [{ host: 'a b' }, 403],
+    [{ origin: 'http://127.0.0.1:9464' }, 403],
+    [{ origin: 'null' }, 403],
+  ])('on loopback answers %j with %s', async (headers, status) => {
+    const { telemetry } = await open(listening)
+    expect(await statusFor(telemetry.metricsUrl!, headers)).toBe(status)
+  })
+
+  it('answers to the name that it was told to listen at, and elsewhere than on loopback to any, but to no page', async () => {
+    vi.spyOn(dns, 'lookup').mockImplementationOnce(((
+      _name: string,
+      { all = false }: { all?: boolean },
+      done: (err: null, address: unknown, family?: number) => void,
+    ) => (all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4))) as never)
+    const named = await open({ prometheus: { host: 'Metrics.internal', port: 0 } })
+    const everywhere = await open({ prometheus: { host: '0.0.0.0', port: 0 } })
+    const statusOf = ({ telemetry }: typeof named, headers: OutgoingHttpHeaders) =>
+      statusFor(`http://127.0.0.1:${new URL(telemetry.metricsUrl!).port}/metrics`, headers)
+    expect(await statusOf(named, { host: 'metrics.internal:9464' })).toBe(200)
+    expect(await statusOf(named, { host: 'evil.example' })).toBe(403)
+    expect(await statusOf(everywhere, { host: 'gateway:9464' })).toBe(200)
+    expect(await statusOf(everywhere, { host: 'gateway:9464', origin: 'http://gateway:9464' })).toBe(403)
   })
 
   it('leaves out a figure that cannot be read, and shows the others', async () => {
