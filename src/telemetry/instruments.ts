@@ -194,13 +194,13 @@ export const INSTRUMENTS = {
   'nodejs.eventloop.utilization': {
     kind: 'gauge',
     unit: '1',
-    description: 'Share of the time since the last collection in which the event loop worked',
+    description: 'Share of the last 15 seconds in which the event loop worked',
     labels: [],
   },
   'nodejs.eventloop.delay.p99': {
     kind: 'gauge',
     unit: 's',
-    description: 'How late the event loop came to its timers since the last collection, of 99 in 100 samples',
+    description: 'How late the event loop came to its timers in the last 15 seconds, of 99 in 100 samples',
     labels: [],
   },
   'process.cpu.time': {

@@ -1,5 +1,5 @@
 // What is read when somebody collects: the parts of the gateway as they stand, the event loop and the process.
-import { monitorEventLoopDelay, performance as clock } from 'node:perf_hooks'
+import { type EventLoopUtilization, monitorEventLoopDelay, performance as clock } from 'node:perf_hooks'
 import type { CallPath } from '../core/call.ts'
 import type { Readiness } from '../doors/http/probes.ts'
 import type { AnalyserLoad } from '../outcomes/ports.ts'
@@ -82,24 +82,29 @@ function settlerReadings(
 
 /** How often the delay of the event loop is sampled. */
 const SAMPLE_MS = 20
+/** As often as a scraper comes, as a rule. */
+const WINDOW_MS = 15_000
+
+/** What Node tells of its event loop. */
+export interface EventLoopHooks {
+  eventLoopUtilization(since?: EventLoopUtilization): EventLoopUtilization
+  monitorEventLoopDelay(options: { readonly resolution: number }): DelayMonitor
+}
+type DelayMonitor = Pick<
+  ReturnType<typeof monitorEventLoopDelay>,
+  'enable' | 'disable' | 'reset' | 'count' | 'percentile'
+>
+
+const NODE: EventLoopHooks = {
+  eventLoopUtilization: (since) => clock.eventLoopUtilization(since),
+  monitorEventLoopDelay,
+}
 
 /** @returns what ends the watch */
-export function observeProcess(telemetry: Telemetry): () => void {
-  const delay = monitorEventLoopDelay({ resolution: SAMPLE_MS })
-  delay.enable()
-  let utilization = clock.eventLoopUtilization()
-  telemetry.observe('nodejs.eventloop.utilization', () => {
-    const now = clock.eventLoopUtilization()
-    const since = clock.eventLoopUtilization(now, utilization)
-    utilization = now
-    return one(since.utilization)
-  })
-  telemetry.observe('nodejs.eventloop.delay.p99', () => {
-    // A sample is the whole interval, of which what was asked for is no delay.
-    const late = delay.count === 0 ? 0 : delay.percentile(99) / 1e9 - SAMPLE_MS / 1000
-    delay.reset()
-    return one(Math.max(0, late))
-  })
+export function observeProcess(telemetry: Telemetry, hooks: EventLoopHooks = NODE): () => void {
+  const eventLoop = watchEventLoop(hooks)
+  telemetry.observe('nodejs.eventloop.utilization', () => one(eventLoop.read().utilization))
+  telemetry.observe('nodejs.eventloop.delay.p99', () => one(eventLoop.read().delayP99))
   telemetry.observe('process.cpu.time', () => {
     const { user, system } = process.cpuUsage()
     return [
@@ -110,7 +115,44 @@ export function observeProcess(telemetry: Telemetry): () => void {
   telemetry.observe('process.memory.usage', () => one(process.memoryUsage.rss()))
   telemetry.observe('v8js.memory.heap.used', () => one(process.memoryUsage().heapUsed))
   telemetry.observe('process.uptime', () => one(process.uptime()))
-  return () => delay.disable()
+  return eventLoop.stop
+}
+
+interface EventLoopFigures {
+  readonly utilization: number
+  /** Seconds. */
+  readonly delayP99: number
+}
+
+/**
+ * In windows of its own: many may read, and none of them takes from another what happened since.
+ * @returns `read` for the last whole window; for the time so far before there is one
+ */
+function watchEventLoop(hooks: EventLoopHooks): { read(): EventLoopFigures; stop(): void } {
+  const delay = hooks.monitorEventLoopDelay({ resolution: SAMPLE_MS })
+  delay.enable()
+  let begun = hooks.eventLoopUtilization()
+  let last: EventLoopFigures | undefined
+
+  function soFar(): EventLoopFigures {
+    // A sample is the whole interval, of which what was asked for is no delay.
+    const late = delay.count === 0 ? 0 : delay.percentile(99) / 1e9 - SAMPLE_MS / 1000
+    return { utilization: hooks.eventLoopUtilization(begun).utilization, delayP99: Math.max(0, late) }
+  }
+
+  const timer = setInterval(() => {
+    last = soFar()
+    begun = hooks.eventLoopUtilization()
+    delay.reset()
+  }, WINDOW_MS).unref()
+
+  return {
+    read: () => last ?? soFar(),
+    stop() {
+      clearInterval(timer)
+      delay.disable()
+    },
+  }
 }
 
 const one = (value: number): readonly Reading[] => [{ value }]
