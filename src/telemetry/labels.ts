@@ -58,6 +58,7 @@ const PURPOSES: readonly (readonly [start: string, purpose: string])[] = [
   ['web-fetch', 'source'],
   ['discovery', 'discovery'],
   ['market ', 'market'],
+  ['market-probes', 'market'],
   ['notifications ', 'notification'],
   ['a2a notifications ', 'notification'],
   ['client documents', 'identity'],

@@ -43,6 +43,7 @@ describe('labels', () => {
     ['cred_01J', 'credential'],
     ['cred_01J v2', 'credential'],
     ['market sel_01J', 'market'],
+    ['market-probes', 'market'],
     ['notifications tgt_1', 'notification'],
     ['outcomes', 'source'],
   ])('of the partition %s: %s', (partition, label) => {
