@@ -1,5 +1,6 @@
 // Telemetry, from the variables that OpenTelemetry names and two of ours. They are judged where an endpoint is set: a machine may set the
 // others for all of its programs.
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { OtlpSettings, TelemetrySettings, TraceSettings } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
 import { hasUserinfo } from './addresses.ts'
@@ -87,10 +88,16 @@ function urlOf(e: TelemetryVariables, signal: 'TRACES' | 'METRICS', problems: st
   if (exporter !== undefined && exporter !== 'otlp')
     problems.push(`OTEL_${signal}_EXPORTER must be otlp or none`)
   const text = own ?? `${(common ?? '').replace(/\/+$/, '')}/v1/${signal.toLowerCase()}`
-  if (isEndpoint(text)) return text
-  problems.push(
-    `${own === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : name} must be an http or https URL without user name and password`,
-  )
+  if (!isEndpoint(text))
+    problems.push(
+      `${own === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : name} must be an http or https URL without user name and password`,
+    )
+  else if (own === undefined && /[?#]/.test(text))
+    problems.push(
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be without query and fragment: the path of each signal is put behind it. The address of a signal may have a query',
+    )
+  else if (text.includes('#')) problems.push(`${name} must be without fragment: none is sent`)
+  else return text
   return undefined
 }
 
@@ -102,7 +109,7 @@ function otlpOf(e: TelemetryVariables, problems: string[]): Omit<OtlpSettings, '
     problems.push(
       'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json: collectors take it at port 4318, where gRPC has 4317',
     )
-  const headers = pairsOf(e.OTEL_EXPORTER_OTLP_HEADERS, 'OTEL_EXPORTER_OTLP_HEADERS', problems)
+  const headers = pairsOf(e.OTEL_EXPORTER_OTLP_HEADERS, 'OTEL_EXPORTER_OTLP_HEADERS', problems, isHeader)
   return { protocol: protocol === 'http/json' ? protocol : 'http/protobuf', headers: new Secret(headers) }
 }
 
@@ -110,7 +117,8 @@ function samplerOf(e: TelemetryVariables, problems: string[]): Pick<TraceSetting
   const wanted = e.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on'
   const sampler = SAMPLERS.find((one) => one === wanted)
   if (!sampler) problems.push(`OTEL_TRACES_SAMPLER must be one of ${SAMPLERS.join(', ')}`)
-  const ratio = Number(e.OTEL_TRACES_SAMPLER_ARG ?? '1')
+  // A blank would be the number 0, and no trace be written.
+  const ratio = Number(e.OTEL_TRACES_SAMPLER_ARG?.trim() || '1')
   if (!(ratio >= 0 && ratio <= 1))
     problems.push('OTEL_TRACES_SAMPLER_ARG must be a share from 0 to 1, e.g. 0.1')
   return { sampler: sampler ?? 'parentbased_always_on', ratio }
@@ -137,16 +145,30 @@ function pairsOf(
   entries: readonly string[],
   variable: string,
   problems: string[],
+  isAllowed: (name: string, value: string) => boolean = () => true,
 ): readonly (readonly [string, string])[] {
   return entries.flatMap((entry, i): (readonly [string, string])[] => {
     const mark = entry.indexOf('=')
     const name = entry.slice(0, mark).trim()
     const value = decoded(entry.slice(mark + 1).trim())
-    if (mark > 0 && /^[\w.\-/]+$/.test(name) && value !== undefined && !/[\r\n\0]/.test(value))
-      return [[name, value]]
-    problems.push(`${variable}: entry ${i + 1} is not name=value`)
+    if (mark <= 0 || !/^[\w.\-/]+$/.test(name) || value === undefined || /[\r\n\0]/.test(value))
+      problems.push(`${variable}: entry ${i + 1} is not name=value`)
+    else if (!isAllowed(name, value))
+      problems.push(`${variable}: entry ${i + 1} has a character that no header may have`)
+    else return [[name, value]]
     return []
   })
+}
+
+/** As Node judges it when it is sent: each delivery would fail. */
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function decoded(text: string): string | undefined {

@@ -60,6 +60,19 @@ describe('telemetry', () => {
     })
   })
 
+  it('takes a query of the address of a signal, and a blank share as none', () => {
+    const url = 'https://otel.example/v1/traces?tenant=1'
+    expect(
+      read({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url, OTEL_TRACES_SAMPLER_ARG: ' ' })!.traces,
+    ).toMatchObject({ url, ratio: 1 })
+  })
+
+  it('takes values of a resource that no header could have', () => {
+    expect(read({ ...ENDPOINT, OTEL_RESOURCE_ATTRIBUTES: 'host/name=%E2%82%AC' })!.resource).toEqual({
+      'host/name': '€',
+    })
+  })
+
   it('listens for Prometheus on loopback unless told otherwise', () => {
     expect(read({ GATEWAY_METRICS_PORT: '9464' })!.prometheus).toEqual({ host: '127.0.0.1', port: 9464 })
   })
@@ -79,6 +92,26 @@ describe('telemetry', () => {
       'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL',
     ],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:pass@otel/' }, 'without user name and password'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318?tenant=1' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be without query and fragment',
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/#' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be without query and fragment',
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://otel:4318/v1/traces#a' },
+      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be without fragment',
+    ],
+    [
+      { ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'x-a=1,x-key=hush%E2%82%AC' },
+      'OTEL_EXPORTER_OTLP_HEADERS: entry 2 has a character that no header may have',
+    ],
+    [
+      { ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'x/key=hush' },
+      'OTEL_EXPORTER_OTLP_HEADERS: entry 1 has a character that no header may have',
+    ],
     [{ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'port 4318, where gRPC has 4317'],
     [{ ...ENDPOINT, OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER must be one of always_on'],
     [{ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '10' }, 'a share from 0 to 1'],
