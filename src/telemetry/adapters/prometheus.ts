@@ -38,7 +38,8 @@ export async function openPrometheus({
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (req.url !== PATH) return refuse(res, 404, `See ${PATH}.`)
+    const [path] = (req.url ?? '').split('?', 1)
+    if (path !== PATH) return refuse(res, 404, `See ${PATH}.`)
     if (req.method !== 'GET' && req.method !== 'HEAD') return refuse(res, 405, 'Use GET.')
     if (isOfPage(req)) return refuse(res, 403, 'No web page may read this.')
     if (isOnLoopback && !isOwnName(req.headers.host))

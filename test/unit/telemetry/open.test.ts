@@ -202,6 +202,8 @@ describe('the listener for Prometheus', () => {
       fetch(new URL(path, url), init).then(({ status }) => status)
     expect(await (await fetch(url)).text()).toContain('agent_gateway_ready 1\n')
     expect(await ask('/')).toBe(404)
+    expect(await ask('/metrics/')).toBe(404)
+    expect(await ask('/metrics?name[]=up')).toBe(200)
     expect(await ask('/metrics', { method: 'POST' })).toBe(405)
     expect(await ask('/metrics', { headers: { 'sec-fetch-site': 'cross-site' } })).toBe(403)
   })
