@@ -25,6 +25,14 @@ const optionsOf = ({ url, headers }: OtlpSettings) => ({
 })
 
 const QUIET_MS = 60_000
+const ADVICE =
+  'look at OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP, port 4318 as a rule) and at the collector there'
+const KEY_ADVICE =
+  'it refuses the key, or wants one: look at OTEL_EXPORTER_OTLP_HEADERS and at who may write to the collector'
+
+/** What the collector answered with, if anything; the library's errors have it for a code. */
+const statusOf = (error: (Error & { readonly code?: unknown }) | undefined): number | undefined =>
+  typeof error?.code === 'number' ? error.code : undefined
 
 interface Exporter<T> {
   export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void
@@ -37,10 +45,11 @@ function reporting<T, E extends Exporter<T>>(exporter: E & Exporter<T>, what: st
     send(items, (result) => {
       if (result.code !== 0 && (said === undefined || performance.now() - said >= QUIET_MS)) {
         said = performance.now()
-        // The serializer of `err` keeps its kind, its code and where it was thrown.
+        const status = statusOf(result.error)
+        // The serializer of `err` keeps its kind, its code where that is a word, and where it was thrown.
         log.warn(
-          { err: result.error },
-          `${what} could not be delivered to the OTLP endpoint: look at OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP, port 4318 as a rule) and at the collector there`,
+          { err: result.error, status },
+          `${what} could not be delivered to the OTLP endpoint: ${status === 401 || status === 403 ? KEY_ADVICE : ADVICE}`,
         )
       }
       done(result)

@@ -175,20 +175,31 @@ describe('the exporters', () => {
     expect(collector.bytes().includes('agent_gateway.calls')).toBe(true)
   })
 
-  it('say once that the collector refuses, without the key that it was sent', async () => {
-    const collector = await collect()
-    collector.answer(400)
-    const { telemetry, log } = await open({
-      ...tracesTo(collector, 'always_on'),
-      metrics: { ...otlp(`${collector.url}/v1/metrics`), intervalMs: 60_000 },
-    })
-    telemetry.tracing!.start(SERVER)!.end()
-    telemetry.add('agent_gateway.calls', 1, {})
-    await telemetry.close()
-    expect(log()).toContain('traces could not be delivered')
-    expect(log()).toContain('metrics could not be delivered')
-    expect(log()).not.toContain('the-key-of-a-service')
-  })
+  it.each([
+    [400, 'look at OTEL_EXPORTER_OTLP_ENDPOINT'],
+    [401, 'look at OTEL_EXPORTER_OTLP_HEADERS'],
+    [403, 'look at OTEL_EXPORTER_OTLP_HEADERS'],
+  ])(
+    'say once that the collector refuses with %s, without the key that it was sent',
+    async (status, words) => {
+      const collector = await collect()
+      collector.answer(status)
+      const { telemetry, log } = await open({
+        ...tracesTo(collector, 'always_on'),
+        metrics: { ...otlp(`${collector.url}/v1/metrics`), intervalMs: 60_000 },
+      })
+      telemetry.tracing!.start(SERVER)!.end()
+      telemetry.add('agent_gateway.calls', 1, {})
+      await telemetry.close()
+      const said = log()
+        .split('\n')
+        .filter((line) => line.includes('could not be delivered'))
+        .map((line) => JSON.parse(line) as { status?: number; msg: string })
+      expect(said.map(({ msg }) => msg.split(' ', 1)[0]).toSorted()).toEqual(['metrics', 'traces'])
+      for (const line of said) expect(line).toMatchObject({ status, msg: expect.stringContaining(words) })
+      expect(log()).not.toContain('the-key-of-a-service')
+    },
+  )
 })
 
 describe('the listener for Prometheus', () => {
