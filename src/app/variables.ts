@@ -331,7 +331,8 @@ export const Environment = z.object({
     shownDefault: 'unset: none',
   }),
   GATEWAY_METRICS_HOST: z.string().optional().meta({
-    description: 'Address of that listener. Nobody is asked for a key there',
+    description:
+      'Address of that listener. Nobody is asked for a key there; on loopback a scraper has to name `localhost`, an IP address or this',
     shownDefault: '`127.0.0.1`',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional().meta({
