@@ -1,5 +1,6 @@
 // Work that no call asks for: once at the start, and then every minute for as long as the gateway runs.
 import type { OpenAudit } from '../audit/index.ts'
+import { type OnFault, uncounted } from '../core/faults.ts'
 import type { UpkeepWatch } from '../core/upkeep.ts'
 import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
@@ -29,9 +30,11 @@ export interface Housekeeping {
   readonly upkeep: UpkeepWatch
 }
 
+type HousekeepingPlatform = Pick<Platform, 'log' | 'store' | 'now'> & { readonly onFault?: OnFault }
+
 /** @returns what stops it */
 export function startHousekeeping(
-  { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
+  { log, store, now, onFault = uncounted }: HousekeepingPlatform,
   {
     audit,
     policies,
@@ -52,7 +55,9 @@ export function startHousekeeping(
     try {
       await upkeep.run(name, part)
     } catch (thrown) {
-      if (!isStopped) log.error({ err: thrown }, failure)
+      if (isStopped) return
+      onFault('upkeep_failed')
+      log.error({ err: thrown }, failure)
     }
   }
   const attempts = () => keep('attempts', () => egress.recover(), 'attempts could not be recovered')

@@ -14,6 +14,7 @@ import type { Authority, Sender, StreamSender } from '../egress/ports.ts'
 import type { Providers } from '../egress/providers/index.ts'
 import { listSealingKeys } from '../egress/rotation/keys.ts'
 import { SANDBOX_ADDRESS } from '../egress/target.ts'
+import { type OnFault, uncounted } from '../core/faults.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
 import { makeDirectory } from '../store/make-directory.ts'
@@ -29,6 +30,7 @@ import type { DocumentStore, Store } from '../store/ports.ts'
 import { type ObservedResolver, observeResolver } from './health.ts'
 import { type AuthorityWatch, watchAuthority } from './readiness.ts'
 import { startTelemetry } from './telemetry.ts'
+import { observeFaults } from '../telemetry/observe-faults.ts'
 import { observeSender } from '../telemetry/observe-sender.ts'
 import { observeStore } from '../telemetry/observe-store.ts'
 import type { OpenTelemetry } from '../telemetry/adapters/open.ts'
@@ -47,6 +49,7 @@ export interface Platform {
   readonly fault: Fault
   /** Undefined where nothing is measured: then no part is wrapped. */
   readonly telemetry: OpenTelemetry | undefined
+  readonly onFault: OnFault
   readonly store: Store
   readonly documents: DocumentStore
   /** What the other processes of this installation count of its limits; undefined where there is one. */
@@ -89,7 +92,13 @@ export async function openPlatform(
     log.warn({ directory: config.dataDir }, 'the data directory is open to other users: close it (chmod 700)')
 
   const telemetry = await startTelemetry(config, { log, bootId }, lifetime)
-  const openedStore = await openStore({ config, log, bootId })
+  const onFault = telemetry ? observeFaults(telemetry) : uncounted
+  const openedStore = await openStore({
+    config,
+    log,
+    bootId,
+    onPartitionsMissing: () => onFault('partitions_missing'),
+  })
   lifetime.onClose(() => openedStore.close())
   const store = telemetry ? observeStore(telemetry, openedStore) : openedStore
   const exchange = await openExchange(config.redisUrl, { store, bootId, log }, lifetime)
@@ -167,6 +176,7 @@ export async function openPlatform(
     bootId,
     fault,
     telemetry,
+    onFault,
     store,
     documents,
     rates,

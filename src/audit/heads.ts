@@ -1,5 +1,6 @@
 // Signed heads: the gateway's word, at a moment, for the newest event of a chain and so for all before it. It gives the word only
 // for what it has checked: every event since the last head links to the one before, and the last head is where it was.
+import { type OnFault, uncounted } from '../core/faults.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Logger } from '../lib/log.ts'
 import type { KeyRing } from '../receipts/key-ring.ts'
@@ -16,6 +17,7 @@ export interface HeadParts {
   readonly baseUrl: string
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
 }
 
 /** The gateway's word for a place. */
@@ -50,7 +52,7 @@ export const BEGINNING: Place = { seq: 0, hash: '' }
 
 /** Signs the newest places of chains, each after a look at what came since the place before. */
 export function createHeads(parts: HeadParts): Heads {
-  const { store, signer, baseUrl, now, log } = parts
+  const { store, signer, baseUrl, now, log, onFault = uncounted } = parts
   const remembered = new Map<string, Place>()
 
   function remember(chain: string, place: Place): void {
@@ -60,11 +62,13 @@ export function createHeads(parts: HeadParts): Heads {
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
   }
 
-  const report = (chain: string, reason: string) =>
+  function report(chain: string, reason: string): void {
+    onFault('audit_broken')
     log.error(
       { event: 'audit_broken', chain, reason },
       'security: the audit log was changed behind the gateway',
     )
+  }
 
   /** The place of the last head that stands: what this process remembers, else what is stored and verifies. */
   async function lastSigned({ chain, signedSeq }: AuditChain): Promise<Place | undefined> {

@@ -8,6 +8,7 @@ import { retryLater } from '../lib/retry.ts'
 import type { Budget, Store } from '../store/ports.ts'
 import type { CreditedCall, SignCallReceipt } from './charging.ts'
 import { type GatewayError, gatewayFault } from './errors.ts'
+import { type OnFault, uncounted } from './faults.ts'
 
 export interface DebitParts {
   readonly store: Pick<Store, 'debitCredits' | 'settleDebit' | 'refundCredits' | 'recoverDebits'>
@@ -18,6 +19,7 @@ export interface DebitParts {
   readonly fault: Fault
   readonly log: Logger
   readonly now: () => number
+  readonly onFault?: OnFault
 }
 
 /** What was taken, and for what. */
@@ -54,7 +56,8 @@ const MAX_OWED = 10_000
 /** A database that stood still may take a debit after its caller has given up: it is looked for more than once. */
 const LOOKS = 4
 
-export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now }: DebitParts): Debits {
+export function createDebits(parts: DebitParts): Debits {
+  const { store, sign, budgetSpent, bootId, fault, log, now, onFault = uncounted } = parts
   const refund = (transactionId: string) => store.refundCredits({ transactionId, now: now() })
   /** What this process has to give back, as nobody else's recovery does while it lives; with how often it is still looked for. */
   const owed = new Map<string, number>()
@@ -71,6 +74,7 @@ export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now
   function giveBackLater(transactionId: string, looks: number): void {
     if (owed.size < MAX_OWED) owed.set(transactionId, looks)
     void retryLater(() => look(transactionId)).catch((err: unknown) => {
+      onFault('credits_kept')
       log.error({ transaction_id: transactionId, err }, 'credits could not be given back')
     })
   }

@@ -1,4 +1,5 @@
 // Writes the ending of a claim. Money that has moved is not forgotten when the store does not answer.
+import { type OnFault, uncounted } from '../core/faults.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
@@ -10,6 +11,7 @@ import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
 export interface ClaimStoreParts extends ReceiptParts {
   readonly store: Store
   readonly log: Logger
+  readonly onFault?: OnFault
 }
 
 /** What moved the money, through whom, and where. */
@@ -46,7 +48,7 @@ export interface ClaimStore {
 
 /** @param parts.log is told of endings that the store did not take */
 export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
-  const { store, now, log } = parts
+  const { store, now, log, onFault = uncounted } = parts
   const unwritten = new Map<string, { isUnsent: boolean }>()
 
   async function write(
@@ -101,6 +103,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
       await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
     const reversed = await store.reverseClaim({ id: claim.id, reason, now: at })
     if (!reversed) return standingOf(claim)
+    onFault('payment_lost')
     log.error(
       {
         [LogField.claim]: claim.id,

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import type { SignedReceipt } from '../../schemas/receipt.ts'
 import type { OperatorRefund, RefundRecord } from '../../schemas/refund.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { OnFault } from '../core/faults.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
@@ -40,6 +41,7 @@ export interface RefundParts {
   readonly fault: Fault
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
 }
 
 export interface RefundRequest {

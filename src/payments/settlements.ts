@@ -2,6 +2,7 @@
 // which ending is written; how endings are written is claim-store.ts's, and what a chain says is chain-evidence.ts's
 // business.
 import { GatewayError } from '../core/errors.ts'
+import type { OnFault } from '../core/faults.ts'
 import { keepNewest } from '../lib/keep-newest.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
@@ -38,6 +39,7 @@ export interface SettlementParts {
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
   readonly fault: Fault
   /** For tests: waits between two questions to a chain. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined

@@ -1,5 +1,6 @@
 // Sends money that leaves, refunds and payouts alike: the row with its nonce is on disk first, then one EIP-3009 transfer is signed and
 // sent, and the chain says what became of it. However often a process dies in between, a nonce is spent once.
+import { type OnFault, uncounted } from '../core/faults.ts'
 import type { Networks } from '../core/networks.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Millis } from '../store/model.ts'
@@ -51,6 +52,7 @@ export interface TransferParts {
   readonly account: TransferSigner | undefined
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
 }
 
 export interface Transfers<T> {
@@ -82,7 +84,7 @@ export function createTransfers<T extends TransferRow>(
   parts: TransferParts,
   book: TransferBook<T>,
 ): Transfers<T> {
-  const { engine, networks, evidence, router, account, now, log } = parts
+  const { engine, networks, evidence, router, account, now, log, onFault = uncounted } = parts
   const { noun, toTransfer } = book
   /** Rows that this process is working on. */
   const busy = new Set<string>()
@@ -154,6 +156,7 @@ export function createTransfers<T extends TransferRow>(
       return await work()
     } catch (thrown) {
       // It is on disk, and the next round goes on with it.
+      onFault('transfer_interrupted')
       log.error({ ...book.fieldsOf(row), err: thrown }, `a ${noun} was interrupted`)
       return row
     } finally {
@@ -201,6 +204,7 @@ export function createTransfers<T extends TransferRow>(
         const settled = await book.listSettled(BATCH)
         for (const row of settled) await alone(row, () => lookAtSettled(row))
       } catch (thrown) {
+        onFault('upkeep_failed')
         log.error({ err: thrown }, `${noun}s could not be looked at`)
       }
     },

@@ -17,8 +17,14 @@ export interface StoreConfig {
  * @throws {ConfigError} when another process owns the data directory
  * @throws {GatewayError} store_unavailable when the database server cannot be reached
  */
-export async function openStore(parts: { config: StoreConfig; log: Logger; bootId: string }): Promise<Store> {
-  const { config, log, bootId } = parts
+export async function openStore(parts: {
+  config: StoreConfig
+  log: Logger
+  bootId: string
+  /** Told when pieces of tables could not be added ahead of their time. */
+  onPartitionsMissing?: () => void
+}): Promise<Store> {
+  const { config, log, bootId, onPartitionsMissing } = parts
   if (config.databaseUrl === undefined) return openSqliteStore({ dataDir: config.dataDir, log })
   // Loaded on demand: an embedded gateway starts without the driver.
   const { openPostgresStore } = await import('./postgres/store.ts')
@@ -26,6 +32,7 @@ export async function openStore(parts: { config: StoreConfig; log: Logger; bootI
     address: { url: config.databaseUrl, directUrl: config.databaseDirectUrl },
     bootId,
     log,
+    onPartitionsMissing,
   })
 }
 

@@ -1,5 +1,6 @@
 // Every instrument, once: what is measured, in which unit, under which labels. The SDK, the Prometheus names, docs/metrics.md, the dashboard
 // and the alert rules (by a test) are derived from this list. Labels have values from lists of this house: labels.ts.
+import { FAULT_KINDS } from '../core/faults.ts'
 
 export interface Instrument {
   /** `counter` only grows; a `level`, which goes up and down with what begins and ends, and a `gauge` are read when somebody collects. */
@@ -94,6 +95,12 @@ export const INSTRUMENTS = {
     unit: '{payment}',
     description: 'Payments that nobody has decided yet: pending on their chain, or unknown',
     labels: ['agent_gateway.state'],
+  },
+  'agent_gateway.faults': {
+    kind: 'counter',
+    unit: '{fault}',
+    description: `Losses of money and records, and work of its own that the gateway could not do; the log says more of each. Each begins at 0: ${FAULT_KINDS.join(', ')}`,
+    labels: ['agent_gateway.fault'],
   },
   'agent_gateway.payment.verify.duration': {
     kind: 'histogram',

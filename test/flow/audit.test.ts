@@ -20,7 +20,8 @@ describe.each(ENGINES)('the audit log (%s)', (engine) => {
   let gw: TestGateway
   let after = 0
   beforeAll(async () => {
-    gw = await startTestGateway({ engine, env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
+    const env = { GATEWAY_SERVICE_KEY_CREDITS: '1000', GATEWAY_METRICS_PORT: '0' }
+    gw = await startTestGateway({ engine, env })
   })
   afterAll(() => gw.close())
   beforeEach(async () => {
@@ -32,6 +33,12 @@ describe.each(ENGINES)('the audit log (%s)', (engine) => {
     const page = await gw.rest('GET', `/v1/audit/events?of=${of}&after=${from}&limit=500`)
     expect(page.status).toBe(200)
     return page.body.events
+  }
+  /** How often the metrics say that the log does not hold. */
+  async function broken(): Promise<number | undefined> {
+    const text = await (await fetch(gw.gateway.metricsUrl!)).text()
+    const [, value] = /^agent_gateway_faults_total\{[^}]*"audit_broken"[^}]*\} (\d+)/m.exec(text) ?? []
+    return value === undefined ? undefined : Number(value)
   }
   const since = () => read('account', after)
   const names = async () => (await since()).map(({ event }) => event)
@@ -127,6 +134,7 @@ describe.each(ENGINES)('the audit log (%s)', (engine) => {
     const page = await gw.rest('GET', '/v1/audit/events?limit=1')
     const { chain, intact } = page.body
     expect(intact).toBe(true)
+    expect(await broken()).toBe(0)
     const place = { config: loadConfig(gw.env) }
     const drop =
       engine === 'sqlite'
@@ -137,6 +145,7 @@ describe.each(ENGINES)('the audit log (%s)', (engine) => {
     const after = (await gw.rest('GET', '/v1/audit/events?limit=500')).body
     expect([after.intact, after.head]).toEqual([false, null])
     expect(gw.log()).toContain('"event":"audit_broken"')
+    expect(await broken()).toBeGreaterThan(0)
     const keys = (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
     const lines = [
       { type: 'export', v: 1, chain, after: 0 },

@@ -1,6 +1,7 @@
 // A run of payouts: who is paid and who is not, what is never sent twice, and what becomes of it when upstream or chain fail.
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FaultKind } from '../../src/core/faults.ts'
 import { noFault } from '../../src/lib/fault-points.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -69,6 +70,7 @@ function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }:
     return { state: 'settled', transaction: TX }
   }
   upstream.answer = mine
+  const faults: FaultKind[] = []
   const payouts = createPayouts({
     store: temp.store,
     networks,
@@ -86,6 +88,7 @@ function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }:
     fault: noFault,
     now,
     log: createLogger('silent'),
+    onFault: (kind) => void faults.push(kind),
   })
   return {
     clock,
@@ -93,6 +96,7 @@ function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }:
     upstream,
     mine,
     payouts,
+    faults,
     settings,
     sellers,
     async earn(id: string, times = 1, over: Partial<Seller> = {}) {
@@ -198,6 +202,7 @@ describe('who is paid', () => {
     await world.run()
     expect([await owed('ada'), await owed('bob'), await owed('eve')]).toEqual([0, 0, 970])
     expect(await held('eve')).toBe('payout_account_short')
+    expect(world.faults).toEqual(['payout_underfunded'])
   })
 
   it('waits where a chain may still take back what was earned', async () => {

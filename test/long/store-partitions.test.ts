@@ -1,6 +1,6 @@
 // Tables that only grow, divided by time on a real PostgreSQL while calls go on.
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { TRY_PARTITIONS, UNLOCK_PARTITIONS } from '../../src/store/postgres/coordination/advisory-locks.ts'
@@ -10,10 +10,12 @@ import { divideTable } from '../../src/store/postgres/partitions/divide.ts'
 import {
   guardOf,
   LAYOUTS,
+  missingPartitions,
   PARTITIONED_TABLES,
   type PartitionedTable,
   type Period,
 } from '../../src/store/postgres/partitions/layout.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openPostgresSource } from '../../src/store/transfer/postgres-source.ts'
 import { runCli } from '../support/cli.ts'
 import {
@@ -21,6 +23,7 @@ import {
   addSetting,
   createPlace,
   ending,
+  log,
   nextTransaction,
   NOW,
   type Place,
@@ -264,6 +267,28 @@ describe('partitions to come', () => {
     await other.end()
     await store.sweep(later)
     expect((await namesOf('receipts'))!.length).toBeGreaterThan(before!.length)
+  })
+
+  it('are told of where they cannot be made, and keep no sweep from its work', async () => {
+    const told = vi.fn()
+    const store = await openPostgresStore({
+      address: { url: place.config.databaseUrl! },
+      bootId: 'boot-told',
+      log,
+      onPartitionsMissing: told,
+    })
+    const { to } = (await findDivisions(session))
+      .find(({ table }) => table === 'receipts')!
+      .partitions.at(-1)!
+    const [next] = missingPartitions('receipts', 'month', to, to)
+    await session.query(`CREATE TABLE ${next!.name} (taken int)`)
+    await store.sweep(to)
+    expect(told).toHaveBeenCalledOnce()
+    await session.query(`DROP TABLE ${next!.name}`)
+    await store.sweep(to)
+    expect(told).toHaveBeenCalledOnce()
+    expect(await namesOf('receipts')).toContain(next!.name)
+    await store.close()
   })
 
   it('of days are made for two weeks', async () => {

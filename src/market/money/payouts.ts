@@ -1,6 +1,7 @@
 // Pays sellers what they are owed: one transfer for each seller of a network, in batches. One process runs a batch; what it wrote when
 // it died is gone on with, and a payout whose amount has left the balance is never written again.
 import { randomBytes } from 'node:crypto'
+import { type OnFault, uncounted } from '../../core/faults.ts'
 import type { Networks, PaymentNetwork } from '../../core/networks.ts'
 import type { Fault } from '../../lib/fault-points.ts'
 import { newId } from '../../lib/ids.ts'
@@ -38,6 +39,7 @@ export interface PayoutParts {
   readonly fault: Fault
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
 }
 
 export interface Payouts {
@@ -68,7 +70,7 @@ const AT_ONCE = 8
 const MOST_OPEN = 1_000
 
 export function createPayouts(parts: PayoutParts): Payouts {
-  const { store, networks, chains, account, own, fault, now, log, bootId } = parts
+  const { store, networks, chains, account, own, fault, now, log, bootId, onFault = uncounted } = parts
   const book: TransferBook<Payout> = {
     noun: 'payout',
     toTransfer: ({ amount, ...payout }) => ({ ...payout, amount: amount.toString() }),
@@ -180,6 +182,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
         const { sellerId, owed } = one
         if (BigInt(owed) > funds) {
           await hold(sellerId, batch.network, 'payout_account_short')
+          onFault('payout_underfunded')
           log.error(
             { seller: sellerId, owed, account: signer.address },
             'the payout account holds too little',
@@ -263,7 +266,10 @@ export function createPayouts(parts: PayoutParts): Payouts {
         return begun
       })
       // The run goes on behind the answer: what fails then is in the log, and housekeeping goes on with it.
-      work.catch((thrown: unknown) => log.error({ err: thrown }, 'a payout run was interrupted'))
+      work.catch((thrown: unknown) => {
+        onFault('transfer_interrupted')
+        log.error({ err: thrown }, 'a payout run was interrupted')
+      })
       let timer: NodeJS.Timeout | undefined
       const patience = new Promise<readonly PayoutBatch[]>((resolve) => {
         timer = setTimeout(() => resolve(begun), patienceMs)
@@ -279,6 +285,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
         await transfers.reconcile()
         if (account && !isClosed) await alone(() => runDue(account))
       } catch (thrown) {
+        onFault('upkeep_failed')
         log.error({ err: thrown }, 'payouts could not be run')
       }
     },

@@ -67,8 +67,9 @@ export async function openPostgresStore(parts: {
   leaseCheckMs?: number
   /** How long a command waits for a connection. */
   waitMs?: number
+  onPartitionsMissing?: (() => void) | undefined
 }): Promise<Store> {
-  const { address, bootId, log, leaseCheckMs, waitMs } = parts
+  const { address, bootId, log, leaseCheckMs, waitMs, onPartitionsMissing } = parts
   const pool = createPool(address, log, undefined, waitMs)
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
@@ -97,6 +98,7 @@ export async function openPostgresStore(parts: {
     try {
       await onConnection(pool, (client) => keepPartitions(client, { now, tryPartitions, log }))
     } catch (thrown) {
+      onPartitionsMissing?.()
       log.error(
         { err: thrown },
         'partitions could not be added; they are made weeks ahead, so look at this soon',

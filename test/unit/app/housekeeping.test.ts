@@ -1,6 +1,7 @@
 // A gateway that runs settles every minute what other processes left behind.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startHousekeeping } from '../../../src/app/housekeeping.ts'
+import type { FaultKind } from '../../../src/core/faults.ts'
 import { createUpkeepWatch } from '../../../src/core/upkeep.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import type { Store } from '../../../src/store/ports.ts'
@@ -70,12 +71,14 @@ it('gives money back, and does all the rest, whichever of its parts fail or do n
   }
   const upkeep = createUpkeepWatch({ now: Date.now })
   const logged: unknown[] = []
+  const faults: FaultKind[] = []
   const log = { ...createLogger('silent'), error: (fields: unknown) => void logged.push(fields) }
   const stop = startHousekeeping(
     {
       log: log as ReturnType<typeof createLogger>,
       now: () => 0,
       store: { sweep: failing('sweep') } as Partial<Store> as Store,
+      onFault: (kind) => void faults.push(kind),
     },
     {
       audit: { settle: failing('audit') },
@@ -94,6 +97,7 @@ it('gives money back, and does all the rest, whichever of its parts fail or do n
   await vi.advanceTimersByTimeAsync(0)
   done.length = 0
   logged.length = 0
+  faults.length = 0
   await vi.advanceTimersByTimeAsync(60_000)
   stop()
   expect(done.toSorted()).toEqual(
@@ -103,6 +107,7 @@ it('gives money back, and does all the rest, whichever of its parts fail or do n
   )
   // Each failure by itself.
   expect(logged).toHaveLength(7)
+  expect(faults).toEqual(Array(7).fill('upkeep_failed'))
 })
 
 it('gives money back while the sweep does not end', async () => {

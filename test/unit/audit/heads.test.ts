@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createHeads, type Heads, type HeadParts } from '../../../src/audit/heads.ts'
+import type { FaultKind } from '../../../src/core/faults.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'
@@ -9,9 +10,11 @@ import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 const CHAIN = 'acct_1'
 let temp: TempStore
 let lines: string[]
+let faults: FaultKind[]
 beforeEach(async () => {
   temp = await openTempStore()
   lines = []
+  faults = []
 })
 afterEach(() => temp.close())
 
@@ -28,6 +31,7 @@ async function open(store: Partial<HeadParts['store']> = {}): Promise<Heads> {
     baseUrl: 'http://127.0.0.1',
     now: () => 1_000,
     log: createLogger('info', { write: (line: string) => void lines.push(line) }),
+    onFault: (kind) => void faults.push(kind),
   })
 }
 const append = () =>
@@ -65,6 +69,7 @@ it('sounds no alarm where a chain grows while the others are signed', async () =
   await heads.signAll()
   await heads.signAll()
   expect(lines.join('')).not.toContain('audit_broken')
+  expect(faults).toEqual([])
   expect((await newest()).signedSeq).toBe(2)
 })
 
@@ -78,6 +83,7 @@ it('sounds the alarm where the end that was signed is gone', async () => {
   await cut.sign(await newest())
   expect(await cut.sign(before)).toBeUndefined()
   expect(lines.join('')).toContain('its end is missing: event 2 was signed')
+  expect(faults).toEqual(['audit_broken'])
 })
 
 it('signs nothing over a chain whose last signed event is gone', async () => {

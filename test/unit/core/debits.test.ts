@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createDebits } from '../../../src/core/debits.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
+import type { FaultKind } from '../../../src/core/faults.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
 import { signCallReceipt } from '../../support/no-gate.ts'
 import { seedAccount } from '../../support/seed.ts'
@@ -20,6 +21,7 @@ afterEach(async () => {
 it('gives back what a store took that was away for longer than it is asked again at once', async () => {
   const accountId = await seedAccount(temp.store, 10)
   let isAway = true
+  const faults: FaultKind[] = []
   const gone = () => new GatewayError('store_unavailable', 'The connection was lost.')
   const debits = createDebits({
     store: {
@@ -39,9 +41,13 @@ it('gives back what a store took that was away for longer than it is asked again
     fault: noFault,
     log,
     now: Date.now,
+    onFault: (kind) => void faults.push(kind),
   })
   await expect(debits.take({ accountId, credits: 2, reference: 'call' })).rejects.toThrow()
-  await vi.advanceTimersByTimeAsync(60_000)
+  await vi.advanceTimersByTimeAsync(35_000)
+  expect(faults).toEqual([])
+  await vi.advanceTimersByTimeAsync(25_000)
+  await expect.poll(() => faults).toEqual(['credits_kept'])
   await expect(debits.recover()).rejects.toThrow()
   expect(await temp.store.balance(accountId)).toBe(8)
   isAway = false

@@ -2,6 +2,7 @@
 // is paid back twice.
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { FaultKind } from '../../../src/core/faults.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -49,6 +50,7 @@ async function open() {
       return { state: 'settled', transaction: TX, isWitnessed: true }
     },
   })
+  const faults: FaultKind[] = []
   const account = await createTransferSigner(new Secret(`0x${'1'.repeat(64)}`))
   const refunds = createRefunds({
     store,
@@ -63,6 +65,7 @@ async function open() {
     fault: noFault,
     now,
     log,
+    onFault: (kind) => void faults.push(kind),
   })
 
   const { id: claimId } = await claimFor(store, makePayment(clock.at), BOOT)
@@ -93,6 +96,7 @@ async function open() {
   return {
     chain,
     upstream,
+    faults,
     reopen: () => store.reopenClaim({ ...of, now: clock.at }),
     giveUp: () => store.reverseClaim({ ...of, reason: 'authorization_expired', now: clock.at }),
     resettle: () =>
@@ -113,6 +117,18 @@ it('waits while the payment is gone from its chain, and is sent once it is there
   await world.resettle()
   expect(await world.look()).toMatchObject({ state: 'settled', tries: 1 })
   expect(world.upstream.settled).toHaveLength(1)
+})
+
+it('that is interrupted is told as a fault, and gone on with', async () => {
+  const { answer } = world.upstream
+  world.upstream.answer = () => {
+    throw new Error('the connection of somebody else')
+  }
+  expect(await world.look()).toMatchObject({ state: 'submitted', tries: 1 })
+  expect(world.faults).toEqual(['transfer_interrupted'])
+  world.upstream.answer = answer
+  expect(await world.look()).toMatchObject({ state: 'settled', tries: 2 })
+  expect(world.faults).toEqual(['transfer_interrupted'])
 })
 
 it('fails unsent once the payment never comes', async () => {

@@ -1,5 +1,6 @@
 // What was settled lately is looked at again: a settlement that its chain took back is never `settled` in silence.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { FaultKind } from '../../../src/core/faults.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { type AuthorizationStatus, ChainError } from '../../../src/payments/chain-ports.ts'
@@ -50,6 +51,7 @@ async function open(options: { url?: string | null; confirmations?: number; at?:
   if (options.url !== undefined) Object.assign(upstream, { url: options.url })
   const log = createLogger('silent')
   const errors = vi.spyOn(log, 'error')
+  const faults: FaultKind[] = []
   const settlements = createSettlements({
     store: temp.store,
     router: createRouter({ upstreams: [upstream], networks, now, log }),
@@ -61,6 +63,7 @@ async function open(options: { url?: string | null; confirmations?: number; at?:
     bootId: BOOT,
     now,
     log,
+    onFault: (kind) => void faults.push(kind),
     fault: noFault,
     wait: async (ms) => void (clock.at += ms),
   })
@@ -71,6 +74,7 @@ async function open(options: { url?: string | null; confirmations?: number; at?:
     upstream,
     settlements,
     errors,
+    faults,
     claimOf,
     /** A settled payment, in a block of its own. */
     async settled(
@@ -128,6 +132,7 @@ describe('a settlement whose block was replaced', () => {
     world.chain.statuses.delete(claim.nonce)
     await world.look()
     expect(await world.claimOf(claim.id)).toMatchObject({ state: 'pending', reason: 'reorganised' })
+    expect(world.faults).toEqual([])
     expect(await world.standing(claim)).toMatchObject({ replacedBy: null })
     expect(await temp.store.getClaimResult(claim.id)).toMatchObject(result)
     world.chain.statuses.set(claim.nonce, inBlock(3n, '3'))
@@ -165,6 +170,7 @@ describe('a settlement whose block was replaced', () => {
       expect.objectContaining({ amount: '1000', receipt: claim.receiptId, reason, lostCredits: 0 }),
       expect.stringContaining('a payment was lost'),
     )
+    expect(world.faults).toEqual(['payment_lost'])
   })
 
   it.each<[string, AuthorizationStatus, Partial<PaymentClaim>, number]>([

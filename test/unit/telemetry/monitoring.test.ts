@@ -43,7 +43,7 @@ const LABELS = new Set([
   'instance',
 ])
 const WORDS = new Set(
-  'sum min max rate min_over_time max_over_time avg_over_time topk histogram_quantile vector resets by and or unless count absent'.split(
+  'sum min max rate min_over_time max_over_time avg_over_time topk histogram_quantile vector resets by and or unless count absent increase on'.split(
     ' ',
   ),
 )
@@ -58,7 +58,7 @@ function namesIn(expr: string): { series: string[]; labels: string[] } {
       labels.push(...[...inside.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label!))
       return ''
     })
-    .replaceAll(/\bby\s*\(([^)]*)\)/g, (_all, inside: string) => {
+    .replaceAll(/\b(?:by|on)\s*\(([^)]*)\)/g, (_all, inside: string) => {
       labels.push(...inside.split(',').map((label) => label.trim()))
       return ''
     })
@@ -135,7 +135,7 @@ describe('monitoring', () => {
     const anchors = new Set(
       [...slo.matchAll(/^## (.*)$/gm)].map(([, title]) => title!.toLowerCase().replaceAll(' ', '-')),
     )
-    expect(alerts).toHaveLength(23)
+    expect(alerts).toHaveLength(26)
     for (const { alert, annotations } of alerts) {
       const [page, anchor] = annotations!.runbook.split('#')
       expect(page).toBe('docs/slo.md')
