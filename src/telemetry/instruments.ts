@@ -154,6 +154,13 @@ export const INSTRUMENTS = {
     description: '1 while payments are taken on a chain, 0 while its node fails or its token is not proven',
     labels: ['agent_gateway.network'],
   },
+  'agent_gateway.payable': {
+    kind: 'gauge',
+    unit: '{network}',
+    description:
+      '1 while a facilitator takes payments on a network and its last ones did not fail, 0 while none does: no gas, gas above the limit, a node or facilitators that are away',
+    labels: ['agent_gateway.network'],
+  },
   'http.client.request.duration': {
     kind: 'histogram',
     unit: 's',

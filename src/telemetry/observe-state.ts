@@ -1,6 +1,7 @@
 // What is read when somebody collects: the parts of the gateway as they stand, the event loop and the process.
 import { type EventLoopUtilization, monitorEventLoopDelay, performance as clock } from 'node:perf_hooks'
 import type { CallPath } from '../core/call.ts'
+import type { Networks } from '../core/networks.ts'
 import type { Readiness } from '../doors/http/probes.ts'
 import type { AnalyserLoad } from '../outcomes/ports.ts'
 import type { Chain } from '../payments/chain-ports.ts'
@@ -10,7 +11,11 @@ import type { Reading, Telemetry } from './port.ts'
 export interface StateParts {
   readonly calls: Pick<CallPath, 'inFlight'>
   readonly readiness: Readiness
-  readonly router: { states(): readonly Pick<UpstreamState, 'state' | 'settlers'>[] }
+  readonly networks: Pick<Networks, 'all' | 'find' | 'hindrance'>
+  readonly router: {
+    states(): readonly Pick<UpstreamState, 'state' | 'kinds' | 'settlers'>[]
+    supported(): Promise<unknown>
+  }
   readonly chains: ReadonlyMap<string, Pick<Chain, 'state'>>
   readonly store: { countOpenClaims(): Promise<{ readonly pending: number; readonly unknown: number }> }
   readonly analyses: () => AnalyserLoad
@@ -46,6 +51,7 @@ export function observeParts(telemetry: Telemetry, parts: StateParts): void {
       labels: { 'agent_gateway.network': network },
     })),
   )
+  telemetry.observe('agent_gateway.payable', () => payableReadings(parts))
   const settlers = (read: (settler: SettlerState) => number | null) => () => settlerReadings(router, read)
   telemetry.observe(
     'agent_gateway.settler.settlements_left',
@@ -60,6 +66,27 @@ export function observeParts(telemetry: Telemetry, parts: StateParts): void {
     'agent_gateway.settler.oldest',
     settlers(({ oldest_ms: ms }) => (ms ?? 0) / 1000),
   )
+}
+
+/**
+ * What the last questions and settlements said of each network. A gateway without facilitators takes no payment by its configuration, and has no
+ * reading.
+ */
+function payableReadings({ networks, router }: Pick<StateParts, 'networks' | 'router'>): readonly Reading[] {
+  const states = router.states()
+  if (states.length === 0) return []
+  const taken = new Set(
+    states.flatMap(({ kinds }) => kinds).map(({ network }) => networks.find(network)?.network),
+  )
+  // It may take anything, and the first question to a chain of the sandbox starts that.
+  const isAnyUnasked = states.some(({ state }) => state === 'unknown')
+  const readings = networks.all.map(({ network }) => {
+    const isPayable = (isAnyUnasked || taken.has(network)) && networks.hindrance(network) === undefined
+    return { value: isPayable ? 1 : 0, labels: { 'agent_gateway.network': network } }
+  })
+  // Facilitators are asked when somebody pays: where nobody does, this would be 0 for long after the trouble is over. The next reading has the answer.
+  if (!isAnyUnasked && readings.some(({ value }) => value === 0)) router.supported().catch(() => undefined)
+  return readings
 }
 
 /** An account has the number of its place among those of its chain: its address is nobody's business here. */

@@ -19,7 +19,7 @@ describe('promtool', () => {
   it('takes the rules and the configuration', async () => {
     expect(
       (await run('promtool', ['check', 'rules', join(RULES, 'agent-gateway.rules.yml')])).stdout,
-    ).toContain('SUCCESS: 41 rules found')
+    ).toContain('SUCCESS: 42 rules found')
     expect((await run('promtool', ['check', 'config', join(MONITORING, 'prometheus.yml')])).stdout).toContain(
       'is valid prometheus config',
     )

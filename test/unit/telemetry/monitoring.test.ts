@@ -135,7 +135,7 @@ describe('monitoring', () => {
     const anchors = new Set(
       [...slo.matchAll(/^## (.*)$/gm)].map(([, title]) => title!.toLowerCase().replaceAll(' ', '-')),
     )
-    expect(alerts).toHaveLength(26)
+    expect(alerts).toHaveLength(27)
     for (const { alert, annotations } of alerts) {
       const [page, anchor] = annotations!.runbook.split('#')
       expect(page).toBe('docs/slo.md')
