@@ -10,43 +10,65 @@ const ESTABLISHED = '01'
 /** Deeper than any tree of processes: where one changes while it is read, the way up ends all the same. */
 const MOST_ANCESTORS = 64
 
+/** The door listens there, and what connects to it without a choice of its own comes from there, too. */
+const LOOPBACK = '127.0.0.1'
+/** As proc_net_tcp(5) has it: hexadecimal, in the order of the machine. A socket for both families shows up as ::ffff:127.0.0.1. */
+const LOOPBACK_SPELLINGS = [
+  '0100007F',
+  '7F000001',
+  '0000000000000000FFFF00000100007F',
+  '00000000000000000000FFFF7F000001',
+]
+
+/** The other end of a connection, as a socket tells it. */
+export interface Peer {
+  readonly address: string
+  readonly port: number
+}
+
 /**
- * @param port of the other end, on 127.0.0.1
+ * @param peer whose process is asked for. Ports alone name no connection: from another address of the machine anybody may use one that the run uses, too
  * @param own port that it is connected to, on 127.0.0.1
  * @param ancestor the process that everything of the run descends from
  * @returns false where nothing is proven, as on every other system
  */
-export async function isOfProcess(port: number, own: number, ancestor: number): Promise<boolean> {
-  if (!CAN_PROVE_CALLER) return false
+export async function isOfProcess(peer: Peer, own: number, ancestor: number): Promise<boolean> {
+  if (!CAN_PROVE_CALLER || peer.address !== LOOPBACK) return false
+  const ends = { port: peer.port, own, uid: process.getuid?.() }
   try {
-    const inode = await inodeOf(port, own)
-    if (inode === undefined) return false
-    for (const pid of await descendants(ancestor)) if (await holdsSocket(pid, inode)) return true
+    for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
+      const inode = inodeIn(await readFile(table, 'latin1').catch(() => ''), ends)
+      if (inode === undefined) continue
+      for (const pid of await descendants(ancestor)) if (await holdsSocket(pid, inode)) return true
+      return false
+    }
     return false
   } catch {
     return false
   }
 }
 
-/** @returns of the socket whose local end is `port`; proc_net_tcp(5): addresses are hexadecimal, 127.0.0.1 in the order of the machine */
-async function inodeOf(port: number, own: number): Promise<string | undefined> {
-  const hex = (value: number) => value.toString(16).toUpperCase().padStart(4, '0')
-  // A socket for both families shows up among those of IPv6, as ::ffff:127.0.0.1.
-  for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
-    const lines = (await readFile(table, 'latin1').catch(() => '')).split('\n').slice(1)
-    for (const line of lines) {
-      const [, local = '', remote = '', state, , , , , , inode] = line.trim().split(/\s+/)
-      const isLoopback = /(?:0100007F|7F000001):[\dA-F]{4}$/.test(local)
-      if (
-        isLoopback &&
-        state === ESTABLISHED &&
-        local.endsWith(`:${hex(port)}`) &&
-        remote.endsWith(`:${hex(own)}`)
-      )
-        return inode
-    }
+/**
+ * @param table what proc_net_tcp(5) describes
+ * @param ends `port` of the socket and `own` of what it is connected to, and the user of the run: sockets of others are not looked for, unless that
+ * is root, whose programs may become somebody else
+ * @returns of the open socket from 127.0.0.1 to 127.0.0.1 with these ports
+ */
+export function inodeIn(
+  table: string,
+  { port, own, uid }: { readonly port: number; readonly own: number; readonly uid: number | undefined },
+): string | undefined {
+  for (const line of table.split('\n').slice(1)) {
+    const [, local = '', remote = '', state, , , , user, , inode] = line.trim().split(/\s+/)
+    if (state !== ESTABLISHED || !isAt(local, port) || !isAt(remote, own)) continue
+    return uid === 0 || user === String(uid) ? inode : undefined
   }
   return undefined
+}
+
+function isAt(end: string, port: number): boolean {
+  const [address = '', hex = ''] = end.split(':')
+  return LOOPBACK_SPELLINGS.includes(address) && Number.parseInt(hex, 16) === port
 }
 
 async function descendants(ancestor: number): Promise<readonly number[]> {

@@ -79,10 +79,10 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const isOpen = wrapper === 'bwrap'
   const agent = createAgent(parts, relay, record.watch)
   const door = createProxyDoor({
-    async identify(token, _address, port) {
+    async identify(token, address, port) {
       if (isOpen || (token !== undefined && isSame(token, password))) return agent
       if (token !== undefined) throw new GatewayError('scope_denied', 'This proxy belongs to another run.')
-      if (await isOwn(port, door)) return agent
+      if (await isOwn(address, port, door)) return agent
       throw new GatewayError(
         'proxy_identity_required',
         'This proxy belongs to one run, whose programs have its password.',
@@ -216,8 +216,13 @@ async function listen(
 }
 
 /** Programs that send no password, as Java does: the only processes that descend from this one are those of the run. */
-const isOwn = async (port: number | undefined, door: ReturnType<typeof createProxyDoor>): Promise<boolean> =>
-  port !== undefined && (await isOfProcess(port, (door.server.address() as AddressInfo).port, process.pid))
+const isOwn = async (
+  address: string,
+  port: number | undefined,
+  door: ReturnType<typeof createProxyDoor>,
+): Promise<boolean> =>
+  port !== undefined &&
+  (await isOfProcess({ address, port }, (door.server.address() as AddressInfo).port, process.pid))
 
 const findWrapper = async (): Promise<'bwrap' | 'sandbox-exec'> =>
   process.platform === 'darwin' ? 'sandbox-exec' : ((await findBubblewrap()) as 'bwrap')

@@ -44,11 +44,11 @@ async function makeTrial(
   const authority = createRunAuthority(Date.now)
   const nothing = () => Promise.reject(new GatewayError('target_blocked', 'A trial leads nowhere.'))
   const door = createProxyDoor({
-    async identify(token, _address, port) {
+    async identify(token, address, port) {
       seen.usedProxy = true
       // As in a run: a program that sends no password before it is asked has to be asked, where nothing else says whose it is.
       const { port: own } = door.server.address() as AddressInfo
-      const isOwn = port !== undefined && (await isOfProcess(port, own, process.pid))
+      const isOwn = port !== undefined && (await isOfProcess({ address, port }, own, process.pid))
       if (token === undefined && !isOwn) throw new GatewayError('proxy_identity_required', 'This is a trial.')
       return {
         id: 'trial',
