@@ -2,7 +2,7 @@
 import { readFile, readdir, watch, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCli, startCli } from '../support/cli.ts'
+import { runCli, runShell, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { sendConnect } from '../support/proxy-client.ts'
 import { nodeClients, nodeProgram, runNode } from '../support/programs.ts'
@@ -200,6 +200,22 @@ describe('agent-gateway run', () => {
     clearInterval(impatient)
     expect(started.stderr()).toContain('the program has ended; what it was given is taken back')
     expect(await liveRuns()).toEqual([])
+  })
+
+  it('takes back what it gave the program where nobody reads its stderr any more', async () => {
+    const program = `
+      import { writeSync } from 'node:fs'
+      await fetch(${JSON.stringify(gateway.url('/unheard'))})
+      try { for (;;) writeSync(2, '.') } catch ({ code }) { console.log(code) }`
+    const before = gateway.upstream.requests.length
+    const ended = await runShell(
+      `agent-gateway run -- '${process.execPath}' --input-type=module -e "$PROGRAM" 2> >(:)`,
+      { ...env, PROGRAM: program },
+    )
+    expect(ended).toMatchObject({ code: 0, stdout: 'EPIPE\n' })
+    expect(gateway.upstream.requests.length).toBe(before + 1)
+    expect(await liveRuns()).toEqual([])
+    expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
   })
 
   it('leaves nothing behind where it is told to end before the program is started', async () => {

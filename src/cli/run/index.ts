@@ -69,6 +69,8 @@ const whatToDo = (error: string): string =>
     : ''
 
 async function run(command: readonly string[], options: RunOptions): Promise<number> {
+  // Its terminal is closed, or its reader has gone: what the run was given is taken back all the same.
+  process.stderr.on('error', () => {})
   if (options.credential !== undefined && options.capabilityFile !== undefined)
     throw new CommandFailure(
       Exit.usage,

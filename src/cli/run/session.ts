@@ -32,7 +32,7 @@ import {
   INNER_PORT,
 } from './sandbox.ts'
 import { seatbeltProfile } from './seatbelt.ts'
-import { createRunRecord, describeRun, type RunAttempt } from './summary.ts'
+import { createRunRecord, describeRun, type RunAttempt, type RunSummary } from './summary.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
 import {
   awsVariables,
@@ -103,6 +103,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const ending = takeEndingSignals()
   let folder: RunFolder | undefined
   let doorFolder: string | undefined
+  let summary: RunSummary | undefined
   try {
     folder = await makeRunFolder(authority.trusted(), env)
     if (isOpen) doorFolder = await mkdtemp(join(DOORS_FOLDER, 'agent-gateway-door-'))
@@ -129,24 +130,54 @@ export async function runProgram(parts: RunParts): Promise<number> {
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
-    const attempts = await listAttempts(client, holder)
-    const summary = record.summarise(exitCode, attempts, parts.dryRun?.seen())
-    process.stderr.write(describeRun(summary))
-    if (parts.summaryFile !== undefined)
-      await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
+    summary = record.summarise(exitCode, await listAttempts(client, holder), parts.dryRun?.seen())
     return exitCode
   } finally {
-    await door.close()
-    relay.close()
-    const left = await holder.end()
-    if (left > 0)
-      process.stderr.write(
-        `agent-gateway run: ${left} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.\n`,
-      )
-    await folder?.remove()
-    if (doorFolder !== undefined) await rm(doorFolder, { recursive: true, force: true })
+    // Whoever reads stderr may be gone, and the disk full: first everything is taken back, then it is spoken of.
+    const left = await takeBack({
+      'its door is open': async () => {
+        await door.close()
+        relay.close()
+      },
+      'its capabilities were not revoked': async () => {
+        const live = await holder.end()
+        return live > 0
+          ? `${live} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.`
+          : undefined
+      },
+      [`the folder ${folder?.path} is still there`]: async () => folder?.remove(),
+      [`the folder ${doorFolder} is still there`]: async () => {
+        if (doorFolder !== undefined) await rm(doorFolder, { recursive: true, force: true })
+      },
+    })
+    if (summary !== undefined) {
+      process.stderr.write(describeRun(summary))
+      if (parts.summaryFile !== undefined)
+        await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
+    }
+    for (const line of left) process.stderr.write(`agent-gateway run: ${line}\n`)
     ending.release()
   }
+}
+
+/**
+ * Takes each step, whatever became of those before: the program may have left a folder that cannot be removed, and its exit code counts all the same.
+ * @param steps by what is so where one fails
+ * @returns what is left, for people
+ */
+async function takeBack(
+  steps: Readonly<Record<string, () => Promise<string | undefined | void>>>,
+): Promise<readonly string[]> {
+  const left: string[] = []
+  for (const [otherwise, step] of Object.entries(steps)) {
+    try {
+      const words = await step()
+      if (words) left.push(words)
+    } catch (thrown) {
+      left.push(`${otherwise} (${(thrown as NodeJS.ErrnoException).code ?? 'failed'}).`)
+    }
+  }
+  return left
 }
 
 /** A run may take hours, and its summary is written at the end. */
