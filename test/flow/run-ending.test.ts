@@ -1,6 +1,6 @@
 // The end of a run: what it was given is taken back, whatever the program left behind.
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -81,5 +81,72 @@ describe('the end of a run', () => {
     expect(said).toContain('ended with 4')
     expect(said).toContain(`${left} is still there (ENAMETOOLONG).`)
     expect(process.listenerCount('SIGTERM')).toBe(listeners)
+  })
+})
+
+describe('the summary of a run', () => {
+  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'))
+
+  it('takes the place of what was in the file, which nobody else may read', async () => {
+    const summaryFile = join(folder, 'summary.json')
+    await writeFile(summaryFile, 'x'.repeat(10_000), { mode: 0o600 })
+    expect(await run('', { summaryFile })).toBe(0)
+    expect(await read(summaryFile)).toMatchObject({ exit_code: 0 })
+    await rm(summaryFile)
+    expect(await run('process.exit(6)', { summaryFile })).toBe(6)
+    expect(await read(summaryFile)).toMatchObject({ exit_code: 6 })
+    expect((await lstat(summaryFile)).mode & 0o777).toBe(0o600)
+  })
+
+  it.each([
+    ['a link to another file', `rmSync(file); symlinkSync(folder + '/victim', file)`],
+    ['a pipe that nobody reads', `rmSync(file); execFileSync('mkfifo', [file])`],
+    ['another file', `rmSync(file); writeFileSync(file, 'mine')`],
+    ['nothing, nor a folder', `rmSync(dirname(file), { recursive: true })`],
+  ])('follows nothing that the program puts in its place: %s', async (_, act) => {
+    await mkdir(join(folder, 'out'))
+    await writeFile(join(folder, 'victim'), 'kept')
+    const summaryFile = join(folder, 'out', 'summary.json')
+    const program = `
+      import { execFileSync } from 'node:child_process'
+      import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+      import { dirname } from 'node:path'
+      const [folder, file] = ${JSON.stringify([folder, summaryFile])}
+      ${act}
+      process.exit(7)`
+    expect(await run(program, { summaryFile })).toBe(7)
+    expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('kept')
+    expect(said).toContain('ended with 7')
+    expect(said).toContain(
+      `agent-gateway run: The summary is not in ${summaryFile}: the file was replaced or removed during the run.\n`,
+    )
+    expect([ends, await runFolders()]).toEqual([1, []])
+  })
+
+  it.each([
+    ['a link', 'it is a link', (file: string) => symlink(join(folder, 'victim'), file)],
+    ['a link that leads nowhere', 'it is a link', (file: string) => symlink(join(folder, 'none'), file)],
+    ['a pipe', 'it is no file', (file: string) => promisify(execFile)('mkfifo', [file])],
+    ['a folder', 'name a file', (file: string) => mkdir(file)],
+  ])('is not written to %s, and nothing is started', async (_, words, make) => {
+    await writeFile(join(folder, 'victim'), 'kept')
+    const summaryFile = join(folder, 'summary.json')
+    await make(summaryFile)
+    const marker = join(folder, 'started')
+    const program = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(marker)}, '')`
+    await expect(run(program, { summaryFile })).rejects.toThrow(words)
+    expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('kept')
+    expect((await readdir(folder)).sort()).toEqual(['summary.json', 'victim'])
+  })
+
+  it('goes to what a shell has opened', async () => {
+    const file = join(folder, 'out')
+    const handle = await open(file, 'w')
+    await handle.write('said before\n')
+    expect(await run('', { summaryFile: `/dev/fd/${handle.fd}` })).toBe(0)
+    await handle.close()
+    expect(await readFile(file, 'utf8')).toMatch(/^said before\n\{\n {2}"exit_code": 0,/)
+    expect(await run('', { summaryFile: '/dev/null' })).toBe(0)
+    expect(said).not.toContain('could not be written')
   })
 })

@@ -1,6 +1,6 @@
 // One run: what it holds, its private door, its files, the program, and what is said of it at the end.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { egressAttemptsList } from '../../../tools/egress-attempts-list.ts'
@@ -14,7 +14,6 @@ import { type AddressPolicy, createAddressPolicy } from '../../egress/address.ts
 import { createResolver } from '../../egress/adapters/dns.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
 import type { Client } from '../client.ts'
-import { CommandFailure, Exit } from '../exit.ts'
 import { loginFile } from '../login-file.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
 import { exitCodeOf, runChild, takeEndingSignals } from './child.ts'
@@ -33,6 +32,7 @@ import {
 } from './sandbox.ts'
 import { seatbeltProfile } from './seatbelt.ts'
 import { createRunRecord, describeRun, type RunAttempt, type RunSummary } from './summary.ts'
+import { openSummaryFile } from './summary-file.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
 import {
   awsVariables,
@@ -70,7 +70,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const { client, holder, config, env } = parts
   // Before anything is made: whoever asks for containment gets it, or nothing is started.
   const wrapper = parts.isSandboxed ? await findWrapper() : undefined
-  await checkSummaryFile(parts.summaryFile)
+  const summaryFile = parts.summaryFile === undefined ? undefined : await openSummaryFile(parts.summaryFile)
   const authority = createRunAuthority(Date.now)
   const record = createRunRecord()
   const relay = createGatewayRelay(client.url)
@@ -152,10 +152,11 @@ export async function runProgram(parts: RunParts): Promise<number> {
     })
     if (summary !== undefined) {
       process.stderr.write(describeRun(summary))
-      if (parts.summaryFile !== undefined)
-        await writeFile(parts.summaryFile, `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600 })
+      const words = await summaryFile?.write(`${JSON.stringify(summary, null, 2)}\n`)
+      if (words !== undefined) left.push(words)
     }
     for (const line of left) process.stderr.write(`agent-gateway run: ${line}\n`)
+    await summaryFile?.close().catch(() => {})
     ending.release()
   }
 }
@@ -167,7 +168,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
  */
 async function takeBack(
   steps: Readonly<Record<string, () => Promise<string | undefined | void>>>,
-): Promise<readonly string[]> {
+): Promise<string[]> {
   const left: string[] = []
   for (const [otherwise, step] of Object.entries(steps)) {
     try {
@@ -178,19 +179,6 @@ async function takeBack(
     }
   }
   return left
-}
-
-/** A run may take hours, and its summary is written at the end. */
-async function checkSummaryFile(file: string | undefined): Promise<void> {
-  if (file === undefined) return
-  try {
-    await writeFile(file, '', { flag: 'a', mode: 0o600 })
-  } catch {
-    throw new CommandFailure(
-      Exit.usage,
-      `The summary cannot be written to ${file}: name a file in a folder that exists and that this user may write to. Nothing was started.`,
-    )
-  }
 }
 
 function createAgent(
