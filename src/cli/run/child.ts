@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import { CommandFailure, Exit } from '../exit.ts'
 
 const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
@@ -106,8 +107,10 @@ export const notStarted = (program: string, thrown: unknown): CommandFailure =>
 
 function forwardSignals(child: ChildProcess, ending: EndingSignals, route: SignalRoute): () => void {
   const send = senderTo(child, route)
+  // By the descriptors: `process.stdin` would make a stream of what the program reads, after which nobody waits there for what comes.
+  const isOnTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor))
   const tell = (signal: NodeJS.Signals) => {
-    if (route.isApart || !(OF_TERMINAL.has(signal) && process.stdin.isTTY)) send(signal)
+    if (route.isApart || !(OF_TERMINAL.has(signal) && isOnTerminal)) send(signal)
   }
   for (const signal of OTHERS) process.on(signal, tell)
   ending.passTo(tell)

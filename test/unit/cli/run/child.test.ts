@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runChild, takeEndingSignals } from '../../../../src/cli/run/child.ts'
+import { start } from '../../../support/process.ts'
+import { CTRL_C, startOnTerminal } from '../../../support/terminal.ts'
 
 const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
 const node = (program: string) => [process.execPath, '-e', program]
@@ -59,5 +61,63 @@ describe('the signals of a run', () => {
     expect(said).toEqual(['agent-gateway run: the program has ended; what it was given is taken back.\n'])
     expect(ending.early()).toBeUndefined()
     ending.release()
+  })
+})
+
+describe('a program that reads', () => {
+  const CHILD = JSON.stringify(new URL('../../../../src/cli/run/child.ts', import.meta.url).href)
+  /** A process that runs the program as `run` does, and ends as it does. */
+  const runner = (program: string) => [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '-e',
+    `import { runChild, takeEndingSignals } from ${CHILD}
+    const ending = takeEndingSignals()
+    process.exitCode = await runChild(${JSON.stringify(node(program))}, process.env, ending)
+    ending.release()`,
+  ]
+
+  it('waits for what comes through a pipe, also once it was told of a signal', async () => {
+    // Its stdin and that of the runner are one open pipe, with one set of flags (Linux shows them).
+    const program = `
+      const { constants, readFileSync, readSync } = require('node:fs')
+      process.on('SIGWINCH', () => {
+        const [, flags] = /flags:\\s*(\\d+)/.exec(readFileSync('/proc/self/fdinfo/0', 'utf8'))
+        console.log(Number.parseInt(flags, 8) & constants.O_NONBLOCK ? 'would fail' : 'reads')
+        const bytes = Buffer.alloc(10)
+        console.log('got ' + bytes.toString('latin1', 0, readSync(0, bytes)))
+        process.exit(5)
+      })
+      setInterval(() => {}, 1000)
+      console.log('ready')`
+    const [file = '', ...args] = runner(program)
+    const started = start(file, args, { stdin: 'pipe' })
+    await started.until('stdout', /ready/)
+    started.kill('SIGWINCH')
+    await started.until('stdout', /reads|would fail/)
+    started.child.stdin!.end('words')
+    expect((await started.ended).code).toBe(5)
+    expect(started.stdout()).toBe('ready\nreads\ngot words\n')
+  })
+
+  it('is told of Ctrl-C once by a terminal, also where something else is its stdin', async () => {
+    const program = `
+      let times = 0
+      process.on('SIGINT', () => console.log('interrupted ' + ++times))
+      process.on('SIGUSR1', () => { console.log('in all ' + times); process.exit(0) })
+      setInterval(() => {}, 1000)
+      console.log('ready ' + process.ppid)`
+    const started = startOnTerminal(
+      ['sh', '-c', 'exec "$@" < /dev/null', 'sh', ...runner(program)],
+      process.env,
+    )
+    const [, pid] = await started.until('stdout', /ready (\d+)/)
+    started.type(CTRL_C)
+    await started.until('stdout', /interrupted 1/)
+    // Whatever the first one set off is told before.
+    process.kill(Number(pid), 'SIGUSR1')
+    await started.ended
+    expect(started.stdout()).toContain('in all 1')
   })
 })
