@@ -22,12 +22,14 @@ export interface Client {
   readonly url: string
   /**
    * @param token other than the service key; null sends none
+   * @param signal gives the call up
    * @throws {CommandFailure} with the problem document in words, or that nothing answered
    */
   call<I extends z.ZodType, O extends z.ZodType>(
     tool: Tool<I, O>,
     input: z.input<I>,
     token?: Secret<string> | null,
+    signal?: AbortSignal,
   ): Promise<z.output<O>>
   /** A public document, as JSON. */
   get(path: string): Promise<unknown>
@@ -44,14 +46,20 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
 
   return {
     url,
-    async call(tool, input, token) {
+    async call(tool, input, token, signal) {
       const bearer = token === null ? undefined : (token ?? (await serviceKey()))
       const { method, path, body } = toRequest(must(tool.rest[0], `a route of ${tool.name}`), input as Row)
-      return (await send(url, method, path, body, bearer)) as never
+      return (await send(url, { method, path, body, bearer, signal })) as never
     },
-    get: (path) => send(url, 'GET', path, undefined, undefined),
+    get: (path) => send(url, { method: 'GET', path }),
   }
 }
+
+/** @returns the client, whose calls are given up with the signal */
+export const givenUpWith = (client: Client, signal: AbortSignal): Client => ({
+  ...client,
+  call: (tool, input, token) => client.call(tool, input, token, signal),
+})
 
 /** Finds the gateway: named by an option, configured, noted in the data directory, or at the default address. */
 export async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
@@ -118,13 +126,15 @@ export function toRequest(route: Route, input: Row): { method: string; path: str
   return { method: route.method, path: query.size > 0 ? `${path}?${query}` : path }
 }
 
-async function send(
-  url: string,
-  method: string,
-  path: string,
-  body: string | undefined,
-  bearer: Secret<string> | undefined,
-): Promise<unknown> {
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body?: string | undefined
+  readonly bearer?: Secret<string> | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+async function send(url: string, { method, path, body, bearer, signal }: Sent): Promise<unknown> {
   const headers: Record<string, string> = { accept: 'application/json' }
   if (body !== undefined) headers['content-type'] = 'application/json'
   let response: Response
@@ -136,7 +146,7 @@ async function send(
       ...(body === undefined ? {} : { body }),
       // A redirect would take the key to another address.
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
     })
     text = await response.text()
   } catch (thrown) {

@@ -1,12 +1,18 @@
 // The end of a run: what it was given is taken back, whatever the program left behind.
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/app/config.ts'
+import { connect, givenUpWith } from '../../src/cli/client.ts'
+import { holdCredentials } from '../../src/cli/run/held.ts'
 import { type RunParts, runProgram } from '../../src/cli/run/session.ts'
+import { newToken } from '../../src/lib/tokens.ts'
 
 let folder: string
 let said: string
@@ -148,5 +154,117 @@ describe('the summary of a run', () => {
     expect(await readFile(file, 'utf8')).toMatch(/^said before\n\{\n {2}"exit_code": 0,/)
     expect(await run('', { summaryFile: '/dev/null' })).toBe(0)
     expect(said).not.toContain('could not be written')
+  })
+})
+
+describe('the end of a run whose gateway keeps it waiting', () => {
+  let server: Server
+  /** What was asked for, in order. */
+  let asked: string[]
+  /** @returns undefined for what is not answered */
+  let answer: (path: string) => object | undefined
+  const LIST = 'GET /v1/egress/attempts'
+  const REVOKE = /^POST .*\/(cap_\d)\/revoke$/
+
+  beforeEach(async () => {
+    asked = []
+    vi.stubEnv('GATEWAY_OPERATOR_KEY', newToken('sk'))
+    server = createServer((req, res) => {
+      const path = `${req.method} ${req.url!.split('?')[0]}`
+      asked.push(path)
+      const document = setUp(path) ?? answer(path)
+      if (document) res.end(JSON.stringify(document))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterEach(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  const names = ['a', 'b', 'c']
+  const hosts = names.map((name) => `${name}.example.com`)
+  const issued = () => asked.filter((path) => path === 'POST /v1/egress/capabilities').length
+  function setUp(path: string): object | undefined {
+    switch (path) {
+      case 'GET /v1/egress/credentials':
+        return {
+          credentials: [
+            {
+              credential_id: 'cred_1',
+              label: 'one',
+              provider: 'openai',
+              hosts,
+              path_prefixes: ['/'],
+              methods: ['GET'],
+              revoked_at: null,
+            },
+          ],
+          next: null,
+        }
+      case 'GET /v1/egress/providers':
+        return { providers: [] }
+      case 'POST /v1/egress/capabilities':
+        return {
+          capability_id: `cap_${issued()}`,
+          credential_id: 'cred_1',
+          capability: newToken('cap'),
+          expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+        }
+      default:
+        return undefined
+    }
+  }
+
+  /** Three capabilities are made before the program starts, which ends with 8. */
+  async function runWithThree(parts: Partial<RunParts> = {}): Promise<unknown> {
+    const client = await connect({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    const giveUp = new AbortController()
+    const holder = await holdCredentials(givenUpWith(client, giveUp.signal), undefined, { label: 'run' })
+    for (const host of hosts) await holder.find({ host, port: 443, method: 'GET', path: '/' })
+    const summaryFile = join(folder, 'summary.json')
+    expect(await run('process.exit(8)', { client, holder, giveUp, summaryFile, ...parts })).toBe(8)
+    expect(await runFolders()).toEqual([])
+    expect(said).toContain('ended with 8\n')
+    expect(said).toContain('  not all attempts could be read from the gateway, which has them')
+    expect(said).not.toContain('nothing was called')
+    return JSON.parse(await readFile(summaryFile, 'utf8'))
+  }
+
+  it('comes within bounds where it answers nothing any more', async () => {
+    answer = () => undefined
+    expect(await runWithThree({ endMs: 1 })).toMatchObject({ attempts: [], attempts_incomplete: true })
+    expect(said).toContain("3 of the run's capabilities could not be revoked")
+  })
+
+  it('asks for all attempts at once, and no longer where it is told to end twice; the capabilities are revoked', async () => {
+    answer = (path) => {
+      if (path === LIST && asked.filter((one) => one === LIST).length === hosts.length)
+        for (let i = 0; i < 2; i++) process.emit('SIGTERM', 'SIGTERM')
+      return REVOKE.test(path) ? {} : undefined
+    }
+    // Longer than a test may take.
+    expect(await runWithThree({ endMs: 3_600_000 })).toMatchObject({ attempts_incomplete: true })
+    expect(asked.flatMap((path) => REVOKE.exec(path)?.[1] ?? []).sort()).toEqual(['cap_1', 'cap_2', 'cap_3'])
+    expect(said).not.toContain('could not be revoked')
+  })
+
+  it('keeps what it said of the attempts, where it then fails', async () => {
+    const attempt = {
+      attempt_id: 'att_1',
+      host: hosts[0],
+      state: 'settled',
+      credits_charged: 1,
+      receipt_id: null,
+    }
+    answer = (path) => {
+      if (REVOKE.test(path)) return {}
+      const times = asked.filter((one) => one === LIST).length
+      return times === 1 ? { attempts: [attempt], next: null } : { no: 'list' }
+    }
+    expect(await runWithThree({ endMs: 3_600_000 })).toMatchObject({
+      attempts: [attempt],
+      attempts_incomplete: true,
+    })
   })
 })

@@ -31,6 +31,8 @@ export interface EndingSignals {
   passTo(tell: (signal: NodeJS.Signals) => void): void
   /** From now on there is nobody to tell: they are ignored until `release`, and the first is answered in words. */
   ignore(): void
+  /** Aborted by the second that comes while there is nobody to tell: whoever sent it does not want to wait. */
+  readonly impatient: AbortSignal
   /** They end this process again. */
   release(): void
 }
@@ -40,6 +42,7 @@ export interface EndingSignals {
  * what the run made behind.
  */
 export function takeEndingSignals(): EndingSignals {
+  const impatience = new AbortController()
   let early: NodeJS.Signals | undefined
   let take = (signal: NodeJS.Signals): void => {
     early ??= signal
@@ -48,13 +51,14 @@ export function takeEndingSignals(): EndingSignals {
   for (const signal of ENDING) process.on(signal, handler)
   return {
     early: () => early,
+    impatient: impatience.signal,
     passTo(tell) {
       take = tell
     },
     ignore() {
       take = () => {
         process.stderr.write('agent-gateway run: the program has ended; what it was given is taken back.\n')
-        take = () => {}
+        take = () => impatience.abort()
       }
     },
     release() {

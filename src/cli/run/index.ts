@@ -4,7 +4,7 @@ import { loadConfig } from '../../app/config.ts'
 import { findRunning } from '../../app/running.ts'
 import type { Config } from '../../core/config.ts'
 import { UNKNOWN_HOSTS, type UnknownHosts } from '../../doors/proxy/ports.ts'
-import { connect } from '../client.ts'
+import { connect, givenUpWith } from '../client.ts'
 import { type EmbeddedSandbox, startEmbeddedSandbox } from '../embedded.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 import { addConnectionOptions, collect, type ConnectionOptions } from '../options.ts'
@@ -88,17 +88,20 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
   const sandbox = await findGateway(options, config)
   try {
     const client = await connect(sandbox ? { ...options, url: sandbox.url } : options)
+    const giveUp = new AbortController()
+    const asked = givenUpWith(client, giveUp.signal)
     const label = `run ${command[0] ?? ''}`.slice(0, 100)
     const holder =
       options.capabilityFile === undefined
-        ? await holdCredentials(client, options.credential, { label, policy: held })
-        : holdCapability(client, await readSecret('capability', options.capabilityFile), {
+        ? await holdCredentials(asked, options.credential, { label, policy: held })
+        : holdCapability(asked, await readSecret('capability', options.capabilityFile), {
             label,
             policy: held,
           })
     return await runProgram({
       client,
       holder,
+      giveUp,
       config: sandbox?.config ?? config,
       unknown,
       policy,

@@ -13,6 +13,7 @@ import type { ProxyAgent, ProxyWatch, UnknownHosts } from '../../doors/proxy/por
 import { type AddressPolicy, createAddressPolicy } from '../../egress/address.ts'
 import { createResolver } from '../../egress/adapters/dns.ts'
 import { createRunAuthority } from '../../interception/authority.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { Client } from '../client.ts'
 import { loginFile } from '../login-file.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
@@ -31,7 +32,13 @@ import {
   INNER_PORT,
 } from './sandbox.ts'
 import { seatbeltProfile } from './seatbelt.ts'
-import { createRunRecord, describeRun, type RunAttempt, type RunSummary } from './summary.ts'
+import {
+  createRunRecord,
+  describeRun,
+  type RunAttempt,
+  type RunAttempts,
+  type RunSummary,
+} from './summary.ts'
 import { openSummaryFile } from './summary-file.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
 import {
@@ -48,6 +55,10 @@ import {
 export interface RunParts {
   readonly client: Client
   readonly holder: Holder
+  /** Gives up what the holder asks the gateway for. */
+  readonly giveUp?: AbortController | undefined
+  /** Longest wait for the gateway to list the attempts at the end, and for it to revoke the capabilities: END_MS, but in tests. */
+  readonly endMs?: number | undefined
   readonly config: Config
   readonly unknown: UnknownHosts
   /** What the run may call; hosts without a credential are asked about here. */
@@ -65,9 +76,12 @@ export interface RunParts {
   readonly publicAddresses?: AddressPolicy | undefined
 }
 
+/** The program has ended, and somebody may wait for that. */
+const END_MS = 10_000
+
 /** @returns the exit code of the program */
 export async function runProgram(parts: RunParts): Promise<number> {
-  const { client, holder, config, env } = parts
+  const { client, holder, config, env, endMs = END_MS } = parts
   // Before anything is made: whoever asks for containment gets it, or nothing is started.
   const wrapper = parts.isSandboxed ? await findWrapper() : undefined
   const summaryFile = parts.summaryFile === undefined ? undefined : await openSummaryFile(parts.summaryFile)
@@ -130,7 +144,9 @@ export async function runProgram(parts: RunParts): Promise<number> {
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
-    summary = record.summarise(exitCode, await listAttempts(client, holder), parts.dryRun?.seen())
+    const enough = AbortSignal.any([AbortSignal.timeout(endMs), ending.impatient])
+    const attempts = await listAttempts(client, holder, enough)
+    summary = record.summarise(exitCode, attempts, parts.dryRun?.seen())
     return exitCode
   } finally {
     // Whoever reads stderr may be gone, and the disk full: first everything is taken back, then it is spoken of.
@@ -140,7 +156,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
         relay.close()
       },
       'its capabilities were not revoked': async () => {
-        const live = await holder.end()
+        const bound = setTimeout(() => parts.giveUp?.abort(), endMs)
+        const live = await holder.end().finally(() => clearTimeout(bound))
         return live > 0
           ? `${live} of the run's capabilities could not be revoked; nobody holds them, and they end within a day.`
           : undefined
@@ -294,25 +311,39 @@ async function listProviders(client: Client): Promise<readonly ProviderVariables
   return answer.providers ?? []
 }
 
-/** Asked with each capability itself, which works for operators and agents alike, before it is revoked. */
-async function listAttempts(client: Client, holder: Holder): Promise<readonly RunAttempt[]> {
-  const found: RunAttempt[] = []
-  for (const { token } of holder.made()) {
-    let before: string | undefined
-    try {
-      do {
-        const page = await client.call(
-          egressAttemptsList,
-          { limit: 100, ...(before === undefined ? {} : { before }) },
-          token,
-        )
-        for (const { attempt_id, host, state, credits_charged, receipt_id } of page.attempts)
-          found.push({ attempt_id, host, state, credits_charged, receipt_id })
-        before = page.next ?? undefined
-      } while (before !== undefined)
-    } catch {
-      // It has ended, or the gateway has: the records are there, and the summary is no place to fail.
-    }
+/**
+ * Asked with each capability itself, which works for operators and agents alike, before it is revoked.
+ * @param enough ends the asking: the records are at the gateway, and the summary is no place to fail or to wait
+ */
+async function listAttempts(client: Client, holder: Holder, enough: AbortSignal): Promise<RunAttempts> {
+  const lists = await Promise.all(holder.made().map(({ token }) => listAttemptsOf(client, token, enough)))
+  return {
+    attempts: lists.flatMap(({ attempts }) => attempts),
+    isWhole: lists.every(({ isWhole }) => isWhole),
   }
-  return found
+}
+
+async function listAttemptsOf(
+  client: Client,
+  token: Secret<string>,
+  enough: AbortSignal,
+): Promise<RunAttempts> {
+  const attempts: RunAttempt[] = []
+  let before: string | undefined
+  try {
+    do {
+      const page = await client.call(
+        egressAttemptsList,
+        { limit: 100, ...(before === undefined ? {} : { before }) },
+        token,
+        enough,
+      )
+      for (const { attempt_id, host, state, credits_charged, receipt_id } of page.attempts)
+        attempts.push({ attempt_id, host, state, credits_charged, receipt_id })
+      before = page.next ?? undefined
+    } while (before !== undefined)
+    return { attempts, isWhole: true }
+  } catch {
+    return { attempts, isWhole: false }
+  }
 }

@@ -12,6 +12,12 @@ export interface RunAttempt {
   readonly receipt_id: string | null
 }
 
+/** What the gateway said of the attempts of a run, and whether that is all of them. */
+export interface RunAttempts {
+  readonly attempts: readonly RunAttempt[]
+  readonly isWhole: boolean
+}
+
 export interface RunSummary {
   readonly exit_code: number
   readonly hosts: readonly {
@@ -36,6 +42,8 @@ export interface RunSummary {
   /** Connections to further hosts, of which there were too many to name; left out where each is named. */
   readonly others?: { readonly passed: number; readonly refused: number }
   readonly attempts: readonly RunAttempt[]
+  /** The gateway did not say of all its attempts, and has them; left out where it did. */
+  readonly attempts_incomplete?: true
   /** Of a dry run: what was called, whether or not it was covered. */
   readonly requests?: readonly SeenInRun[]
 }
@@ -75,7 +83,7 @@ export function createRunRecord() {
     },
     summarise(
       exitCode: number,
-      attempts: readonly RunAttempt[],
+      { attempts, isWhole }: RunAttempts,
       requests?: readonly SeenInRun[],
     ): RunSummary {
       return {
@@ -96,6 +104,7 @@ export function createRunRecord() {
         }),
         ...(others.passed + others.refused > 0 && { others: { ...others } }),
         attempts,
+        ...(!isWhole && { attempts_incomplete: true }),
         ...(requests && { requests }),
       }
     },
@@ -114,6 +123,7 @@ export function describeRun({
   passed,
   refused,
   others,
+  attempts_incomplete,
   requests = [],
 }: RunSummary): string {
   const lines = [`agent-gateway run: ended with ${exit_code}`]
@@ -136,6 +146,10 @@ export function describeRun({
       lines.push(
         `  dry run: the policy ${decision === 'ask' ? 'asks a person about' : 'denies'} ${method} ${formatValue(host + path)}${times > 1 ? `, ${times} times` : ''}`,
       )
+  if (attempts_incomplete)
+    lines.push(
+      '  not all attempts could be read from the gateway, which has them: `agent-gateway attempts list`',
+    )
   if (lines.length === 1) lines.push('  nothing was called through the gateway')
   return `${lines.join('\n')}\n`
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRunRecord, describeRun } from '../../../../src/cli/run/summary.ts'
+import { createRunRecord, describeRun, type RunAttempt } from '../../../../src/cli/run/summary.ts'
 import { findProgram, judgeTrial, KNOWN_PROGRAMS } from '../../../../src/cli/run/programs.ts'
 import { refuseSecretArguments } from '../../../../src/cli/secrets.ts'
 
@@ -10,6 +10,8 @@ const attempt = (host: string, receipt: string | null = 'rcpt_1') => ({
   credits_charged: receipt === null ? 0 : 1,
   receipt_id: receipt,
 })
+
+const whole = (attempts: readonly RunAttempt[]) => ({ attempts, isWhole: true })
 
 describe('the summary of a run', () => {
   it('adds up attempts by host, connections by way, and refusals by reason', () => {
@@ -22,7 +24,7 @@ describe('the summary of a run', () => {
     watch.refused({ ...refusal, detail: 'Not allowed.' })
     watch.refused({ ...refusal, detail: 'Not allowed.' })
     watch.refused({ ...refusal, code: 'proxy_identity_required', detail: 'Who are you?' })
-    const summary = summarise(3, [attempt('a.example.com'), attempt('a.example.com', null)])
+    const summary = summarise(3, whole([attempt('a.example.com'), attempt('a.example.com', null)]))
     expect(describeRun(summary)).toMatchInlineSnapshot(`
       "agent-gateway run: ended with 3
         a.example.com  2 attempts, 1 credit, 1 receipt
@@ -34,7 +36,7 @@ describe('the summary of a run', () => {
 
   it('says so where nothing was called, and shows no control characters of strangers', () => {
     const { watch, summarise } = createRunRecord()
-    expect(describeRun(summarise(0, []))).toContain('nothing was called through the gateway')
+    expect(describeRun(summarise(0, whole([])))).toContain('nothing was called through the gateway')
     watch.refused({
       agentId: 'run',
       host: 'x\u001b[31m',
@@ -42,7 +44,20 @@ describe('the summary of a run', () => {
       reason: undefined,
       detail: 'No.',
     })
-    expect(describeRun(summarise(0, []))).not.toContain('\u001b')
+    expect(describeRun(summarise(0, whole([])))).not.toContain('\u001b')
+  })
+})
+
+describe('the summary of a run whose attempts could not all be read', () => {
+  it.each([[[]], [[attempt('a.example.com')]]])('says so, and never that nothing was called', (attempts) => {
+    const { summarise } = createRunRecord()
+    const summary = summarise(0, { attempts, isWhole: false })
+    expect(summary).toMatchObject({ attempts, attempts_incomplete: true })
+    expect(describeRun(summary)).toContain(
+      '  not all attempts could be read from the gateway, which has them',
+    )
+    expect(describeRun(summary)).not.toContain('nothing was called')
+    expect(summarise(0, whole(attempts))).not.toHaveProperty('attempts_incomplete')
   })
 })
 
@@ -60,7 +75,7 @@ describe('the summary of a run that calls without end', () => {
     watch.refused({ ...refusal, host: '9999.example.com:443', detail: 'No 9999.' })
     watch.passed({ ...passage, host: '9999.example.org', way: 'tunnel' })
     watch.passed({ ...passage, host: '10003.example.org', way: 'credential' })
-    const summary = summarise(0, [])
+    const summary = summarise(0, whole([]))
     expect([summary.refused.length, summary.passed.length]).toEqual([10_000, 10_000])
     expect(summary.refused.at(-1)).toEqual({
       host: '9999.example.com:443',
@@ -83,7 +98,7 @@ describe('the summary of a run that calls without end', () => {
   it('says nothing of others where each is named', () => {
     const { watch, summarise } = createRunRecord()
     for (let i = 0; i < 10_000; i++) watch.refused({ ...refusal, host: `${i}.example.com`, detail: 'No.' })
-    expect(summarise(0, [])).not.toHaveProperty('others')
+    expect(summarise(0, whole([]))).not.toHaveProperty('others')
   })
 })
 
