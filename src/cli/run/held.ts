@@ -5,6 +5,7 @@ import { egressCapabilitiesNarrow } from '../../../tools/egress-capabilities-nar
 import { egressCapabilitiesRevoke } from '../../../tools/egress-capabilities-revoke.ts'
 import { egressCredentialsList } from '../../../tools/egress-credentials-list.ts'
 import type { CredentialMetadata } from '../../../schemas/egress.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { checkScope, coversHost } from '../../egress/scope.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Client } from '../client.ts'
@@ -34,7 +35,7 @@ export interface Holder {
   ): Promise<HeldForHost | undefined>
   /** Everything that was made, in order. */
   made(): readonly HeldForHost[]
-  /** Ends everything that was made. Never rejects. @returns how many could not be ended */
+  /** Makes nothing more, and ends everything that was made, with what is being made now. Never rejects. @returns how many could not be ended */
   end(): Promise<number>
 }
 
@@ -172,6 +173,9 @@ function createIssued<Source>(
 ) {
   const byHost = new Map<Source, Map<string, Promise<HeldForHost>>>()
   const all: HeldForHost[] = []
+  /** Asked for and not answered yet. */
+  const pending = new Set<Promise<HeldForHost>>()
+  let isEnded = false
   let endsBy: Secret<string> | undefined
 
   async function issue(source: Source, called: CalledHost): Promise<HeldForHost> {
@@ -187,9 +191,14 @@ function createIssued<Source>(
     return held
   }
 
+  function refuseAfterEnd(): void {
+    if (isEnded) throw new GatewayError('scope_denied', 'This run is over.')
+  }
+
   return {
     made: () => all,
     async for(source: Source, called: CalledHost): Promise<HeldForHost> {
+      refuseAfterEnd()
       const entry = entryOf(called)
       const hosts = byHost.get(source) ?? new Map<string, Promise<HeldForHost>>()
       byHost.set(source, hosts)
@@ -199,13 +208,18 @@ function createIssued<Source>(
         const isFresh = held.expiresAt - Date.now() > RENEW_BEFORE_MS
         // One that was cut from a capability that ends soon cannot live longer by being made anew.
         if (isFresh || endsBy !== undefined) return held
+        refuseAfterEnd()
       }
       const making = issue(source, called)
       hosts.set(entry, making)
-      making.catch(() => hosts.delete(entry))
+      pending.add(making)
+      making.catch(() => hosts.delete(entry)).finally(() => pending.delete(making))
       return making
     },
     async end(): Promise<number> {
+      isEnded = true
+      // The gateway may have made them already, and nobody else knows their ids.
+      await Promise.allSettled(pending)
       const ended = await Promise.allSettled(
         all.map(({ id }) => client.call(egressCapabilitiesRevoke, { capability_id: id }, endsBy)),
       )

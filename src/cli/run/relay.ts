@@ -47,6 +47,7 @@ export interface Relayed {
 export interface GatewayRelay {
   /**
    * Never rejects; where the gateway does not answer, the program gets a 502, which tells its library not to send again what may have been sent.
+   * Nothing is sent for a program that went away before, or once the relay is closed.
    * @param path of the program, raw, with its query
    * @param upgrade where it asks for a WebSocket; `res` is its own then
    */
@@ -66,11 +67,20 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
   const isTls = base.protocol === 'https:'
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const request = isTls ? requestHttps : requestHttp
+  let isClosed = false
 
   return {
-    close: () => agent.destroy(),
+    close() {
+      isClosed = true
+      agent.destroy()
+    },
     send: (req, res, path, held, upgrade) =>
       new Promise((resolve) => {
+        // The end of the program's connection was told already, and is not told again.
+        if (isClosed || res.destroyed || res.closed) {
+          res.destroy()
+          return resolve({ attempt: undefined, refused: undefined })
+        }
         // The gateway refuses it, too; a proxy before it may resolve such a path, and it would lead out of `/via/`.
         if (!checkPath(path.split('?', 1)[0] ?? '/', { asWritten: true }).ok) {
           res.writeHead(400, { 'content-type': 'text/plain', connection: 'close' }).end(`${WRITE_THE_PATH}\n`)

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGatewayRelay, type Relayed } from '../../../../src/cli/run/relay.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
@@ -209,6 +209,36 @@ describe('the door of a run', () => {
       expect(toldToRetry(answer)).toEqual(['false', 'false'])
       expect(await answer.text()).toContain('Whether it was sent is not known')
       expect(bodies).toHaveLength(answered + 1)
+      relay.close()
+    },
+  )
+
+  it.each(['the program went away', 'the relay was closed'])(
+    'asks the gateway for nothing once %s, and says that it is over',
+    async (end) => {
+      let asked = 0
+      const gateway = await serve((_req, res) => {
+        asked++
+        res.end()
+      })
+      const relay = createGatewayRelay(gateway)
+      const { promise: relayed, resolve } = Promise.withResolvers<Relayed>()
+      let program: Socket | undefined
+      const door = await serve((req, res) => {
+        const send = () => void relay.send(req, res, '/v1', held()).then(resolve)
+        if (end === 'the relay was closed') {
+          relay.close()
+          return send()
+        }
+        // Everybody else was told of the end by then.
+        res.once('close', () => setImmediate(send))
+        program?.destroy()
+      })
+      program = connect(Number(new URL(door).port), '127.0.0.1').on('error', () => {})
+      program.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      expect(await relayed).toEqual({ attempt: undefined, refused: undefined })
+      expect(asked).toBe(0)
+      program.destroy()
       relay.close()
     },
   )
