@@ -24,6 +24,9 @@ let proxy: string
 let ca: string
 let unknown: UnknownHosts = 'deny'
 let isCovered = true
+let canIssue = true
+/** Of connections that nobody judges request by request. */
+let watchers = 0
 let waitMs: number | undefined
 /** Told of requests inside of opened connections. */
 let observe: ObserveProxy | undefined
@@ -63,6 +66,10 @@ beforeAll(async () => {
           mine.left--
           return () => void mine.left++
         },
+        watchRevocation() {
+          watchers++
+          return { signal: new AbortController().signal, leave: () => void watchers-- }
+        },
         async relay(req, res, url) {
           let body = ''
           for await (const chunk of req) body += String(chunk)
@@ -71,7 +78,13 @@ beforeAll(async () => {
         },
       }
     },
-    authority,
+    authority: {
+      trusted: () => ca,
+      issue(host) {
+        if (!canIssue) throw new Error('there is no root that is good now')
+        return authority.issue(host)
+      },
+    },
     outside: createOutside({
       resolver: createResolver([dns.address]),
       policy: LOOPBACK_IS_PUBLIC,
@@ -104,6 +117,7 @@ afterAll(async () => {
 beforeEach(() => {
   unknown = 'deny'
   isCovered = true
+  canIssue = true
   waitMs = undefined
   observe = undefined
   places = { left: Infinity }
@@ -297,6 +311,17 @@ describe('inside a connection that is opened', () => {
     expect(refused).toMatchObject([{ host: COVERED, reason: 'host' }])
     // The engine is a stub here, which answers it like any other request.
     expect((await exchange(await openTls(), upgrade(COVERED))).body).toBe('relayed GET')
+  })
+
+  it('a host that no certificate can be made for is answered before the tunnel, and no connection is watched', async () => {
+    unknown = 'inspect'
+    canIssue = false
+    await expect.poll(() => watchers).toBe(0)
+    const { status, socket } = await open('without-certificate.example.com')
+    expect(status).toBe(500)
+    expect(refused).toMatchObject([{ host: 'without-certificate.example.com:443', code: 'internal' }])
+    expect(watchers).toBe(0)
+    socket.destroy()
   })
 
   it('a program that does not trust us is told of', async () => {

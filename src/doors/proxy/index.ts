@@ -117,11 +117,13 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     way: 'credential' | 'inspect',
     establish: () => void,
   ): Promise<void> {
+    // Before the program is told that it goes on: behind that an answer would stand in its TLS.
+    const secureContext = interceptions.contextOf(to.host)
     establish()
     // Requests under a credential are judged one by one, and cut off by the engine; these are not.
     const watched = way === 'inspect' ? agent.watchRevocation?.() : undefined
     watched?.signal.addEventListener('abort', () => socket.destroy())
-    const requests = await interceptions.open(socket, agent, to, way)
+    const requests = await interceptions.open(socket, agent, to, way, secureContext)
     watched?.leave()
     watch.passed({ agentId: agent.id, ...to, way, requests, bytesUp: 0, bytesDown: 0 })
   }

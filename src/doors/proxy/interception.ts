@@ -1,7 +1,7 @@
 // A connection that is opened: our certificate speaks for the host, HTTP/1.1 is read, and each request is judged by itself.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
+import { type SecureContext, TLSSocket } from 'node:tls'
 import { GatewayError } from '../../core/errors.ts'
 import { asksForWebSocket } from '../../lib/websocket.ts'
 import { refuseMalformed } from '../http/malformed.ts'
@@ -39,8 +39,19 @@ interface Opened {
 }
 
 export interface Interceptions {
-  /** Speaks TLS on the socket in the host's name. Resolves when it is over, with the number of requests. */
-  open(socket: Duplex, agent: ProxyAgent, to: Destination, way: 'credential' | 'inspect'): Promise<number>
+  /**
+   * What it takes to speak in the host's name.
+   * @throws where no certificate can be made
+   */
+  contextOf(host: string): SecureContext
+  /** Speaks TLS on the socket. Resolves when it is over, with the number of requests. */
+  open(
+    socket: Duplex,
+    agent: ProxyAgent,
+    to: Destination,
+    way: 'credential' | 'inspect',
+    secureContext: SecureContext,
+  ): Promise<number>
 }
 
 export function createInterceptions(parts: ProxyDoorParts): Interceptions {
@@ -118,10 +129,11 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
   }
 
   return {
-    open(socket, agent, to, way) {
+    contextOf,
+    open(socket, agent, to, way, secureContext) {
       const tls = new TLSSocket(socket, {
         isServer: true,
-        secureContext: contextOf(to.host),
+        secureContext,
         // Who offers HTTP/2 alone is told so in the handshake.
         ALPNProtocols: ['http/1.1'],
       })

@@ -57,6 +57,17 @@ describe('certificates', () => {
     expect(Date.parse(certificate.validTo) - NOW).toBeLessThanOrEqual(LEAF_MS)
   })
 
+  it('are issued by the root of a run for as long as a run may take', () => {
+    let now = NOW
+    const authority = createRunAuthority(() => now)
+    now += 390 * 86_400_000
+    const leaf = new X509Certificate(authority.issue(HOST).certificate)
+    const root = new X509Certificate(authority.trusted())
+    expect(leaf.verify(root.publicKey)).toBe(true)
+    expect(Date.parse(root.validTo)).toBeGreaterThanOrEqual(Date.parse(leaf.validTo))
+    expect(Date.parse(leaf.validTo) - now).toBeGreaterThan(LEAF_MS - 1000)
+  })
+
   it('give every leaf another serial number, and names too long for a common name are in the alternative name', () => {
     const authority = createRunAuthority(() => NOW)
     const long = `${'a'.repeat(60)}.${'b'.repeat(60)}.example.com`
