@@ -13,6 +13,10 @@ export const Exit = {
   data: 65,
   /** sysexits.h EX_UNAVAILABLE: a program that this needs is not installed; the words say what installs it. */
   missing: 69,
+  /** As shells have it: the program of `run` is there, and could not be started. */
+  notStarted: 126,
+  /** As shells have it: there is no such program. */
+  notFound: 127,
   /** sysexits.h EX_CONFIG: somebody has to edit the configuration first. */
   config: EXIT_CONFIG,
 } as const

@@ -316,7 +316,7 @@ describe('agent-gateway run', () => {
 
   it('says that there is no such program, and leaves nothing behind', async () => {
     const ended = await runCli(['run', '--', 'no-such-program-of-a-test', '--token', 'x'], env)
-    expect(ended.code).toBe(2)
+    expect(ended.code).toBe(127)
     expect(ended.stderr).toContain('There is no program no-such-program-of-a-test')
     expect(await liveRuns()).toEqual([])
   })

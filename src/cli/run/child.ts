@@ -101,13 +101,12 @@ export function runChild(
 }
 
 /** @param thrown what `spawn` says, in its event or at once */
-export const notStarted = (program: string, thrown: unknown): CommandFailure =>
-  new CommandFailure(
-    Exit.usage,
-    thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
-      ? `There is no program ${program}. Check its name, or give its path.`
-      : `${program} could not be started: may this user run it?`,
-  )
+export function notStarted(program: string, thrown: unknown): CommandFailure {
+  const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
+  return isMissing
+    ? new CommandFailure(Exit.notFound, `There is no program ${program}. Check its name, or give its path.`)
+    : new CommandFailure(Exit.notStarted, `${program} could not be started: may this user run it?`)
+}
 
 function forwardSignals(child: ChildProcess, ending: EndingSignals, route: SignalRoute): () => void {
   const send = senderTo(child, route)

@@ -51,7 +51,8 @@ capability is in its environment. Other hosts are denied, passed on unopened (tu
 With --policy those of its tunnel lines are passed on unopened, and all others denied, whatever --unknown says.
 Without --sandbox a program that wants to can go around the proxy, and read whatever this user may read.
 Works with the gateway that --url names, that GATEWAY_BASE_URL names or that owns the data directory; else a sandbox runs in this process.
-The exit code is the program's (128 and the number of the signal that ended it). What happened is told on stderr.
+The exit code is the program's (128 and the number of the signal that ended it), 127 where there is no such program and 126 where it could not be started.
+What happened is told on stderr.
 
 Example:
   agent-gateway run --credential openai --unknown tunnel -- python3 ask.py`,

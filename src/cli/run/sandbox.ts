@@ -29,10 +29,12 @@ const server = createServer({ allowHalfOpen: true }, (inner) => {
   const outer = connect({ path: socket, allowHalfOpen: true })
   for (const [one, other] of [[inner, outer], [outer, inner]]) one.on('error', () => other.destroy()).pipe(other)
 })
+const fail = ({ code }) => { console.error('agent-gateway: ' + (code === 'ENOENT' ? 'there is no program ' + command : command + ' could not be started: may this user run it?')); process.exit(code === 'ENOENT' ? ${Exit.notFound} : ${Exit.notStarted}) }
 server.listen(Number(port), '127.0.0.1', () => {
-  const child = spawn(command, args, { stdio: 'inherit' })
+  let child
+  try { child = spawn(command, args, { stdio: 'inherit' }) } catch (error) { return fail(error) }
   createInterface({ input: new Socket({ fd: 3 }).on('error', () => {}) }).on('line', (signal) => child.kill(signal))
-  child.on('error', (error) => { console.error('agent-gateway: ' + (error.code === 'ENOENT' ? 'there is no program ' + command : 'the program could not be started')); process.exit(127) })
+  child.on('error', fail)
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 })`
 

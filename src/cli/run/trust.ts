@@ -29,7 +29,8 @@ export interface RunFolder extends TrustFiles {
 
 /** @param own PEM of the door's authority */
 export async function makeRunFolder(own: string, env: Env): Promise<RunFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'agent-gateway-run-'))
+  // TMPDIR may be relative, and the program reads these files from wherever it goes.
+  const path = await mkdtemp(join(resolve(tmpdir()), 'agent-gateway-run-'))
   const files = await writeTrustFiles(path, own, env)
   const javaStore = join(path, 'trust.jks')
   const blocks = (await readFile(files.bundle, 'utf8')).match(PEM) ?? []

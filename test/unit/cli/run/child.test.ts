@@ -29,10 +29,15 @@ describe('the signals of a run', () => {
     }
     process.on('removeListener', look)
     expect(await runChild(node('process.exit(7)'), {}, ending)).toBe(7)
-    await expect(runChild(['no-such-program-of-a-test'], {}, ending)).rejects.toThrow('There is no program')
-    await expect(runChild([import.meta.filename + '/curl'], {}, ending)).rejects.toThrow(
-      'could not be started',
-    )
+    await expect(runChild(['no-such-program-of-a-test'], {}, ending)).rejects.toMatchObject({
+      message: expect.stringContaining('There is no program'),
+      exitCode: 127,
+    })
+    for (const program of [import.meta.filename + '/curl', import.meta.dirname])
+      await expect(runChild([program], {}, ending)).rejects.toMatchObject({
+        message: expect.stringContaining('could not be started'),
+        exitCode: 126,
+      })
     process.off('removeListener', look)
     expect(gaps).toEqual([])
     expect(ENDING.map(taken)).toEqual([1, 1, 1])

@@ -84,17 +84,35 @@ describe('the arguments of bubblewrap', () => {
     expect(argumentsOf({ needsNewSession: false })).not.toContain('--new-session')
   })
 
-  it('hold a forwarder that starts the command and ends as it does', () => {
-    const args = argumentsOf({ command: [process.execPath, '-e', 'console.log("inner"); process.exit(7)'] })
+  function startForwarder(command: readonly string[]) {
+    const args = argumentsOf({ command })
     const inner = args.slice(at(args, '--', process.execPath) + 2)
     // Without bubblewrap the forwarder takes a port of this machine: any free one.
     inner[3] = '0'
-    const { status, stdout } = spawnSync(process.execPath, inner, {
+    return spawnSync(process.execPath, inner, {
       encoding: 'utf8',
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     })
+  }
+
+  it('hold a forwarder that starts the command and ends as it does', () => {
+    const { status, stdout } = startForwarder([
+      process.execPath,
+      '-e',
+      'console.log("inner"); process.exit(7)',
+    ])
     expect(stdout).toBe('inner\n')
     expect(status).toBe(7)
+  })
+
+  it.each([
+    ['there is no program', 'no-such-program-of-a-test', 127],
+    ['could not be started', import.meta.dirname, 126],
+    ['could not be started', `${import.meta.filename}/curl`, 126],
+  ])('hold a forwarder that ends as a run without a sandbox does: %s (%s)', (words, program, code) => {
+    const { status, stderr } = startForwarder([program])
+    expect(stderr).toMatch(new RegExp(`^agent-gateway: .*${words}.*\\n$`))
+    expect(status).toBe(code)
   })
 })
 

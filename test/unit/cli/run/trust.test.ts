@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { getCACertificates, rootCertificates } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeRunFolder, writeTrustFiles } from '../../../../src/cli/run/trust.ts'
@@ -107,6 +107,17 @@ describe('the certificates that a program of a run trusts', () => {
     expect(await readFile(run.own, 'utf8')).toBe(`${authority.trusted().trim()}\n${theirs.trim()}\n`)
     const der = Buffer.from(theirs.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
     expect((await readFile(run.javaStore)).includes(der)).toBe(true)
+    await run.remove()
+  })
+
+  it('are at a path that is good in any working directory, where TMPDIR is relative', async () => {
+    vi.stubEnv('TMPDIR', relative(process.cwd(), folder))
+    const run = await makeRunFolder(createRunAuthority(Date.now).trusted(), {})
+    vi.unstubAllEnvs()
+    expect(dirname(run.path)).toBe(resolve(folder))
+    expect([run.own, run.bundle, run.javaStore, run.nodeAgents].map((path) => dirname(path))).toEqual(
+      Array(4).fill(run.path),
+    )
     await run.remove()
   })
 })
