@@ -1,9 +1,9 @@
 // A program in a sandbox of bubblewrap, which .ci/install-programs installs: a machine without it fails this, and skips nothing.
-import { mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bareEnv, runCli, startCli, startCliOnTerminal } from '../support/cli.ts'
+import { bareEnv, runCli, runShell, startCli, startCliOnTerminal } from '../support/cli.ts'
 import { type TestGateway } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 import { type RunCommand, startRunCommand } from '../support/run-command.ts'
@@ -34,7 +34,15 @@ it('leaves a program in a sandbox its own door, and no other, no socket, no key,
   await writeFile(join(shown, 'agent.cap'), capability)
   const agent = createServer((socket) => socket.end('agent'))
   await new Promise<void>((resolve) => agent.listen(join(shown, 'agent.sock'), resolve))
-  const ownEnv = { ...env, TMPDIR: shown, GATEWAY_DATA_DIR: join(shown, 'link') }
+  const keys = createServer((socket) => socket.end('keys'))
+  await new Promise<void>((resolve) => keys.listen(join(shown, 'bound.sock'), resolve))
+  await rename(join(shown, 'bound.sock'), join(shown, 'keys.sock'))
+  const ownEnv = {
+    ...env,
+    SSH_AUTH_SOCK: join(shown, 'keys.sock'),
+    TMPDIR: shown,
+    GATEWAY_DATA_DIR: join(shown, 'link'),
+  }
   const start = ['run', '--sandbox', '--capability-file', join(shown, 'agent.cap')]
   const first = startCli([...start, ...node(`console.log('started'); setInterval(() => {}, 1000)`)], ownEnv)
   try {
@@ -52,7 +60,7 @@ it('leaves a program in a sandbox its own door, and no other, no socket, no key,
           data: readdirSync(shown + '/data'),
           key: reason(() => readFileSync(shown + '/agent.cap', 'utf8')),
           kernel: ['/proc/sys/kernel/core_pattern', '/sys/fs/cgroup'].map((path) => reason(() => accessSync(path, constants.W_OK)) === undefined),
-          socket: await new Promise((resolve) => connect(shown + '/agent.sock').on('data', String).on('end', () => resolve('reached')).on('error', ({ code }) => resolve(code))),
+          sockets: await Promise.all(['/agent.sock', '/keys.sock'].map((name) => new Promise((resolve) => connect(shown + name).on('data', String).on('end', () => resolve('reached')).on('error', ({ code }) => resolve(code))))),
         }))`
     const ended = await runCli([...start, ...node(program)], ownEnv)
     expect({ ...JSON.parse(ended.stdout || '{}'), stderr: ended.stderr }).toMatchObject({
@@ -61,16 +69,26 @@ it('leaves a program in a sandbox its own door, and no other, no socket, no key,
       data: [],
       key: 'EACCES',
       kernel: [false, false],
-      socket: expect.stringMatching(/^E/),
+      sockets: [expect.stringMatching(/^E/), expect.stringMatching(/^E/)],
     })
     expect(gateway.upstream.requests.at(-1)!.headers).toContainEqual(['authorization', `Bearer ${SECRET}`])
   } finally {
     first.kill('SIGTERM')
     await first.ended
-    await new Promise((resolve) => agent.close(resolve))
+    await Promise.all([agent, keys].map((server) => new Promise((resolve) => server.close(resolve))))
+    await rm(join(shown, 'keys.sock'))
     expect((await readdir(shown)).sort()).toEqual(['agent.cap', 'data', 'link'])
     await removeFolder(shown)
   }
+})
+
+it('leaves a program in a sandbox its door where it is started in the folder of doors', async () => {
+  const program = `console.log((await fetch(${JSON.stringify(gateway.url('/sandboxed'))})).status)`
+  const ended = await runShell(
+    `cd /tmp && agent-gateway run --sandbox -- node --input-type=module -e '${program}'`,
+    env,
+  )
+  expect(ended).toMatchObject({ code: 0, stdout: '200\n' })
 })
 
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGTERM'] as const

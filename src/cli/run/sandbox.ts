@@ -2,7 +2,7 @@
 // forwarder on the inner loopback makes an address of it, since programs take no socket for a proxy. Pure, but for what looks at this machine: `findBubblewrap`, `findSockets`, `canTypeIntoTerminal`.
 import { execFile } from 'node:child_process'
 import { readFile, realpath, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { CommandFailure, Exit } from '../exit.ts'
 
 /** The port of the door inside; nothing else listens there. */
@@ -86,19 +86,31 @@ function bubblewrapArguments(plan: SandboxPlan): string[] {
 
 const isBelowTmp = (path: string) => /^\/(?:run|tmp|var\/tmp)\//.test(path)
 
+const KERNEL_TABLES = { sockets: '/proc/net/unix', mounts: '/proc/self/mountinfo' }
+
 /**
- * The sockets on which somebody listens now and that would be seen inside: in a home folder, or where a service keeps its own.
+ * The sockets of other programs that would be seen inside, in a home folder or where a service keeps its own: those on which somebody listens now, those
+ * that are mounted, and those that the environment names. Where a socket was moved, or bound by a name relative to another folder, the kernel tells no
+ * place of it.
+ * @param env of the program
+ * @param tables files of the kernel
  * @returns their paths, without links
  */
-export async function findSockets(workingDirectory: string): Promise<readonly string[]> {
-  // proc_net(5): the path is what stands behind the inode; sockets of other roots have theirs there, too.
-  const table = await readFile('/proc/net/unix', 'utf8').catch(() => '')
-  const named = table.split('\n').flatMap((line) => /^(?:\S+ +){6}\d+ (\/.*)$/.exec(line)?.[1] ?? [])
+export async function findSockets(
+  workingDirectory: string,
+  env: Readonly<Record<string, string | undefined>>,
+  tables = KERNEL_TABLES,
+): Promise<readonly string[]> {
+  const [sockets, mounts] = await Promise.all(
+    [tables.sockets, tables.mounts].map((path) => readFile(path, 'utf8').catch(() => '')),
+  )
+  const named = [...boundNames(sockets ?? ''), ...mountPoints(mounts ?? ''), ...namesInEnvironment(env)]
+  const isShownThere = isBelowTmp(workingDirectory)
   const found = await Promise.all(
-    [...new Set(named)].map(async (path) => {
+    [...new Set(named.map((name) => resolve(workingDirectory, name)))].map(async (path) => {
       try {
         const real = await realpath(path)
-        const isSeen = !isBelowTmp(real) || real.startsWith(`${workingDirectory}/`)
+        const isSeen = !isBelowTmp(real) || (isShownThere && real.startsWith(`${workingDirectory}/`))
         return isSeen && (await stat(real)).isSocket() ? [real] : []
       } catch {
         return []
@@ -107,6 +119,25 @@ export async function findSockets(workingDirectory: string): Promise<readonly st
   )
   return [...new Set(found.flat())]
 }
+
+/** proc_net(5): the path is what stands behind the inode; sockets of other roots have theirs there, too. Names with `@` are in no file system. */
+const boundNames = (table: string): readonly string[] =>
+  table.split('\n').flatMap((line) => /^(?:\S+ +){6}\d+ ([^@].*)$/.exec(line)?.[1] ?? [])
+
+/** proc_pid_mountinfo(5), of what is a part of its file system: a socket is never all of one. */
+const mountPoints = (table: string): readonly string[] =>
+  table.split('\n').flatMap((line) => {
+    const [, , , root, place] = line.split(' ')
+    return root === '/' || !place
+      ? []
+      : place.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+  })
+
+/** As in `SSH_AUTH_SOCK`, `DOCKER_HOST` (`unix:///…`) and `DBUS_SESSION_BUS_ADDRESS` (`unix:path=…,guid=…;…`). */
+const namesInEnvironment = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.values(env).flatMap((value = '') =>
+    [value, ...value.split(/[,;]/)].map((part) => part.replace(/^unix:(?:\/\/|path=)?/, '')),
+  )
 
 /** @throws {CommandFailure} where bubblewrap is missing or the machine allows no namespaces */
 export async function findBubblewrap(): Promise<string> {

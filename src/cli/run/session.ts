@@ -265,7 +265,7 @@ const findWrapper = async (): Promise<'bwrap' | 'sandbox-exec'> =>
 
 /** The command, within whatever contains it. */
 async function wrap(
-  { config, command, secretFiles }: RunParts,
+  { config, command, secretFiles, env }: RunParts,
   wrapper: 'bwrap' | 'sandbox-exec' | undefined,
   folder: RunFolder,
   {
@@ -287,7 +287,7 @@ async function wrap(
         runFolder: folder.path,
         workingDirectory: process.cwd(),
         hidden,
-        hiddenFiles: [...secrets, ...(await findSockets(process.cwd()))],
+        hiddenFiles: [...secrets, ...(await findSockets(process.cwd(), env))],
         node: process.execPath,
         needsNewSession: isApart,
         command,

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, realpath } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { mkdtemp, realpath, rename, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { dirname, join, relative, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   bubblewrapCommand,
   findSockets,
@@ -56,22 +56,74 @@ describe('the arguments of bubblewrap', () => {
     )
   })
 
-  it.runIf(process.platform === 'linux')(
-    'hide the sockets that others listen on and that would be seen',
-    async () => {
-      const folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-gateway-')))
+  describe('hide the sockets of others that would be seen', () => {
+    let folder: string
+    const servers: Server[] = []
+    beforeEach(async () => {
+      folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-gateway-')))
+    })
+    afterEach(async () => {
+      await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))))
+      await removeFolder(folder)
+    })
+
+    /** @returns where it is */
+    async function listenAt(name: string): Promise<string> {
       const server = createServer()
-      await new Promise<void>((resolve) => server.listen(join(folder, 'a socket'), resolve))
-      try {
-        expect(await findSockets(folder)).toContain(join(folder, 'a socket'))
-        if (folder.startsWith('/tmp/'))
-          expect(await findSockets('/srv/project')).not.toContain(join(folder, 'a socket'))
-      } finally {
-        await new Promise((resolve) => server.close(resolve))
-        await removeFolder(folder)
-      }
-    },
-  )
+      servers.push(server)
+      await new Promise<void>((resolve) => server.listen(name, resolve))
+      return resolve(name)
+    }
+    async function tables(sockets: string, mounts: string) {
+      const files = { sockets: join(folder, 'sockets'), mounts: join(folder, 'mounts') }
+      await Promise.all([writeFile(files.sockets, sockets), writeFile(files.mounts, mounts)])
+      return files
+    }
+
+    it.runIf(process.platform === 'linux')('on which somebody listens', async () => {
+      const path = await listenAt(join(folder, 'a socket'))
+      expect(await findSockets(folder, {})).toContain(path)
+      // No sandbox shows them there, and the door of the run is one of them.
+      if (folder.startsWith('/tmp/'))
+        for (const elsewhere of ['/srv/project', '/tmp'])
+          expect(await findSockets(elsewhere, {})).not.toContain(path)
+    })
+
+    it('that were bound by a name relative to the working directory', async () => {
+      await listenAt(join(folder, 'bound.sock'))
+      const table = (name: string) => `Num       RefCount Protocol Flags    Type St Inode Path
+0000000000000000: 00000002 00000000 00010000 0001 01 14921 ${name}
+`
+      expect(await findSockets(folder, {}, await tables(table('bound.sock'), ''))).toEqual([
+        join(folder, 'bound.sock'),
+      ])
+      expect(await findSockets(folder, {}, await tables(table('@bound.sock'), ''))).toEqual([])
+    })
+
+    it('that are mounted from elsewhere', async () => {
+      const path = await listenAt(join(folder, 'a mounted socket'))
+      const mounts = [
+        `590 581 0:24 / / rw,relatime - ext4 /dev/root rw`,
+        `617 590 0:24 /docker.sock ${path.replaceAll(' ', '\\040')} rw,nosuid - tmpfs tmpfs rw`,
+        `618 590 0:25 /hosts /etc/hosts rw,relatime - ext4 /dev/root rw`,
+        '',
+      ]
+      expect(await findSockets(folder, {}, await tables('', mounts.join('\n')))).toEqual([path])
+    })
+
+    it.each([
+      ['its path', (path: string) => path],
+      ['an address', (path: string) => `unix://${path}`],
+      ['an address of D-Bus', (path: string) => `unix:path=${path},guid=0123;unix:abstract=/x`],
+      ['a relative path', (path: string) => relative(dirname(path), path)],
+    ])('that a variable names, wherever they were moved to: %s', async (_how, value) => {
+      await listenAt(join(folder, 'bound.sock'))
+      const moved = join(folder, 'moved.sock')
+      await rename(join(folder, 'bound.sock'), moved)
+      expect(await findSockets(folder, {})).not.toContain(moved)
+      expect(await findSockets(folder, { OTHER: undefined, SOME_HOST: value(moved) })).toContain(moved)
+    })
+  })
 
   it('hide where the sockets of other programs are', () => {
     const args = argumentsOf()
