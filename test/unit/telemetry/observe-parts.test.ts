@@ -1,5 +1,6 @@
 // The parts of a gateway as they are read, without a gateway.
 import { describe, expect, it } from 'vitest'
+import { createNetworks } from '../../../src/core/networks.ts'
 import type { SettlerState } from '../../../src/payments/ports.ts'
 import type { ObservedName } from '../../../src/telemetry/instruments.ts'
 import { observeParts, type StateParts } from '../../../src/telemetry/observe-state.ts'
@@ -18,7 +19,8 @@ function readingsOf(parts: Partial<StateParts>): (name: ObservedName) => Promise
     {
       calls: { inFlight: 0 },
       readiness: { report: async () => ({ status: 'ready', failing: [], degraded: [] }) },
-      router: { states: () => [] },
+      networks: createNetworks([8453]),
+      router: { states: () => [], supported: async () => {} },
       chains: new Map(),
       store: { countOpenClaims: async () => ({ pending: 0, unknown: 0 }) },
       analyses: () => ({ processes: 0, busy: 0, waiting: 0 }),
@@ -58,7 +60,8 @@ describe('agent_gateway.settler.settlements_left', () => {
       settler('low_on_gas', 7),
       settler('out_of_gas', 20),
     ]
-    const read = readingsOf({ router: { states: () => [{ state: 'ok', settlers }] } })
+    const states = () => [{ state: 'ok' as const, kinds: [], settlers }]
+    const read = readingsOf({ router: { states, supported: async () => {} } })
     const left = await read('agent_gateway.settler.settlements_left')
     expect(left.map(({ value, labels }) => [labels!['agent_gateway.settler'], value])).toEqual([
       [1, 0],
