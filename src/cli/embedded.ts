@@ -22,7 +22,16 @@ export interface EmbeddedSandbox {
 export async function startEmbeddedSandbox(wanted: Config): Promise<EmbeddedSandbox> {
   const { dataDir, isTemporary } = await usableDataDirectory(wanted.dataDir)
   // Any free port: the address is for other commands on this machine, which find it in the data directory.
-  const config: Config = { ...wanted, dataDir, port: 0, ...(isTemporary ? authorityIn(dataDir) : {}) }
+  const config: Config = {
+    ...wanted,
+    dataDir,
+    port: 0,
+    ...(isTemporary ? authorityIn(dataDir) : {}),
+    // It lives as long as a command: alerts on gateways that end young are not about it.
+    ...(wanted.telemetry && {
+      telemetry: { ...wanted.telemetry, service: `${wanted.telemetry.service}-sandbox` },
+    }),
+  }
   let gateway: Gateway
   try {
     const { startGateway } = await import('../app/gateway.ts')
