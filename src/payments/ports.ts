@@ -221,6 +221,11 @@ export interface Router {
     network: string
   }): Promise<readonly Route[]>
   supported(): Promise<SupportedResponse>
+  /**
+   * Asks again whoever was not asked for a while, for somebody who only watches: `states` tell of it, and what fails keeps no buyer away. Never
+   * throws.
+   */
+  look(): Promise<void>
   states(): readonly UpstreamState[]
   /**
    * Tells how a call to an upstream ended, which feeds breaker and latency. Without `kind` it is about the upstream as a

@@ -59,7 +59,8 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   /** Whatever a facilitator says that it takes: nothing is settled in a token that its chain has not proven. */
   const isServed = (network: string) => networks.hindrance(toRouted(network) ?? network) === undefined
 
-  async function ask(known: Known): Promise<SupportedResponse | undefined> {
+  /** @param isLook of somebody who only watches: what fails then keeps no buyer away later */
+  async function ask(known: Known, isLook = false): Promise<SupportedResponse | undefined> {
     const startedAt = now()
     let supported: SupportedResponse | undefined
     try {
@@ -69,6 +70,7 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     } catch (thrown) {
       log.warn({ upstream: known.upstream.id, err: thrown }, 'a facilitator does not say what it takes')
     }
+    if (isLook && supported === undefined) return undefined
     const at = now()
     known.answer = { at, supported }
     known.observedAt = at
@@ -177,6 +179,17 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
       if (kind && network !== undefined) breakerOf(known, kind.scheme, network).record(ok, at)
       // An answer of any kind proves that the upstream is there; the failure of one kind says nothing of the others.
       if (ok || !kind) known.breaker.record(ok, at)
+    },
+
+    async look() {
+      await Promise.all(
+        all.map((known) => {
+          const isFresh = known.answer !== undefined && now() - known.answer.at < FAILED_FRESH_MS
+          return isFresh
+            ? undefined
+            : (known.asking ??= ask(known, true).finally(() => (known.asking = undefined)))
+        }),
+      )
     },
 
     async close() {

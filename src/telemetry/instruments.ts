@@ -190,7 +190,8 @@ export const INSTRUMENTS = {
   'agent_gateway.ready': {
     kind: 'gauge',
     unit: '{process}',
-    description: '1 while `/readyz` answers 200, 0 while it does not; no figure of a process that shuts down',
+    description:
+      '1 while `/readyz` answers 200, 0 while it names a part that fails; a process that shuts down counts as 1',
     labels: [],
   },
   'agent_gateway.analyses.active': {

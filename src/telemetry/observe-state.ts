@@ -12,9 +12,10 @@ export interface StateParts {
   readonly calls: Pick<CallPath, 'inFlight'>
   readonly readiness: Readiness
   readonly networks: Pick<Networks, 'all' | 'find' | 'hindrance'>
+  readonly payTo: string | undefined
   readonly router: {
     states(): readonly Pick<UpstreamState, 'state' | 'kinds' | 'settlers'>[]
-    supported(): Promise<unknown>
+    look(): Promise<void>
   }
   readonly chains: ReadonlyMap<string, Pick<Chain, 'state'>>
   readonly store: { countOpenClaims(): Promise<{ readonly pending: number; readonly unknown: number }> }
@@ -26,9 +27,9 @@ export function observeParts(telemetry: Telemetry, parts: StateParts): void {
   telemetry.observe('agent_gateway.calls.in_flight', () => one(calls.inFlight))
   telemetry.observe('agent_gateway.ready', async () => {
     const { status, failing } = await readiness.report()
-    // Whoever shuts down is in no trouble, and what it sends last stands for minutes after it.
-    if (failing.some(({ part }) => part === 'draining')) return []
-    return one(status === 'ready' ? 1 : 0)
+    // Whoever shuts down is in no trouble, and what it sends last stands for minutes after it: with no reading, what was read before.
+    const isDraining = failing.some(({ part }) => part === 'draining')
+    return one(status === 'ready' || isDraining ? 1 : 0)
   })
   telemetry.observe('agent_gateway.analyses.active', () => one(analyses().busy))
   telemetry.observe('agent_gateway.analyses.waiting', () => one(analyses().waiting))
@@ -69,12 +70,16 @@ export function observeParts(telemetry: Telemetry, parts: StateParts): void {
 }
 
 /**
- * What the last questions and settlements said of each network. A gateway without facilitators takes no payment by its configuration, and has no
- * reading.
+ * What the last questions and settlements said of each network. A gateway without facilitators, or without an account that is paid, takes no
+ * payment by its configuration, and has no reading.
  */
-function payableReadings({ networks, router }: Pick<StateParts, 'networks' | 'router'>): readonly Reading[] {
+function payableReadings({
+  networks,
+  router,
+  payTo,
+}: Pick<StateParts, 'networks' | 'router' | 'payTo'>): readonly Reading[] {
   const states = router.states()
-  if (states.length === 0) return []
+  if (payTo === undefined || states.length === 0) return []
   const taken = new Set(
     states.flatMap(({ kinds }) => kinds).map(({ network }) => networks.find(network)?.network),
   )
@@ -84,8 +89,12 @@ function payableReadings({ networks, router }: Pick<StateParts, 'networks' | 'ro
     const isPayable = (isAnyUnasked || taken.has(network)) && networks.hindrance(network) === undefined
     return { value: isPayable ? 1 : 0, labels: { 'agent_gateway.network': network } }
   })
-  // Facilitators are asked when somebody pays: where nobody does, this would be 0 for long after the trouble is over. The next reading has the answer.
-  if (!isAnyUnasked && readings.some(({ value }) => value === 0)) router.supported().catch(() => undefined)
+  // Facilitators are asked when somebody pays: where nobody does, this would be 0, and an account out of gas, for long after the trouble is
+  // over. One of the next readings has the answer.
+  const isTroubled =
+    readings.some(({ value }) => value === 0) ||
+    states.some(({ settlers = [] }) => settlers.some(({ state }) => state === 'out_of_gas'))
+  if (!isAnyUnasked && isTroubled) void router.look()
   return readings
 }
 

@@ -20,7 +20,8 @@ function readingsOf(parts: Partial<StateParts>): (name: ObservedName) => Promise
       calls: { inFlight: 0 },
       readiness: { report: async () => ({ status: 'ready', failing: [], degraded: [] }) },
       networks: createNetworks([8453]),
-      router: { states: () => [], supported: async () => {} },
+      payTo: '0x1',
+      router: { states: () => [], look: async () => {} },
       chains: new Map(),
       store: { countOpenClaims: async () => ({ pending: 0, unknown: 0 }) },
       analyses: () => ({ processes: 0, busy: 0, waiting: 0 }),
@@ -35,7 +36,7 @@ describe('agent_gateway.ready', () => {
     ['ready', [], [{ value: 1 }]],
     ['unready', [{ part: 'database', cannot: 'answer' }], [{ value: 0 }]],
     ['unready', [{ part: 'starting', cannot: 'answer' }], [{ value: 0 }]],
-    ['unready', [{ part: 'draining', cannot: 'answer' }], []],
+    ['unready', [{ part: 'draining', cannot: 'answer' }], [{ value: 1 }]],
   ] as const)('of a report that is %s for %j is %j', async (status, failing, expected) => {
     const report = async () => ({ status, failing: [...failing], degraded: [] })
     expect(await readingsOf({ readiness: { report } })('agent_gateway.ready')).toEqual(expected)
@@ -61,7 +62,7 @@ describe('agent_gateway.settler.settlements_left', () => {
       settler('out_of_gas', 20),
     ]
     const states = () => [{ state: 'ok' as const, kinds: [], settlers }]
-    const read = readingsOf({ router: { states, supported: async () => {} } })
+    const read = readingsOf({ router: { states, look: async () => {} } })
     const left = await read('agent_gateway.settler.settlements_left')
     expect(left.map(({ value, labels }) => [labels!['agent_gateway.settler'], value])).toEqual([
       [1, 0],

@@ -264,7 +264,7 @@ describe('the listener for Prometheus', () => {
     expect(text).not.toContain('agent_gateway_payments_open{')
   })
 
-  it('leaves out a figure that hangs, and does not ask for it again until it is there', async () => {
+  it('waits for no figure that hangs, and does not ask for it again until it is there', async () => {
     const { telemetry } = await open(listening)
     const asked: PromiseWithResolvers<readonly Reading[]>[] = []
     telemetry.observe('agent_gateway.payments.open', () => {

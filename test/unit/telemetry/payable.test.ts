@@ -10,7 +10,10 @@ import { exactKind, fakeUpstream, networks, sepolia } from '../../support/paymen
 const BASE = 'eip155:8453'
 const BOTH = [exactKind(), exactKind(BASE)]
 
-function watch(upstreams: readonly Upstream[], hindered: readonly string[] = []) {
+function watch(
+  upstreams: readonly Upstream[],
+  { hindered = [], isPaid = true }: { hindered?: readonly string[]; isPaid?: boolean } = {},
+) {
   const clock = { at: 1_000_000 }
   const shown = {
     ...networks,
@@ -32,7 +35,12 @@ function watch(upstreams: readonly Upstream[], hindered: readonly string[] = [])
     tracing: undefined,
   }
   // Nothing else of them is read here.
-  const parts = { router, networks: shown, chains: new Map() } as Partial<StateParts> as StateParts
+  const parts = {
+    router,
+    networks: shown,
+    payTo: isPaid ? '0x1' : undefined,
+    chains: new Map(),
+  } as Partial<StateParts> as StateParts
   observeParts(telemetry, parts)
   return {
     clock,
@@ -90,7 +98,43 @@ it('ends while the last settlements on the network failed, and on no other', asy
 
 it('is not so on a chain whose token is not proven, and is no question without facilitators', async () => {
   const upstream = fakeUpstream('a', { kinds: BOTH })
-  expect(await watch([upstream], [BASE]).payable()).toEqual({ [sepolia.network]: 1, [BASE]: 0 })
+  expect(await watch([upstream], { hindered: [BASE] }).payable()).toEqual({ [sepolia.network]: 1, [BASE]: 0 })
   expect(upstream.asked).toBe(0)
   expect(await watch([]).payable()).toEqual({})
+})
+
+it('is looked after without keeping a buyer away once a facilitator is back', async () => {
+  const upstream = fakeUpstream('a', { kinds: new Error('away') })
+  const { payable, router, clock } = watch([upstream])
+  await router.supported()
+  for (let scrape = 0; scrape < 120; scrape++) {
+    clock.at += 15_000
+    expect(await payable()).toEqual({ [sepolia.network]: 0, [BASE]: 0 })
+    await router.look()
+  }
+  expect(upstream.asked).toBeGreaterThan(100)
+  upstream.kinds = BOTH
+  clock.at += 15_000
+  expect(await router.routes({ scheme: 'exact', network: BASE })).toHaveLength(1)
+  expect(await payable()).toEqual({ [sepolia.network]: 1, [BASE]: 1 })
+})
+
+it('asks for an account out of gas again, though another one pays', async () => {
+  const settlers = [{ address: '0x1', network: BASE, state: 'out_of_gas' as const, waiting: 0 }]
+  const upstream = fakeUpstream('a', {
+    kinds: BOTH,
+    settlers: () =>
+      settlers.map((one) => ({ ...one, oldest_ms: null, gas_wei: null, settlements_left: null })),
+  })
+  const { payable, router, clock } = watch([upstream])
+  await router.supported()
+  clock.at += 60_000
+  expect(await payable()).toEqual({ [sepolia.network]: 1, [BASE]: 1 })
+  expect(upstream.asked).toBe(2)
+})
+
+it('is no question where payments are off', async () => {
+  const { payable, router } = watch([fakeUpstream('a', { kinds: [] })], { isPaid: false })
+  await router.supported()
+  expect(await payable()).toEqual({})
 })
