@@ -35,7 +35,7 @@ export interface Holder {
   ): Promise<HeldForHost | undefined>
   /** Everything that was made, in order. */
   made(): readonly HeldForHost[]
-  /** Makes nothing more, and ends everything that was made, with what is being made now. Never rejects. @returns how many could not be ended */
+  /** Makes nothing more, and ends everything that was made, with what is being made now. Never rejects. @returns how many could not be ended, or may have been made without an answer */
   end(): Promise<number>
 }
 
@@ -162,6 +162,11 @@ interface Made {
   readonly expires_at: string
 }
 
+/** What the gateway refused to make is nothing; without an answer it may have been made. */
+function noneIfRefused(thrown: unknown): undefined {
+  if (!(thrown instanceof CommandFailure) || thrown.exitCode === Exit.unreachable) throw thrown
+}
+
 /** Makes one capability for each source and host, however many ask for it at once. */
 function createIssued<Source>(
   client: Client,
@@ -218,11 +223,15 @@ function createIssued<Source>(
     },
     async end(): Promise<number> {
       isEnded = true
-      // The gateway may have made them already, and nobody else knows their ids.
-      await Promise.allSettled(pending)
-      const ended = await Promise.allSettled(
-        all.map(({ id }) => client.call(egressCapabilitiesRevoke, { capability_id: id }, endsBy)),
-      )
+      const made = new Set(all)
+      const revoke = ({ id }: HeldForHost) =>
+        client.call(egressCapabilitiesRevoke, { capability_id: id }, endsBy)
+      // The gateway may have made these already, and nobody else knows their ids. The others do not wait for them.
+      const late = [...pending].map(async (making) => {
+        const held = await making.catch(noneIfRefused)
+        if (held && !made.has(held)) await revoke(held)
+      })
+      const ended = await Promise.allSettled([...[...made].map(revoke), ...late])
       return ended.filter(({ status }) => status === 'rejected').length
     },
   }

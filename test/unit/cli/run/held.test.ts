@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Client } from '../../../../src/cli/client.ts'
+import { CommandFailure, Exit } from '../../../../src/cli/exit.ts'
 import { holdCapability } from '../../../../src/cli/run/held.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 
@@ -8,21 +9,28 @@ const called = (host: string) => ({ host, port: 443, method: 'GET', path: '/' })
 /** A gateway that narrows when it is told to, and remembers what it was asked. */
 function createGateway() {
   const revoked: string[] = []
-  const waiting: (() => void)[] = []
+  const waiting: ((failure?: Error) => void)[] = []
   const client = {
     url: 'http://gateway.test',
     async call(tool: { name: string }, input: { capability_id?: string; hosts?: readonly string[] }) {
       if (tool.name === 'gateway.egress.capabilities.revoke') return revoked.push(input.capability_id!)
-      await new Promise<void>((resolve) => waiting.push(resolve))
+      await new Promise<void>((resolve, reject) => {
+        waiting.push((failure) => (failure ? reject(failure) : resolve()))
+      })
       const [host] = input.hosts!
       return { capability_id: host, credential_id: null, capability: 'agw_cap_x', expires_at: '2100-01-01' }
     },
   } as unknown as Client
   const holder = holdCapability(client, new Secret('agw_cap_own'), { label: 'run test' })
-  return { holder, revoked, waiting, answer: () => waiting.splice(0).forEach((go) => go()) }
+  return {
+    holder,
+    revoked,
+    waiting,
+    answer: (failure?: Error) => waiting.splice(0).forEach((go) => go(failure)),
+  }
 }
 
-describe('what a run holds', () => {
+describe('what a run holds', { timeout: 60_000 }, () => {
   it('ends what is being made when the run ends, too, and counts it', async () => {
     const { holder, revoked, answer } = createGateway()
     const first = holder.find(called('a.example.com'))
@@ -35,6 +43,39 @@ describe('what a run holds', () => {
     await late
     expect(holder.made().map(({ id }) => id)).toEqual(['a.example.com', 'b.example.com'])
     expect(revoked).toEqual(['a.example.com', 'b.example.com'])
+  })
+
+  it.each([
+    ['may have made it', Exit.unreachable, 1],
+    ['did not make it', Exit.failed, 0],
+  ])(
+    'ends the others where one is asked for without an answer; the gateway %s',
+    async (_, exitCode, live) => {
+      const { holder, revoked, answer } = createGateway()
+      const first = ['a.example.com', 'b.example.com'].map((host) => holder.find(called(host)))
+      answer()
+      await Promise.all(first)
+      const without = holder.find(called('c.example.com'))
+      const late = expect(without).rejects.toThrow('given up')
+      const ending = holder.end()
+      await vi.waitFor(() => expect(revoked).toEqual(['a.example.com', 'b.example.com']), { timeout: 30_000 })
+      answer(new CommandFailure(exitCode, 'given up'))
+      expect(await ending).toBe(live)
+      await late
+      expect(revoked).toHaveLength(2)
+    },
+  )
+
+  it('ends one whose answer comes while another has none', async () => {
+    const { holder, revoked, waiting } = createGateway()
+    const found = ['a.example.com', 'b.example.com'].map((host) => holder.find(called(host)))
+    const failed = expect(found[0]).rejects.toThrow('given up')
+    const ending = holder.end()
+    waiting[1]!()
+    await vi.waitFor(() => expect(revoked).toEqual(['b.example.com']), { timeout: 30_000 })
+    waiting[0]!(new CommandFailure(Exit.unreachable, 'given up'))
+    expect(await ending).toBe(1)
+    await failed
   })
 
   it('makes nothing for a request that comes when the run is over', async () => {
