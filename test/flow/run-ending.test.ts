@@ -1,6 +1,7 @@
 // The end of a run: what it was given is taken back, whatever the program left behind.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { lstat, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,18 +17,19 @@ import { newToken } from '../../src/lib/tokens.ts'
 
 let folder: string
 let said: string
-/** What was there of the run when something was first said of its end. */
 let ends: number
-let endsWhenSaid: number | undefined
+/** Looked at when something is first said of the end of the run. */
+let whenSaid: (() => void) | undefined
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
   vi.stubEnv('TMPDIR', folder)
   said = ''
   ends = 0
-  endsWhenSaid = undefined
+  whenSaid = undefined
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    endsWhenSaid ??= ends
+    whenSaid?.()
+    whenSaid = undefined
     return (said += String(text)) !== ''
   })
 })
@@ -66,11 +68,55 @@ const run = (program: string, parts: Partial<RunParts> = {}) =>
 const runFolders = async () => (await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))
 
 describe('the end of a run', () => {
-  it('takes everything back before it says a word', async () => {
-    expect(await run('process.exit(3)')).toBe(3)
+  it('has taken everything back, written the file and let signals go before it says a word', async () => {
+    const listeners = process.listenerCount('SIGTERM')
+    const summaryFile = join(folder, 'summary.json')
+    const there: unknown[] = []
+    whenSaid = () => {
+      const { exit_code } = JSON.parse(readFileSync(summaryFile, 'utf8')) as { exit_code: number }
+      const left = readdirSync(folder).filter((name) => name.startsWith('agent-gateway-run-'))
+      there.push(ends, exit_code, left, process.listenerCount('SIGTERM'))
+    }
+    expect(await run('process.exit(3)', { summaryFile })).toBe(3)
     expect(said).toContain('ended with 3')
-    expect([ends, endsWhenSaid]).toEqual([1, 1])
-    expect(await runFolders()).toEqual([])
+    expect(there).toEqual([1, 3, [], listeners])
+  })
+
+  it.each([
+    [
+      'before the program was started',
+      143,
+      'listed',
+      'told to end (SIGTERM) before the program was started.',
+    ],
+    ['while it is taken back', 0, 'ended', 'the program has ended; what it was given is taken back.'],
+  ])('answers a signal with no word before everything is taken back: %s', async (_, code, when, words) => {
+    let saidAtEnd: string | undefined
+    const tell = (at: string) => {
+      if (at === when) process.emit('SIGTERM', 'SIGTERM')
+    }
+    const client = {
+      url: 'http://localhost:1',
+      call: async () => {
+        tell('listed')
+        return { providers: [] } as never
+      },
+      get: async () => ({}),
+    }
+    const holder = {
+      providers: new Set<string>(),
+      covers: async () => true,
+      find: async () => undefined,
+      made: () => [],
+      end: async () => {
+        tell('ended')
+        saidAtEnd = said
+        return 0
+      },
+    }
+    expect(await run('', { client, holder })).toBe(code)
+    expect(saidAtEnd).toBe('')
+    expect(said).toContain(`agent-gateway run: ${words}\n`)
   })
 
   it('keeps the exit code of the program, and says so, where the folder of the run cannot be removed', async () => {

@@ -1,7 +1,10 @@
 // `agent-gateway run`: an unmodified program from its start to the summary, against a running gateway.
-import { readFile, readdir, watch, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { constants, writeSync } from 'node:fs'
+import { open, readFile, readdir, watch, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runCli, runShell, startCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 import { sendConnect } from '../support/proxy-client.ts'
@@ -216,6 +219,29 @@ describe('agent-gateway run', () => {
     expect(gateway.upstream.requests.length).toBe(before + 1)
     expect(await liveRuns()).toEqual([])
     expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
+  })
+
+  it('takes everything back and writes its summary where the reader of its stderr keeps it waiting', async () => {
+    const pipe = join(folder, 'stderr')
+    const summary = join(folder, 'kept-waiting.json')
+    await promisify(execFile)('mkfifo', [pipe])
+    const reader = await open(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+    for (const size of [4096, 1])
+      expect(() => {
+        for (;;) writeSync(reader.fd, Buffer.alloc(size))
+      }).toThrow('EAGAIN')
+    const program = `await fetch(${JSON.stringify(gateway.url('/unread'))}); process.exitCode = 5`
+    const ended = runShell(
+      `agent-gateway run --summary '${summary}' -- '${process.execPath}' --input-type=module -e "$PROGRAM" 2> '${pipe}'`,
+      { ...env, PROGRAM: program },
+    )
+    await vi.waitFor(async () => expect(await summaryIn(summary)).toMatchObject({ exit_code: 5 }), {
+      timeout: 60_000,
+    })
+    expect(await liveRuns()).toEqual([])
+    expect((await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))).toEqual([])
+    await reader.close()
+    expect(await ended).toMatchObject({ code: 5 })
   })
 
   it('leaves nothing behind where it is told to end before the program is started', async () => {

@@ -29,8 +29,10 @@ export interface EndingSignals {
   early(): NodeJS.Signals | undefined
   /** Whoever is told from now on. */
   passTo(tell: (signal: NodeJS.Signals) => void): void
-  /** From now on there is nobody to tell: they are ignored until `release`, and the first is answered in words. */
+  /** From now on there is nobody to tell: they are ignored until `release`. */
   ignore(): void
+  /** Whether one came while there was nobody to tell. To be said when everything is taken back: whoever reads stderr may keep a word waiting. */
+  wasIgnored(): boolean
   /** Aborted by the second that comes while there is nobody to tell: whoever sent it does not want to wait. */
   readonly impatient: AbortSignal
   /** They end this process again. */
@@ -44,6 +46,7 @@ export interface EndingSignals {
 export function takeEndingSignals(): EndingSignals {
   const impatience = new AbortController()
   let early: NodeJS.Signals | undefined
+  let isIgnored = false
   let take = (signal: NodeJS.Signals): void => {
     early ??= signal
   }
@@ -57,10 +60,11 @@ export function takeEndingSignals(): EndingSignals {
     },
     ignore() {
       take = () => {
-        process.stderr.write('agent-gateway run: the program has ended; what it was given is taken back.\n')
+        isIgnored = true
         take = () => impatience.abort()
       }
     },
+    wasIgnored: () => isIgnored,
     release() {
       for (const signal of ENDING) process.off(signal, handler)
     },

@@ -13,6 +13,7 @@ import { holdCapability, holdCredentials } from './held.ts'
 import { createDryRun } from './dry-run.ts'
 import { readPolicy } from './policy.ts'
 import { runProgram } from './session.ts'
+import { letReaderGo, say } from './words.ts'
 
 interface RunOptions extends ConnectionOptions {
   readonly credential?: readonly string[]
@@ -59,7 +60,12 @@ Example:
     )
     .configureOutput({ outputError: (text, write) => write(text + whatToDo(text)) })
     .action(async (command: string[], options: RunOptions) => {
-      process.exitCode = await run(command, options)
+      try {
+        process.exitCode = await run(command, options)
+      } finally {
+        // What failed is still to be said.
+        letReaderGo()
+      }
     })
 }
 
@@ -70,8 +76,6 @@ const whatToDo = (error: string): string =>
     : ''
 
 async function run(command: readonly string[], options: RunOptions): Promise<number> {
-  // Its terminal is closed, or its reader has gone: what the run was given is taken back all the same.
-  process.stderr.on('error', () => {})
   if (options.credential !== undefined && options.capabilityFile !== undefined)
     throw new CommandFailure(
       Exit.usage,
@@ -82,7 +86,7 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
   // Else a host that no rule is for would pass, and what none fits is refused.
   const unknown = held ? 'deny' : options.unknown
   if (unknown !== options.unknown)
-    process.stderr.write(
+    say(
       `agent-gateway run: the policy decides, not --unknown ${options.unknown}: of the hosts without a credential those of its \`tunnel\` lines pass.\n`,
     )
   const config = loadConfig(process.env)

@@ -41,6 +41,7 @@ import {
 } from './summary.ts'
 import { openSummaryFile } from './summary-file.ts'
 import { makeRunFolder, type RunFolder } from './trust.ts'
+import { say } from './words.ts'
 import {
   awsVariables,
   childEnvironment,
@@ -118,6 +119,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
   let folder: RunFolder | undefined
   let doorFolder: string | undefined
   let summary: RunSummary | undefined
+  const notes: string[] = []
   try {
     folder = await makeRunFolder(authority.trusted(), env)
     if (isOpen) doorFolder = await mkdtemp(join(DOORS_FOLDER, 'agent-gateway-door-'))
@@ -137,7 +139,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
     const command = await wrap(parts, wrapper, folder, { socket, port: new URL(proxy).port, isApart })
     const early = ending.early()
     if (early !== undefined) {
-      process.stderr.write(`agent-gateway run: told to end (${early}) before the program was started.\n`)
+      notes.push(`told to end (${early}) before the program was started.`)
       return exitCodeOf(early)
     }
     const exitCode = await runChild(command, childEnv, ending, { isTold: isOpen, isApart })
@@ -149,7 +151,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
     summary = record.summarise(exitCode, attempts, parts.dryRun?.seen())
     return exitCode
   } finally {
-    // Whoever reads stderr may be gone, and the disk full: first everything is taken back, then it is spoken of.
+    // Whoever reads stderr may be gone, or keep this process waiting at each word: everything is taken back, the file is written and signals end
+    // this process again before it is spoken of.
     const left = await takeBack({
       'its door is open': async () => {
         await door.close()
@@ -167,14 +170,19 @@ export async function runProgram(parts: RunParts): Promise<number> {
         if (doorFolder !== undefined) await rm(doorFolder, { recursive: true, force: true })
       },
     })
-    if (summary !== undefined) {
-      process.stderr.write(describeRun(summary))
-      const words = await summaryFile?.write(`${JSON.stringify(summary, null, 2)}\n`)
+    const writeSummary = async () => {
+      const words = summary && (await summaryFile?.write(`${JSON.stringify(summary, null, 2)}\n`))
       if (words !== undefined) left.push(words)
     }
-    for (const line of left) process.stderr.write(`agent-gateway run: ${line}\n`)
-    await summaryFile?.close().catch(() => {})
+    const isHandedOver = summaryFile?.isHandedOver === true
+    if (!isHandedOver) await writeSummary()
     ending.release()
+    if (ending.wasIgnored()) notes.push('the program has ended; what it was given is taken back.')
+    for (const line of notes) say(`agent-gateway run: ${line}\n`)
+    if (summary !== undefined) say(describeRun(summary))
+    if (isHandedOver) await writeSummary()
+    for (const line of left) say(`agent-gateway run: ${line}\n`)
+    await summaryFile?.close().catch(() => {})
   }
 }
 

@@ -7,6 +7,8 @@ import { CommandFailure, Exit } from '../exit.ts'
 const HANDED_OVER = /^\/(?:dev\/(?:null|tty|stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/
 
 export interface SummaryFile {
+  /** A shell has opened it: it may be a pipe, whose reader keeps a writer waiting. */
+  readonly isHandedOver: boolean
   /** Puts the text into the place of whatever is in the file. Never rejects. @returns why it is not where it was asked for, for people */
   write(text: string): Promise<string | undefined>
   close(): Promise<void>
@@ -30,6 +32,7 @@ export async function openSummaryFile(file: string): Promise<SummaryFile> {
     throw notWritten(file, IS_NO_FILE)
   }
   return {
+    isHandedOver,
     async write(text) {
       try {
         // What was handed over may be a pipe, or hold what others said before.

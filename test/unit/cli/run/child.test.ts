@@ -54,6 +54,17 @@ describe('the signals of a run', () => {
     ending.release()
   })
 
+  it('are counted once the program has ended: the second is of somebody who does not want to wait', async () => {
+    const ending = takeEndingSignals()
+    await runChild(node(''), {}, ending)
+    expect([ending.wasIgnored(), ending.impatient.aborted]).toEqual([false, false])
+    send('SIGTERM')
+    expect([ending.wasIgnored(), ending.impatient.aborted]).toEqual([true, false])
+    send('SIGTERM')
+    expect([ending.wasIgnored(), ending.impatient.aborted]).toEqual([true, true])
+    ending.release()
+  })
+
   it('go to the program while it runs, and to nobody afterwards', async () => {
     const ending = takeEndingSignals()
     const program = node(`process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000)`)
@@ -62,8 +73,11 @@ describe('the signals of a run', () => {
     expect([5, 143]).toContain(await ended)
     clearInterval(again)
     send('SIGTERM')
+    expect(ending.wasIgnored()).toBe(true)
     send('SIGINT')
-    expect(said).toEqual(['agent-gateway run: the program has ended; what it was given is taken back.\n'])
+    expect(ending.impatient.aborted).toBe(true)
+    // A word could be waited for here, before anything is taken back.
+    expect(said).toEqual([])
     expect(ending.early()).toBeUndefined()
     ending.release()
   })
