@@ -2,6 +2,7 @@
 // forwarder on the inner loopback makes an address of it, since programs take no socket for a proxy. Pure, but for what looks at this machine: `findBubblewrap`, `findSockets`, `canTypeIntoTerminal`.
 import { execFile } from 'node:child_process'
 import { readFile, realpath, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { CommandFailure, Exit } from '../exit.ts'
 
@@ -104,21 +105,41 @@ export async function findSockets(
   const [sockets, mounts] = await Promise.all(
     [tables.sockets, tables.mounts].map((path) => readFile(path, 'utf8').catch(() => '')),
   )
-  const named = [...boundNames(sockets ?? ''), ...mountPoints(mounts ?? ''), ...namesInEnvironment(env)]
   const isShownThere = isBelowTmp(workingDirectory)
-  const found = await Promise.all(
-    [...new Set(named.map((name) => resolve(workingDirectory, name)))].map(async (path) => {
-      try {
-        const real = await realpath(path)
-        const isSeen = !isBelowTmp(real) || (isShownThere && real.startsWith(`${workingDirectory}/`))
-        return isSeen && (await stat(real)).isSocket() ? [real] : []
-      } catch {
-        return []
-      }
-    }),
-  )
-  return [...new Set(found.flat())]
+  const seen = async (names: readonly string[]): Promise<readonly string[]> => {
+    const found = await Promise.all(
+      [...new Set(names.map((name) => resolve(workingDirectory, name)))].map(async (path) => {
+        try {
+          const real = await realpath(path)
+          const isSeen = !isBelowTmp(real) || (isShownThere && real.startsWith(`${workingDirectory}/`))
+          return isSeen && (await stat(real)).isSocket() ? [real] : []
+        } catch {
+          return []
+        }
+      }),
+    )
+    return found.flat()
+  }
+  const [listening, named] = await Promise.all([
+    seen([...boundNames(sockets ?? ''), ...mountPoints(mounts ?? '')]),
+    seen(namesInEnvironment(env)),
+  ])
+  // A server puts its socket into the place of one that an earlier start left, which could not be removed while something is mounted over it.
+  const left = await Promise.all(named.map(isLeft))
+  return [...new Set([...listening, ...named.filter((_, i) => !left[i])])]
 }
+
+/** @returns whether nobody listens there; whatever else keeps this process from asking counts as somebody */
+const isLeft = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path)
+    const answer = (isRefused: boolean) => {
+      socket.destroy()
+      resolve(isRefused)
+    }
+    socket.once('connect', () => answer(false))
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => answer(code === 'ECONNREFUSED'))
+  })
 
 /** proc_net(5): the path is what stands behind the inode; sockets of other roots have theirs there, too. Names with `@` are in no file system. */
 const boundNames = (table: string): readonly string[] =>

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, realpath, rename, writeFile } from 'node:fs/promises'
+import { mkdtemp, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -62,8 +62,10 @@ describe('the arguments of bubblewrap', () => {
     beforeEach(async () => {
       folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-gateway-')))
     })
+    const closeServers = () =>
+      Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))))
     afterEach(async () => {
-      await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))))
+      await closeServers()
       await removeFolder(folder)
     })
 
@@ -122,6 +124,17 @@ describe('the arguments of bubblewrap', () => {
       await rename(join(folder, 'bound.sock'), moved)
       expect(await findSockets(folder, {})).not.toContain(moved)
       expect(await findSockets(folder, { OTHER: undefined, SOME_HOST: value(moved) })).toContain(moved)
+    })
+
+    it('but not one that a variable names where nobody listens any more: a server inside takes its place', async () => {
+      await listenAt(join(folder, 'bound.sock'))
+      const left = join(folder, 'left.sock')
+      await rename(join(folder, 'bound.sock'), left)
+      const none = await tables('', '')
+      expect(await findSockets(folder, { SOME_HOST: left }, none)).toEqual([left])
+      await closeServers()
+      expect((await stat(left)).isSocket()).toBe(true)
+      expect(await findSockets(folder, { SOME_HOST: left }, none)).toEqual([])
     })
   })
 
