@@ -13,6 +13,8 @@ export interface SignalRoute {
   readonly isTold: boolean
   /** The program is in a session of its own, so that this terminal sends it nothing. */
   readonly isApart: boolean
+  /** Told of each signal that this user may not send to the program, such as one that `sudo` started; it goes on. */
+  readonly unsent?: () => void
 }
 
 const DIRECT: SignalRoute = { isTold: false, isApart: false }
@@ -91,7 +93,8 @@ export function runChild(
       stdio: ['inherit', 'inherit', 'inherit', ...(route.isTold ? (['pipe'] as const) : [])],
     })
     const stopForwarding = forwardSignals(child, ending, route)
-    child.once('error', (thrown) => {
+    child.on('error', (thrown) => {
+      if (child.pid !== undefined) return route.unsent?.()
       stopForwarding()
       reject(thrown)
     })

@@ -35,7 +35,7 @@ server.listen(Number(port), '127.0.0.1', () => {
   let child
   try { child = spawn(command, args, { stdio: 'inherit' }) } catch (error) { return fail(error) }
   createInterface({ input: new Socket({ fd: 3 }).on('error', () => {}) }).on('line', (signal) => child.kill(signal))
-  child.on('error', fail)
+  child.on('error', (error) => { if (child.pid === undefined) fail(error) })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 })`
 

@@ -142,7 +142,10 @@ export async function runProgram(parts: RunParts): Promise<number> {
       notes.push(`told to end (${early}) before the program was started.`)
       return exitCodeOf(early)
     }
-    const exitCode = await runChild(command, childEnv, ending, { isTold: isOpen, isApart })
+    let isUnsent = false
+    const unsent = () => void (isUnsent = true)
+    const exitCode = await runChild(command, childEnv, ending, { isTold: isOpen, isApart, unsent })
+    if (isUnsent) notes.push('a signal did not reach the program: this user may not send it one.')
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()

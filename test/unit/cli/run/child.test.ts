@@ -1,3 +1,5 @@
+import { ChildProcess } from 'node:child_process'
+import { constants } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runChild, takeEndingSignals } from '../../../../src/cli/run/child.ts'
 import { start } from '../../../support/process.ts'
@@ -62,6 +64,32 @@ describe('the signals of a run', () => {
     expect([ending.wasIgnored(), ending.impatient.aborted]).toEqual([true, false])
     send('SIGTERM')
     expect([ending.wasIgnored(), ending.impatient.aborted]).toEqual([true, true])
+    ending.release()
+  })
+
+  it('that this user may not send to the program leave it running', async () => {
+    const ending = takeEndingSignals()
+    let unsent = 0
+    vi.spyOn(ChildProcess.prototype, 'kill').mockImplementation(function (this: ChildProcess) {
+      return !this.emit('error', Object.assign(new Error('kill EPERM'), { code: 'EPERM' }))
+    })
+    const ended = runChild(
+      node(`process.on('SIGUSR2', () => process.exit(5)); setTimeout(() => {}, 60_000)`),
+      {},
+      ending,
+      {
+        isTold: false,
+        isApart: true,
+        unsent: () => unsent++,
+      },
+    )
+    for (const signal of ENDING) send(signal)
+    expect(unsent).toBe(3)
+    vi.restoreAllMocks()
+    const again = setInterval(() => send('SIGUSR2'), 20)
+    // By the signal itself, where it is not ready yet.
+    expect([5, 128 + constants.signals.SIGUSR2]).toContain(await ended)
+    clearInterval(again)
     ending.release()
   })
 
