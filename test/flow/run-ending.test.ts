@@ -201,6 +201,18 @@ describe('the summary of a run', () => {
     expect(await run('', { summaryFile: '/dev/null' })).toBe(0)
     expect(said).not.toContain('could not be written')
   })
+
+  it.each(['self', 'thread-self', String(process.pid)])(
+    'goes to what a process has opened: /proc/%s',
+    async (owner) => {
+      const file = join(folder, 'out')
+      const handle = await open(file, 'w')
+      expect(await run('', { summaryFile: `/proc/${owner}/fd/${handle.fd}` })).toBe(0)
+      await handle.close()
+      expect(await readFile(file, 'utf8')).toContain('"exit_code": 0,')
+      expect(said).not.toContain('could not be written')
+    },
+  )
 })
 
 describe('the end of a run whose gateway keeps it waiting', () => {

@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises'
 import { CommandFailure, Exit } from '../exit.ts'
 
 /** Names by which a shell hands over what it has opened; all but the terminal are links. */
-const HANDED_OVER = /^\/(?:dev\/(?:null|tty|stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/
+const HANDED_OVER = /^\/(?:dev\/(?:null|tty|stdout|stderr|fd\/\d+)|proc\/(?:self|thread-self|\d+)\/fd\/\d+)$/
 
 export interface SummaryFile {
   /** A shell has opened it: it may be a pipe, whose reader keeps a writer waiting. */
