@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/app/config.ts'
 import { connect, givenUpWith } from '../../src/cli/client.ts'
 import { holdCredentials } from '../../src/cli/run/held.ts'
 import { type RunParts, runProgram } from '../../src/cli/run/session.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import { newToken } from '../../src/lib/tokens.ts'
 
 let folder: string
@@ -133,6 +134,28 @@ describe('the end of a run', () => {
     expect(said).toContain('ended with 4')
     expect(said).toContain(`${left} is still there (ENAMETOOLONG).`)
     expect(process.listenerCount('SIGTERM')).toBe(listeners)
+  })
+})
+
+describe('the attempts of a run', () => {
+  it('are waited for anew with each page', async () => {
+    const signals: (AbortSignal | undefined)[] = []
+    const call = async (tool: { name: string }, _input: object, _token: unknown, signal?: AbortSignal) => {
+      if (!tool.name.includes('attempts')) return { providers: [] }
+      return { attempts: [], next: signals.push(signal) < 3 ? 'att_1' : null }
+    }
+    const client = { url: 'http://localhost:1', call, get: async () => ({}) } as unknown as RunParts['client']
+    const held = { id: 'cap_1', credentialId: 'cred_1', token: new Secret('agw_cap_x'), expiresAt: 0 }
+    const holder = {
+      providers: new Set<string>(),
+      covers: async () => true,
+      find: async () => undefined,
+      made: () => [held],
+      end: async () => 0,
+    }
+    expect(await run('', { client, holder })).toBe(0)
+    expect(signals).not.toContain(undefined)
+    expect(new Set(signals).size).toBe(3)
   })
 })
 

@@ -58,7 +58,7 @@ export interface RunParts {
   readonly holder: Holder
   /** Gives up what the holder asks the gateway for. */
   readonly giveUp?: AbortController | undefined
-  /** Longest wait for the gateway to list the attempts at the end, and for it to revoke the capabilities: END_MS, but in tests. */
+  /** Longest wait for the gateway to list a page of the attempts at the end, and for it to revoke the capabilities: END_MS, but in tests. */
   readonly endMs?: number | undefined
   readonly config: Config
   readonly unknown: UnknownHosts
@@ -149,7 +149,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
     // Answers that nobody reads any more are cut off; what the gateway sent is recorded there.
     await door.close()
     relay.close()
-    const enough = AbortSignal.any([AbortSignal.timeout(endMs), ending.impatient])
+    const enough = () => AbortSignal.any([AbortSignal.timeout(endMs), ending.impatient])
     const attempts = await listAttempts(client, holder, enough)
     summary = record.summarise(exitCode, attempts, parts.dryRun?.seen())
     return exitCode
@@ -324,9 +324,9 @@ async function listProviders(client: Client): Promise<readonly ProviderVariables
 
 /**
  * Asked with each capability itself, which works for operators and agents alike, before it is revoked.
- * @param enough ends the asking: the records are at the gateway, and the summary is no place to fail or to wait
+ * @param enough ends the asking for one page, anew for each: the records are at the gateway, and the summary is no place to fail or to wait
  */
-async function listAttempts(client: Client, holder: Holder, enough: AbortSignal): Promise<RunAttempts> {
+async function listAttempts(client: Client, holder: Holder, enough: () => AbortSignal): Promise<RunAttempts> {
   const lists = await Promise.all(holder.made().map(({ token }) => listAttemptsOf(client, token, enough)))
   return {
     attempts: lists.flatMap(({ attempts }) => attempts),
@@ -337,7 +337,7 @@ async function listAttempts(client: Client, holder: Holder, enough: AbortSignal)
 async function listAttemptsOf(
   client: Client,
   token: Secret<string>,
-  enough: AbortSignal,
+  enough: () => AbortSignal,
 ): Promise<RunAttempts> {
   const attempts: RunAttempt[] = []
   let before: string | undefined
@@ -347,7 +347,7 @@ async function listAttemptsOf(
         egressAttemptsList,
         { limit: 100, ...(before === undefined ? {} : { before }) },
         token,
-        enough,
+        enough(),
       )
       for (const { attempt_id, host, state, credits_charged, receipt_id } of page.attempts)
         attempts.push({ attempt_id, host, state, credits_charged, receipt_id })
