@@ -182,13 +182,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     },
 
     async look() {
+      const stale = all.filter(({ answer }) => answer === undefined || now() - answer.at >= FAILED_FRESH_MS)
       await Promise.all(
-        all.map((known) => {
-          const isFresh = known.answer !== undefined && now() - known.answer.at < FAILED_FRESH_MS
-          return isFresh
-            ? undefined
-            : (known.asking ??= ask(known, true).finally(() => (known.asking = undefined)))
-        }),
+        stale.map((known) => (known.asking ??= ask(known, true).finally(() => (known.asking = undefined)))),
       )
     },
 
