@@ -1,6 +1,7 @@
 // Makes the instruments of the list, and hands figures to them by name.
 import type { Counter, Histogram, Meter } from '@opentelemetry/api'
 import type { Logger } from '../../lib/log.ts'
+import { within } from '../../lib/deadline.ts'
 import { must } from '../../lib/must.ts'
 import { type Instrument, INSTRUMENTS, type InstrumentName } from '../instruments.ts'
 import type { Reading, Telemetry } from '../port.ts'
@@ -53,15 +54,9 @@ function withPatience(read: Read): () => Promise<readonly Reading[]> {
   let reading: Promise<readonly Reading[]> | undefined
   return async () => {
     reading ??= (async () => read())().finally(() => (reading = undefined))
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error('took too long')), PATIENCE_MS)
-    })
-    try {
-      return await Promise.race([reading, late])
-    } finally {
-      clearTimeout(timer)
-    }
+    const readings = await within(PATIENCE_MS, reading)
+    if (readings === undefined) throw new Error('took too long')
+    return readings
   }
 }
 

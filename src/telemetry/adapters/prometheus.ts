@@ -55,7 +55,7 @@ export async function openPrometheus({
   function isOwnName(asked: string | undefined): boolean {
     // HTTP/1.0, which no browser speaks.
     if (asked === undefined) return true
-    const name = unbracketed(URL.parse(`http://${asked}`)?.hostname ?? '')
+    const name = (URL.parse(`http://${asked}`)?.hostname ?? '').replace(/^\[|\]$/g, '')
     return name === 'localhost' || isIP(name) !== 0 || name === host.toLowerCase()
   }
 
@@ -88,8 +88,6 @@ function isOfPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   return headers.origin !== undefined || (site !== undefined && site !== 'none')
 }
-
-const unbracketed = (host: string) => host.replace(/^\[(.*)\]$/, '$1')
 
 function refuse(res: ServerResponse, status: number, words: string): void {
   res.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${words}\n`)
