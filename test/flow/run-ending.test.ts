@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/app/config.ts'
 import { connect, givenUpWith } from '../../src/cli/client.ts'
 import { holdCredentials } from '../../src/cli/run/held.ts'
 import { type RunParts, runProgram } from '../../src/cli/run/session.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { newToken } from '../../src/lib/tokens.ts'
+import { EMPTY_HOLDER, runIn } from '../support/run-alone.ts'
 
 let folder: string
 let said: string
@@ -49,21 +49,14 @@ const run = (program: string, parts: Partial<RunParts> = {}) =>
       get: async () => ({}),
     },
     holder: {
-      providers: new Set(),
-      covers: async () => true,
-      find: async () => undefined,
-      made: () => [],
+      ...EMPTY_HOLDER,
       end: async () => {
         ends++
         return 0
       },
     },
-    config: loadConfig({ GATEWAY_DATA_DIR: folder }),
+    ...runIn(folder, program),
     unknown: 'deny',
-    isSandboxed: false,
-    secretFiles: [],
-    command: [process.execPath, '--input-type=module', '-e', program],
-    env: { PATH: process.env['PATH'], TMPDIR: folder, HOME: folder },
     ...parts,
   })
 const runFolders = async () => (await readdir(folder)).filter((name) => name.startsWith('agent-gateway-run-'))
@@ -223,6 +216,16 @@ describe('the summary of a run', () => {
     expect(await readFile(file, 'utf8')).toMatch(/^said before\n\{\n {2}"exit_code": 0,/)
     expect(await run('', { summaryFile: '/dev/null' })).toBe(0)
     expect(said).not.toContain('could not be written')
+  })
+
+  it('is refused in words of its own where what was handed over cannot be opened: nobody should remove that link', async () => {
+    const socket = createServer()
+    await once(socket.listen(0, '127.0.0.1'), 'listening')
+    const { fd } = (socket as unknown as { _handle: { fd: number } })._handle
+    const summaryFile = `/proc/self/fd/${fd}`
+    expect((await lstat(summaryFile)).isSymbolicLink()).toBe(true)
+    await expect(run('', { summaryFile })).rejects.toThrow('or it is a socket')
+    socket.close()
   })
 
   it.each(['self', 'thread-self', String(process.pid)])(

@@ -3,11 +3,11 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/app/config.ts'
 import { CommandFailure, Exit } from '../../src/cli/exit.ts'
 import { runProgram } from '../../src/cli/run/session.ts'
 import { nodeProgram } from '../support/programs.ts'
 import { removeFolder } from '../support/remove-folder.ts'
+import { EMPTY_HOLDER, runIn } from '../support/run-alone.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -45,19 +45,9 @@ async function run(failure: CommandFailure, at: 'covers' | 'find') {
   )
   const exitCode = await runProgram({
     client: { url: 'http://localhost:1', call: async () => ({ providers: [] }) as never, get: fail },
-    holder: {
-      providers: new Set(),
-      covers: at === 'covers' ? fail : async () => true,
-      find: fail,
-      made: () => [],
-      end: async () => 0,
-    },
-    config: loadConfig({ GATEWAY_DATA_DIR: folder }),
+    holder: { ...EMPTY_HOLDER, ...(at === 'covers' && { covers: fail }), find: fail },
+    ...runIn(folder, program),
     unknown: 'tunnel',
-    isSandboxed: false,
-    secretFiles: [],
-    command: [process.execPath, '--input-type=module', '-e', program],
-    env: { PATH: process.env['PATH'], TMPDIR: folder, HOME: folder },
     summaryFile,
   })
   const summary = JSON.parse(await readFile(summaryFile, 'utf8'))

@@ -24,6 +24,8 @@ export async function openSummaryFile(file: string): Promise<SummaryFile> {
   // Without a reader, a pipe would be waited for.
   const flags = isHandedOver ? O_WRONLY | O_APPEND : O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK
   const handle = await open(file, flags, 0o600).catch(async (thrown: NodeJS.ErrnoException) => {
+    // A link as well, which nobody should remove.
+    if (isHandedOver) throw notWritten(file, IS_CLOSED)
     if (await isLink(file)) throw notWritten(file, IS_LINK)
     throw notWritten(file, thrown.code === 'ENXIO' ? IS_NO_FILE : NO_PLACE)
   })
@@ -75,6 +77,7 @@ const isLink = (file: string): Promise<boolean> =>
   )
 
 const IS_LINK = 'it is a link, which a program may have put there. Name the file itself, or remove the link.'
+const IS_CLOSED = 'this user may not open what is behind that name, or it is a socket. Name a file.'
 const IS_NO_FILE = 'it is no file. Name one, or /dev/stdout.'
 const NO_PLACE = 'name a file in a folder that exists and that this user may write to.'
 
