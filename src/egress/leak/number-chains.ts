@@ -85,7 +85,10 @@ export function findNumberChains(
   const binary = createChain('binary', least, MOST_BYTES_BETWEEN)
   const token: Token = { bytes, start: 0, end: 0, index: 0 }
   const skipped = Math.min(bytes.length, -bytes.byteOffset & 3)
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2)
+  const words =
+    bytes.length - skipped < 4
+      ? NO_WORDS
+      : new Int32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2)
 
   function extend(chain: Chain, size: number): void {
     const isFar = token.start - chain.end > chain.mostBetween
@@ -118,6 +121,8 @@ export function findNumberChains(
   }
   return { regions, notations }
 }
+
+const NO_WORDS = new Int32Array(0)
 
 /** Whether more words stand between the chain and the token than between two numbers: members of JSON that have a number each. */
 function hasManyWords({ notation, end }: Chain, { bytes, start }: Token): boolean {

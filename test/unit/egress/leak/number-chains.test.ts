@@ -78,4 +78,13 @@ describe('a chain of numbers', () => {
       }),
     )
   })
+
+  it('is looked for in a few bytes, wherever they stand in memory', () => {
+    const memory = Buffer.from('10,20,30,40,50')
+    for (let start = 0; start < 4; start++)
+      for (let length = 0; length < 5; length++) {
+        const bytes = memory.subarray(start, start + length)
+        expect(findNumberChains(bytes, 12, () => {}).regions).toEqual([])
+      }
+  })
 })
