@@ -31,6 +31,12 @@ it('the linter sees what is wrong', async () => {
   }
 })
 
+it.each(workflows)('%s names each action of others by its commit, and the version of that', (path) => {
+  const uses = [...read(path).matchAll(/\buses: *(.*)/g)].map(([, action]) => action)
+  expect(uses.length).toBeGreaterThan(0)
+  for (const action of uses) expect(action).toMatch(/^[\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+})
+
 it('the release workflow starts for tags alone, and one job may write or prove who it is', () => {
   const { on, permissions, jobs } = parse(read('.github/workflows/release.yml')) as {
     on: Record<string, unknown>
