@@ -1,16 +1,18 @@
 // `npm run image`: the image localhost/agent-gateway:<version> of what `npm run bundle` made, of Debian's C library and of the Node that the
-// lock file names. Needs mmdebstrap and buildah from Debian, and no registry of images.
+// lock file names, and its bill of materials in build/. Needs mmdebstrap and buildah from Debian, and no registry of images.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { transform } from 'esbuild'
 import { readManifest, ROOT } from '../package/manifest.ts'
+import { bomName, describeImage, readDebianPackage } from './bill.ts'
 
 const HERE = join(ROOT, 'deploy/image')
 /** Debian 13: what is current and kept until 2030. */
 const SUITE = 'trixie'
+const DEBIAN_RELEASE = '13'
 /** What Node is linked with, and the files that say which system this is. Node brings authorities and time zones itself. */
 const PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6', 'base-files']
 /** Nothing reads them there; copyrights stay, they belong to what is passed on. */
@@ -26,6 +28,10 @@ const LEFT_OUT = [
   'usr/share/doc/*/NEWS*',
   'etc/apt/sources.list*',
 ]
+/** What scanners of images look for where nobody installs packages: a file for each, as `dpkg-deb --field` writes it. */
+const STATUS = '/var/lib/dpkg/status.d'
+/** Nothing of it is left. */
+const NOT_IN_IT = 'mawk'
 const USER = 65532
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
@@ -45,6 +51,7 @@ async function writeSystemFiles(folder: string): Promise<void> {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o644 })
 }
 
+/** @param folder where it finds and leaves files; `status.d` in it will say which packages of Debian there are */
 async function makeRootfs(tar: string, folder: string): Promise<void> {
   await writeSystemFiles(folder)
   const data = '"$1/var/lib/agent-gateway"'
@@ -57,6 +64,9 @@ async function makeRootfs(tar: string, folder: string): Promise<void> {
     ...['passwd', 'group', 'nsswitch.conf'].map(
       (name) => `--extract-hook=copy-in ${join(folder, name)} /etc`,
     ),
+    `--extract-hook=cd "$1" && mkdir -p .${STATUS} && for deb in var/cache/apt/archives/*.deb; do ` +
+      `name=$(dpkg-deb --field "$deb" Package) && [ "$name" = ${NOT_IN_IT} ] || dpkg-deb --field "$deb" >".${STATUS}/$name" || exit 1; done`,
+    `--extract-hook=copy-out ${STATUS} ${folder}`,
     // A volume that is empty takes the owner of the folder that it covers.
     `--extract-hook=mkdir -p ${data} && chown ${USER}:${USER} ${data} && chmod 0700 ${data}`,
     SUITE,
@@ -85,7 +95,8 @@ if (missing.length > 0)
   )
 if (!(process.platform === 'linux' && process.arch in ARCHITECTURES))
   throw new Error('the image is built on Linux, x64 or arm64')
-const { version } = await readManifest()
+const manifest = await readManifest()
+const { version } = manifest
 const context = await mkdtemp(join(tmpdir(), 'gateway-image-'))
 try {
   const system = join(context, 'system')
@@ -93,6 +104,19 @@ try {
   await makeRootfs(join(context, 'rootfs.tar'), system)
   await addNode(join(context, 'node'), join(context, 'node-copyright'))
   await cp(join(ROOT, 'build/package'), join(context, 'package'), { recursive: true })
+  const status = join(system, 'status.d')
+  const debian = (await readdir(status)).toSorted().map((name) => readFile(join(status, name), 'utf8'))
+  const bom = describeImage({
+    manifest,
+    release: DEBIAN_RELEASE,
+    debian: (await Promise.all(debian)).map(readDebianPackage),
+    versions: JSON.parse(
+      execFileSync(join(context, 'node'), ['-p', 'JSON.stringify(process.versions)'], { encoding: 'utf8' }),
+    ) as Record<string, string>,
+    packageBom: await readFile(join(context, 'package/sbom.cdx.json'), 'utf8'),
+  })
+  await writeFile(join(context, 'image.cdx.json'), bom)
+  await writeFile(join(ROOT, 'build', bomName(manifest)), bom)
   for (const name of ['health', 'copy-keys']) {
     const { code } = await transform(await readFile(join(HERE, `${name}.ts`), 'utf8'), { loader: 'ts' })
     await writeFile(join(context, `${name}.js`), code)

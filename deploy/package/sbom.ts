@@ -8,7 +8,8 @@ import type { Component } from './contents.ts'
 export const purlOf = (name: string, version?: string): string =>
   `pkg:npm/${name.replace('@', '%40')}${version === undefined ? '' : `@${encodeURIComponent(version)}`}`
 
-const licensesOf = (license: string) =>
+/** As CycloneDX has it: one licence by its id of SPDX, several as an expression. */
+export const licensesOf = (license: string) =>
   /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
 
 function describe({ name, version, license, integrity, kind, holds }: Component) {
@@ -52,10 +53,7 @@ export function describeBom(manifest: Manifest, components: readonly Component[]
   const direct = components.filter(
     ({ name, folder }) => folder === `node_modules/${name}` && isDirect(manifest, name),
   )
-  const body = {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    version: 1,
+  return writeBom({
     metadata: {
       component: {
         type: 'application',
@@ -75,9 +73,21 @@ export function describeBom(manifest: Manifest, components: readonly Component[]
         dependsOn: [...new Set(dependsOn.map((folder) => refOf.get(folder) ?? ''))].sort(),
       })),
     ],
-  }
-  const { bomFormat, specVersion, ...rest } = body
-  return `${JSON.stringify({ bomFormat, specVersion, serialNumber: serialOf(JSON.stringify(body)), ...rest }, undefined, 2)}\n`
+  })
+}
+
+/** The text of a bill with this content, and with a serial number that is made of it. */
+export function writeBom(content: {
+  readonly metadata: object
+  readonly components: readonly object[]
+  readonly dependencies: readonly object[]
+}): string {
+  const [format, rest] = [
+    { bomFormat: 'CycloneDX', specVersion: '1.6' },
+    { version: 1, ...content },
+  ]
+  const serialNumber = serialOf(JSON.stringify({ ...format, ...rest }))
+  return `${JSON.stringify({ ...format, serialNumber, ...rest }, undefined, 2)}\n`
 }
 
 /** What the gateway itself asks for; everything else is asked for by one of those, or is data that a script made a file of. */

@@ -5,6 +5,7 @@ import { chmod, chown, copyFile, mkdtemp, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken } from '../../src/lib/tokens.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
@@ -53,6 +54,13 @@ async function newVolume(): Promise<string> {
   return name
 }
 const folderOf = (volume: string) => podman('volume', 'inspect', '--format={{.Mountpoint}}', volume)
+
+interface BomComponent {
+  readonly name: string
+  readonly version: string
+  readonly purl?: string
+  readonly components?: readonly BomComponent[]
+}
 
 async function startGateway(volume: string, env: Readonly<Record<string, string>> = {}) {
   const port = await freePort()
@@ -135,6 +143,38 @@ describe('what is in it', () => {
     const read = "process.stdout.write(fs.readFileSync('/usr/share/doc/nodejs/copyright', 'utf8'))"
     const { stdout } = await runInImage(['/usr/bin/node', '-e', read])
     for (const name of ['Node.js', 'V8', 'OpenSSL', 'ICU', 'llhttp', 'libuv']) expect(stdout).toContain(name)
+  })
+
+  it('is named in its bill of materials: Debian with its packages, Node with its libraries, and every package of npm', async () => {
+    const inImage = async (code: string) => (await runInImage(['/usr/bin/node', '-e', code])).stdout
+    const read = (path: string) => inImage(`process.stdout.write(fs.readFileSync('${path}', 'utf8'))`)
+    const text = await read('/opt/agent-gateway/image.cdx.json')
+    expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull()
+    const { components } = JSON.parse(text) as { components: BomComponent[] }
+    const versionOf = (name: string) => components.find((one) => one.name === name)?.version
+
+    expect(await read('/etc/os-release')).toContain(`VERSION_ID="${versionOf('debian')}"`)
+    const status = '/var/lib/dpkg/status.d/'
+    const packages = files
+      .map(({ name }) => `/${name}`)
+      .filter((name) => name.startsWith(status) && name !== status)
+    expect(packages.map((name) => name.slice(status.length))).toEqual(
+      components.filter(({ purl }) => purl?.startsWith('pkg:deb/')).map(({ name }) => name),
+    )
+    for (const name of ['libc6', 'libstdc++6', 'libgcc-s1', 'base-files'])
+      expect(await read(status + name)).toContain(`\nVersion: ${versionOf(name)}\n`)
+
+    const versions = JSON.parse(await inImage('process.stdout.write(JSON.stringify(process.versions))')) as {
+      [name: string]: string
+    }
+    const node = components.find(({ name }) => name === 'node')
+    expect(node?.version).toBe(versions['node'])
+    for (const name of ['openssl', 'v8', 'uv', 'zlib', 'sqlite', 'llhttp'])
+      expect(node?.components).toContainEqual(expect.objectContaining({ name, version: versions[name] }))
+
+    const inner = JSON.parse(await read('/opt/agent-gateway/sbom.cdx.json')) as { components: BomComponent[] }
+    expect(inner.components.length).toBeGreaterThan(100)
+    expect(components).toEqual(expect.arrayContaining(inner.components))
   })
 
   it('is no key, no setting and no data', () => {
