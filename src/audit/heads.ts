@@ -2,6 +2,7 @@
 // for what it has checked: every event since the last head links to the one before, and the last head is where it was.
 import { type OnFault, uncounted } from '../core/faults.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
+import { isObject } from '../lib/json.ts'
 import type { Logger } from '../lib/log.ts'
 import type { KeyRing } from '../receipts/key-ring.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -36,7 +37,10 @@ export interface Heads {
    * @param before the place in front of it, where that is known
    */
   isWhole(chain: string, events: readonly AuditEvent[], before: Place | undefined): boolean
-  /** Signs every chain that has grown, and looks at those that this process signed before. */
+  /**
+   * Signs every chain that has grown, and looks at those that this process signed before. One that fails keeps no other from its turn.
+   * @throws what the first that failed threw, once all had their turn
+   */
   signAll(): Promise<void>
 }
 
@@ -160,27 +164,41 @@ export function createHeads(parts: HeadParts): Heads {
     return true
   }
 
+  /** A chain that did not grow has nothing to sign, but its end may have been cut off. */
+  async function lookAt(chain: string, place: Place): Promise<void> {
+    // Whatever is found, the others have their turn first.
+    if (remembered.get(chain) === place) remember(chain, place)
+    const found = (await store.getAuditChain(chain)) ?? { chain, seq: 0, hash: '', signedSeq: 0 }
+    const fault = await findFault(await refresh(found))
+    if (fault !== undefined) report(chain, fault)
+  }
+
   return {
     sign,
     isWhole,
     async signAll() {
+      const failures: unknown[] = []
+      const attempt = async (chain: string, work: () => Promise<void>): Promise<void> => {
+        try {
+          await work()
+        } catch (thrown) {
+          failures.push(thrown)
+          log.error({ chain, err: thrown }, 'a chain of the audit log could not be looked at')
+        }
+      }
       const before = new Map(remembered)
       for (let last = ''; ;) {
         const chains = await store.listUnsignedChains(last, BATCH)
         for (const chain of chains) {
-          await signAndKeep(chain)
+          await attempt(chain.chain, () => signAndKeep(chain))
           before.delete(chain.chain)
         }
         last = chains.at(-1)?.chain ?? last
         if (chains.length < BATCH) break
       }
-      // Chains that did not grow have nothing to sign, but their end may have been cut off.
-      for (const [chain, place] of [...before].slice(0, LOOKED_AT)) {
-        const found = (await store.getAuditChain(chain)) ?? { chain, seq: 0, hash: '', signedSeq: 0 }
-        const fault = await findFault(await refresh(found))
-        if (fault !== undefined) report(chain, fault)
-        else if (remembered.get(chain) === place) remember(chain, place)
-      }
+      for (const [chain, place] of [...before].slice(0, LOOKED_AT))
+        await attempt(chain, () => lookAt(chain, place))
+      if (failures.length > 0) throw failures[0]
     },
   }
 }
@@ -191,11 +209,11 @@ function findEventFault(event: AuditEvent, chain: string, before: Place | undefi
   let document: unknown
   try {
     document = JSON.parse(body)
-    if (digestCanonical(document) !== hash) return `${at} was changed`
+    if (!isObject(document) || digestCanonical(document) !== hash) return `${at} was changed`
   } catch {
     return `${at} was changed`
   }
-  const { chain: named, seq: place, prev } = document as Record<string, unknown>
+  const { chain: named, seq: place, prev } = document
   if (named !== chain || place !== seq) return `${at} belongs elsewhere`
   const follows = !before || (seq === before.seq + 1 && (prev ?? '') === before.hash)
   if (!follows) return `${at} does not follow the one before`

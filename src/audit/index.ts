@@ -62,11 +62,13 @@ export function createAudit(parts: AuditParts): OpenAudit {
         store.listAuditEvents({ chain, after, upTo: end, limit }),
       ])
       const last = rows.at(-1)?.seq ?? after
-      const isWhole = heads.isWhole(chain, rows, after === 0 ? BEGINNING : before[0])
+      const events = rows.flatMap((row) => toEvent(row) ?? [])
+      const isWhole =
+        heads.isWhole(chain, rows, after === 0 ? BEGINNING : before[0]) && events.length === rows.length
       const stored = await store.listAuditHeads({ chain, after, upTo: last })
       return {
         chain,
-        events: rows.map(toEvent),
+        events,
         heads: stored.map(({ jws }) => jws),
         head: isWhole && signed ? signed.jws : null,
         intact: isWhole && signed !== undefined,

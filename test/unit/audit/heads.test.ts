@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createHeads, type Heads, type HeadParts } from '../../../src/audit/heads.ts'
 import type { FaultKind } from '../../../src/core/faults.ts'
+import { digestCanonical } from '../../../src/lib/canonical-json.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'
@@ -34,13 +35,18 @@ async function open(store: Partial<HeadParts['store']> = {}): Promise<Heads> {
     onFault: (kind) => void faults.push(kind),
   })
 }
-const append = () =>
-  temp.store.appendAuditEvents([{ chain: CHAIN, at: 1_000, event: 'key.created' }], { kind: 'gateway' })
-const newest = async () => {
-  const chain = await temp.store.getAuditChain(CHAIN)
-  if (!chain) throw new Error('nothing happened')
-  return chain
+const append = (chain = CHAIN) =>
+  temp.store.appendAuditEvents([{ chain, at: 1_000, event: 'key.created' }], { kind: 'gateway' })
+const newest = async (chain = CHAIN) => {
+  const found = await temp.store.getAuditChain(chain)
+  if (!found) throw new Error('nothing happened')
+  return found
 }
+const brokenChains = () =>
+  lines
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === 'audit_broken')
+    .map(({ chain }) => chain)
 const seqOf = (jws: string | undefined) => jws && decodeJws(jws).payload['seq']
 
 it('signs the newest place also where it was read before a reader had a newer one signed', async () => {
@@ -99,4 +105,52 @@ it('signs nothing over a chain whose last signed event is gone', async () => {
   await append()
   expect(await heads.sign(await newest())).toBeUndefined()
   expect(lines.join('')).toContain('event 2 is missing')
+})
+
+it.each(['null', '[]', 'no JSON'])(
+  'sounds the alarm over a body that was changed into %s, and signs the other chains',
+  async (body) => {
+    for (const chain of ['acct_1', 'acct_2']) await append(chain)
+    const hash = body === 'no JSON' ? 'h' : digestCanonical(JSON.parse(body))
+    const heads = await open({
+      listAuditEvents: async (query) =>
+        (await temp.store.listAuditEvents(query)).map((event) =>
+          query.chain === CHAIN ? { ...event, body, hash } : event,
+        ),
+    })
+    await heads.signAll()
+    expect(brokenChains()).toEqual([CHAIN])
+    expect([(await newest()).signedSeq, (await newest('acct_2')).signedSeq]).toEqual([0, 1])
+  },
+)
+
+it('signs the other chains where one cannot be looked at, and fails once all had their turn', async () => {
+  for (const chain of ['acct_1', 'acct_2']) await append(chain)
+  const heads = await open({
+    async listAuditEvents(query) {
+      if (query.chain === CHAIN) throw new Error('The page of it is gone.')
+      return temp.store.listAuditEvents(query)
+    },
+  })
+  await expect(heads.signAll()).rejects.toThrow('The page of it is gone.')
+  expect((await newest('acct_2')).signedSeq).toBe(1)
+  expect(JSON.parse(lines.at(0) ?? '')).toMatchObject({ level: 50, chain: CHAIN })
+})
+
+it('looks at every chain in turn, however many of those that are looked at first do not hold', async () => {
+  const names = Array.from({ length: 201 }, (_, i) => `acct_${String(i).padStart(3, '0')}`)
+  await temp.store.appendAuditEvents(
+    names.map((chain) => ({ chain, at: 1_000, event: 'key.created' })),
+    { kind: 'gateway' },
+  )
+  let areGone = false
+  const heads = await open({
+    getAuditChain: async (chain) => (areGone ? undefined : temp.store.getAuditChain(chain)),
+  })
+  await heads.signAll()
+  areGone = true
+  await heads.signAll()
+  expect(brokenChains()).toEqual(names.slice(0, 200))
+  await heads.signAll()
+  expect(brokenChains()[200]).toBe(names[200])
 })

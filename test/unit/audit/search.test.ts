@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { LOOKED_AT, searchEvents } from '../../../src/audit/search.ts'
 
+const REST = { actor: { kind: 'gateway' }, subject: null, detail: {}, prev: null }
 /** A chain of so many events, every thousandth of which is about a key. */
 function chainOf(total: number) {
   let read = 0
@@ -14,7 +15,7 @@ function chainOf(total: number) {
         return {
           seq,
           hash: `h${seq}`,
-          body: JSON.stringify({ seq, event, actor: { kind: 'gateway' }, subject: null }),
+          body: JSON.stringify({ v: 1, chain: 'c', seq, at: '', event, ...REST }),
         }
       })
     },
@@ -41,4 +42,20 @@ it('ends at the first event', async () => {
   const { store } = chainOf(3)
   const { events, next, total } = await searchEvents(store, { chain: 'c' }, { limit: 3 })
   expect([events.map(({ seq }) => seq), next, total]).toEqual([[3, 2, 1], null, 3])
+})
+
+it('passes over what was changed into something that is no event', async () => {
+  const { store } = chainOf(5)
+  const changed = {
+    ...store,
+    listAuditEvents: async (query: { after: number; upTo: number }) =>
+      (await store.listAuditEvents(query)).map((row) => ({
+        ...row,
+        body: ['null', '{}', 'no JSON'][row.seq - 1] ?? row.body,
+      })),
+  }
+  const { events } = await searchEvents(changed, { chain: 'c', id: 'key_1' }, { limit: 5 })
+  expect(events).toEqual([])
+  const all = await searchEvents(changed, { chain: 'c' }, { limit: 5 })
+  expect(all.events.map(({ seq }) => seq)).toEqual([5, 4])
 })
