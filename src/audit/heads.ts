@@ -39,9 +39,10 @@ export interface Heads {
   isWhole(chain: string, events: readonly AuditEvent[], before: Place | undefined): boolean
   /**
    * Signs every chain that has grown, and looks at those that this process signed before. One that fails keeps no other from its turn.
+   * @param signal ends it between two chains
    * @throws what the first that failed threw, once all had their turn
    */
-  signAll(): Promise<void>
+  signAll(signal?: AbortSignal): Promise<void>
 }
 
 const BATCH = 500
@@ -176,9 +177,10 @@ export function createHeads(parts: HeadParts): Heads {
   return {
     sign,
     isWhole,
-    async signAll() {
+    async signAll(signal) {
       const failures: unknown[] = []
       const attempt = async (chain: string, work: () => Promise<void>): Promise<void> => {
+        if (signal?.aborted) return
         try {
           await work()
         } catch (thrown) {
@@ -194,7 +196,7 @@ export function createHeads(parts: HeadParts): Heads {
           before.delete(chain.chain)
         }
         last = chains.at(-1)?.chain ?? last
-        if (chains.length < BATCH) break
+        if (chains.length < BATCH || signal?.aborted) break
       }
       for (const [chain, place] of [...before].slice(0, LOOKED_AT))
         await attempt(chain, () => lookAt(chain, place))

@@ -1,5 +1,6 @@
 // The audit log as the gateway runs it: refusals in, signed heads each minute, pages out.
 import { digestCanonical } from '../lib/canonical-json.ts'
+import { within } from '../lib/deadline.ts'
 import { LogField } from '../lib/log.ts'
 import type { RefusalWatch } from '../core/refusal-watch.ts'
 import type { DocumentKind, DocumentStore, Store } from '../store/ports.ts'
@@ -15,12 +16,17 @@ export interface AuditParts extends HeadParts {
   readonly documents: Pick<DocumentStore, 'read'>
   /** Documents in which operators say what is allowed: an edit of one is an event. */
   readonly policies: readonly DocumentKind<unknown>[]
+  /** How long the end waits for signatures. */
+  readonly closeMs?: number
 }
 
 export interface OpenAudit extends Audit, RefusalWatch {
   /** Looks at the policies, writes what was counted, signs what has grown. Called at the start and then every minute. */
   settle(): Promise<void>
-  /** Writes what was counted, whatever its minute. */
+  /**
+   * Writes what was counted, whatever its minute, and signs what has grown: nobody else does until the next start.
+   * @throws what the store throws to counts
+   */
   close(): Promise<void>
 }
 
@@ -28,7 +34,7 @@ const GATEWAY = { kind: 'gateway' } as const
 
 /** The audit log: what was refused, what operators edited, and heads that anybody can check. */
 export function createAudit(parts: AuditParts): OpenAudit {
-  const { store, documents, policies, log, now } = parts
+  const { store, documents, policies, log, now, closeMs = 5_000 } = parts
   const heads = createHeads(parts)
   const repetitions = createRepetitions((events) => store.appendAuditEvents(events, GATEWAY))
 
@@ -49,6 +55,21 @@ export function createAudit(parts: AuditParts): OpenAudit {
         acting: GATEWAY,
       })
     }
+  }
+
+  /** A stop is no failure where the store is away: the next start signs. */
+  async function signBeforeEnd(): Promise<void> {
+    const signal = AbortSignal.timeout(closeMs)
+    let err: unknown
+    const isSigned = await within(
+      closeMs,
+      heads.signAll(signal).then(() => !signal.aborted),
+    ).catch((thrown: unknown) => {
+      err = thrown
+      return false
+    })
+    if (!isSigned)
+      log.warn({ err }, 'security: the newest events of the audit log are not signed before the next start')
   }
 
   return {
@@ -93,6 +114,12 @@ export function createAudit(parts: AuditParts): OpenAudit {
       await heads.signAll()
     },
 
-    close: () => repetitions.flush(Infinity),
+    async close() {
+      try {
+        await repetitions.flush(Infinity)
+      } finally {
+        await signBeforeEnd()
+      }
+    },
   }
 }

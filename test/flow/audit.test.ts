@@ -130,6 +130,25 @@ describe.each(ENGINES)('the audit log (%s)', (engine) => {
     expect(await names()).not.toContain('account.created')
   })
 
+  it('is signed to its end when the gateway stops', async () => {
+    const ending = await startTestGateway({ engine })
+    try {
+      const seen = (await ending.rest('GET', '/v1/audit/events?limit=500')).body
+      await ending.grant()
+      await ending.gateway.close()
+      const heads = ending
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('"event":"audit_head"'))
+        .map((line) => JSON.parse(line))
+        .filter(({ chain }) => chain === seen.chain)
+      // A credential and a capability.
+      expect(heads.at(-1)?.seq).toBe(seen.events.length + 2)
+    } finally {
+      await ending.close()
+    }
+  })
+
   it('shows, in the answer, the log and an export, that stored events were changed', async () => {
     const page = await gw.rest('GET', '/v1/audit/events?limit=1')
     const { chain, intact } = page.body

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AuditParts, createAudit, type OpenAudit } from '../../../src/audit/index.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import type { RefusedCall } from '../../../src/core/refusal-watch.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
@@ -14,7 +16,10 @@ beforeEach(async () => {
 })
 afterEach(() => temp.close())
 
-async function open({ store = {} }: { store?: Partial<AuditParts['store']> } = {}): Promise<OpenAudit> {
+async function open({
+  store = {},
+  ...more
+}: Partial<Omit<AuditParts, 'store'>> & { store?: Partial<AuditParts['store']> } = {}): Promise<OpenAudit> {
   const now = () => 1_000
   const file = join(temp.directory, 'signing.jwk')
   const signer = await openSigner({ file, store: temp.store, now, environment: 'sandbox' })
@@ -26,8 +31,20 @@ async function open({ store = {} }: { store?: Partial<AuditParts['store']> } = {
     baseUrl: 'http://127.0.0.1',
     now,
     log: createLogger('info', { write: (line: string) => void lines.push(line) }),
+    ...more,
   })
 }
+const REFUSED: RefusedCall = {
+  caller: { kind: 'operator', accountId: CHAIN, id: 'key_1' } as RefusedCall['caller'],
+  tokens: {},
+  address: '192.0.2.1',
+  door: 'rest',
+  tool: 'gateway.egress.fetch',
+  requestId: 'req_1',
+  input: {},
+  error: new GatewayError('secret_reflected', 'The answer holds the secret.'),
+}
+const signedSeq = async () => (await temp.store.getAuditChain(CHAIN))?.signedSeq
 const append = () =>
   temp.store.appendAuditEvents([{ chain: CHAIN, at: 1_000, event: 'key.created' }], { kind: 'gateway' })
 
@@ -45,4 +62,36 @@ it('shows the events around one that was changed into none, and says that they a
   expect(page.events.map(({ seq }) => seq)).toEqual([1, 3])
   expect([page.intact, page.head]).toEqual([false, null])
   expect(lines.join('')).toContain('"reason":"event 2 was changed"')
+})
+
+it('signs at its end what came after the last minute, counts of refusals included', async () => {
+  const audit = await open()
+  await append()
+  await audit.settle()
+  await append()
+  for (let i = 0; i < 2; i++) await audit.refused(REFUSED)
+  await audit.close()
+  const chain = await temp.store.getAuditChain(CHAIN)
+  expect([chain?.seq, chain?.signedSeq]).toEqual([4, 4])
+})
+
+it('signs at its end also where counts cannot be written, and says so', async () => {
+  const audit = await open({
+    store: { appendAuditEvents: () => Promise.reject(new Error('The store takes nothing.')) },
+  })
+  await append()
+  for (let i = 0; i < 2; i++) await audit.refused(REFUSED)
+  await expect(audit.close()).rejects.toThrow('The store takes nothing.')
+  expect(await signedSeq()).toBe(1)
+})
+
+it.each<[string, () => Promise<never>]>([
+  ['does not answer', () => new Promise(() => {})],
+  ['is away', () => Promise.reject(new Error('The store is away.'))],
+])('ends though the store %s', async (_, listAuditEvents) => {
+  const audit = await open({ closeMs: 10, store: { listAuditEvents } })
+  await append()
+  await audit.close()
+  expect(await signedSeq()).toBe(0)
+  expect(lines.join('')).toContain('not signed before the next start')
 })
