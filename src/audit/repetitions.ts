@@ -1,5 +1,6 @@
 // A refusal that comes again and again is one event and a number: whoever is refused decides how often they try, and must not
 // decide how long the log gets. The first of a kind is written at once, because an alarm is of no use a minute later.
+import { GatewayError } from '../core/errors.ts'
 import type { NewAuditEvent } from '../store/ports.ts'
 
 const WINDOW_MS = 60_000
@@ -8,16 +9,19 @@ const WINDOW_MS = 60_000
  * hides no answer that held a secret.
  */
 const MOST_IN_WINDOW = 60
-/** Counts that are kept for a store that does not take them: whoever is refused must not fill the memory either. */
+/** Events and counts that are kept for a store that does not take them: whoever is refused must not fill the memory either. */
 const MOST_UNWRITTEN = 2_000
 
 export interface Repetitions {
-  /** Writes the event, or counts it. */
+  /**
+   * Writes the event, or counts it.
+   * @throws what `write` throws; the event is kept for the next flush, unless the store refuses it
+   */
   note(event: NewAuditEvent): Promise<void>
   /**
    * Writes what was counted in windows that are over, and what the store would not take before.
    * @param now later than every window has them all written
-   * @throws what `write` throws; the counts are kept for the next time
+   * @throws what `write` throws; all of it is kept for the next time
    */
   flush(now: number): Promise<void>
 }
@@ -35,7 +39,7 @@ interface Window {
 /** @param write adds events at the end of their chains */
 export function createRepetitions(write: (events: readonly NewAuditEvent[]) => Promise<void>): Repetitions {
   const windows = new Map<string, Window>()
-  /** Counts of windows that are over, which the store would not take. */
+  /** Events, and counts of windows that are over, which the store would not take. */
   let unwritten: readonly NewAuditEvent[] = []
 
   /** What comes from now on counts in another window, so that these counts stay as they are until they are written. */
@@ -61,14 +65,14 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
     ]
   }
 
-  /** @param counts are kept where the store does not take them; of `event` the caller is told */
-  async function writeCounts(counts: readonly NewAuditEvent[], event?: NewAuditEvent): Promise<void> {
+  /** What the store does not take now is kept; an event that it refuses is not, or nothing would ever be written with it. */
+  async function writeOrKeep(counts: readonly NewAuditEvent[], event?: NewAuditEvent): Promise<void> {
     const events = event ? [...counts, event] : counts
     if (events.length === 0) return
     try {
       await write(events)
     } catch (thrown) {
-      unwritten = [...unwritten, ...counts].slice(0, MOST_UNWRITTEN)
+      unwritten = [...unwritten, ...(isRefusal(thrown) ? counts : events)].slice(0, MOST_UNWRITTEN)
       throw thrown
     }
   }
@@ -95,7 +99,7 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
         known.until = at
       } else if (window.seen.size < MOST_IN_WINDOW) {
         window.seen.set(kind, { event, repeated: 0, until: at })
-        await writeCounts(counts, event)
+        await writeOrKeep(counts, event)
       } else window.suppressed++
     },
 
@@ -103,10 +107,14 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
       const over = [...windows].filter(([, { openedAt }]) => now - openedAt >= WINDOW_MS)
       const before = unwritten
       unwritten = []
-      await writeCounts([...before, ...over.flatMap(([key, window]) => close(key, window))])
+      await writeOrKeep([...before, ...over.flatMap(([key, window]) => close(key, window))])
     },
   }
 }
+
+/** Whether the store says of what it was given that it takes none such, now or later. */
+const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof GatewayError && thrown.code !== 'store_unavailable'
 
 /** Two events of one kind differ in time, request and attempt only. */
 function kindOf({ event, actor, subject, detail }: NewAuditEvent): string {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createRepetitions } from '../../../src/audit/repetitions.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import type { NewAuditEvent } from '../../../src/store/ports.ts'
 
 const event = (at: number, address = '192.0.2.1', more: Partial<NewAuditEvent> = {}): NewAuditEvent => ({
@@ -25,7 +26,7 @@ function record() {
       .map(({ chain, at, detail }) => [chain, at, detail?.['repeated']])
   return { written, store, counts, ...log }
 }
-const away = () => Promise.reject(new Error('The store is away.'))
+const away = () => Promise.reject(new GatewayError('store_unavailable', 'The store is away.'))
 
 it('writes the first at once and its repetitions as a number', async () => {
   const { written, note, flush } = record()
@@ -92,6 +93,39 @@ it('keeps counts that the store does not take until it does', async () => {
     ['acct_1', 2, 2],
     ['acct_2', 2, 2],
   ])
+})
+
+it('keeps the first of a kind that the store does not take, and writes it with its time once it does', async () => {
+  const { store, written, note, flush } = record()
+  const was = store.before
+  store.before = away
+  await expect(note(event(0))).rejects.toThrow('away')
+  await expect(note(event(60_000))).rejects.toThrow('away')
+  store.before = was
+  await flush(60_001)
+  await flush(Infinity)
+  expect(written).toEqual([event(0), event(60_000)])
+})
+
+it('does not keep one that the store refuses: it would refuse all that is written with it', async () => {
+  const { store, written, note, flush } = record()
+  const was = store.before
+  store.before = () => Promise.reject(new GatewayError('internal', 'The store refused this.'))
+  await expect(note(event(0))).rejects.toThrow('refused')
+  store.before = was
+  await flush(Infinity)
+  expect(written).toEqual([])
+})
+
+it('keeps two thousand of them and no more', async () => {
+  const { store, written, note, flush } = record()
+  const was = store.before
+  store.before = away
+  for (let i = 0; i < 2_100; i++)
+    await expect(note(event(i, 'x', { chain: `acct_${i}` }))).rejects.toThrow('away')
+  store.before = was
+  await flush(Infinity)
+  expect(written).toHaveLength(2_000)
 })
 
 it('keeps them where the next refusal finds that their minute is over, too', async () => {
