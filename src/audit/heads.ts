@@ -7,6 +7,7 @@ import type { Logger } from '../lib/log.ts'
 import type { KeyRing } from '../receipts/key-ring.ts'
 import type { Signer } from '../receipts/ports.ts'
 import { decodeJws, JWS_TYPES } from '../receipts/types.ts'
+import { findInvalidity } from '../receipts/validity.ts'
 import type { AuditChain, AuditEvent, Store } from '../store/ports.ts'
 
 export interface HeadParts {
@@ -14,7 +15,7 @@ export interface HeadParts {
     Store,
     'getAuditChain' | 'listAuditEvents' | 'listAuditHeads' | 'listUnsignedChains' | 'recordAuditHead'
   >
-  readonly signer: Signer & Pick<KeyRing, 'verifyOwn'>
+  readonly signer: Signer & Pick<KeyRing, 'verifyOwn' | 'find'>
   readonly baseUrl: string
   readonly now: () => number
   readonly log: Logger
@@ -37,6 +38,11 @@ export interface Heads {
    * @param before the place in front of it, where that is known
    */
   isWhole(chain: string, events: readonly AuditEvent[], before: Place | undefined): boolean
+  /**
+   * Whether a stored head may still prove something: its key was not revoked, and not retired before it was signed, as where a clock was
+   * ahead. Whether it is what was signed is for whoever verifies, so that a head that was changed shows.
+   */
+  isOfWorth(jws: string): boolean
   /**
    * Signs every chain that has grown, and looks at those that this process signed before. One that fails keeps no other from its turn.
    * @param signal ends it between two chains
@@ -174,9 +180,20 @@ export function createHeads(parts: HeadParts): Heads {
     if (fault !== undefined) report(chain, fault)
   }
 
+  function isOfWorth(jws: string): boolean {
+    try {
+      const { header, payload } = decodeJws(jws)
+      const key = signer.find(String(header['kid']))
+      return !key || findInvalidity(key, payload) === undefined
+    } catch {
+      return true
+    }
+  }
+
   return {
     sign,
     isWhole,
+    isOfWorth,
     async signAll(signal) {
       const failures: unknown[] = []
       const attempt = async (chain: string, work: () => Promise<void>): Promise<void> => {

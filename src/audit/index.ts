@@ -90,7 +90,7 @@ export function createAudit(parts: AuditParts): OpenAudit {
       return {
         chain,
         events,
-        heads: stored.map(({ jws }) => jws),
+        heads: stored.map(({ jws }) => jws).filter(heads.isOfWorth),
         head: isWhole && signed ? signed.jws : null,
         intact: isWhole && signed !== undefined,
         next: rows.length === limit && last < end ? last : null,

@@ -4,7 +4,7 @@ import type { AuditEvent } from '../../schemas/audit.ts'
 export interface AuditPage {
   readonly chain: string
   readonly events: readonly AuditEvent[]
-  /** Signed heads of this stretch, oldest first: compact JWS. */
+  /** Signed heads of this stretch that still prove something, oldest first: compact JWS. */
   readonly heads: readonly string[]
   /** The newest head, signed just now; null where nothing has happened, or where the gateway finds the chain broken itself. */
   readonly head: string | null

@@ -33,7 +33,10 @@ export type AuditVerdict =
       readonly signedAt: number
       /** Signed heads that these events were held against. */
       readonly heads: number
-      /** Heads of keys that were revoked since: they prove nothing, and count as if they were not there. */
+      /**
+       * Heads of keys that were revoked since, or that were signed after their key was retired, as by a clock that was ahead: they prove
+       * nothing, and count as if they were not there.
+       */
       readonly ignoredHeads: number
     }
   | {
@@ -56,15 +59,24 @@ export interface SignedPlace {
 
 type HeadVerdict =
   | { readonly ok: true; readonly place: SignedPlace }
-  | { readonly ok: false; readonly reason: string; readonly isRevoked: boolean }
+  | {
+      readonly ok: false
+      readonly reason: string
+      /** What became of its key leaves it without worth, which is no sign of a change. */
+      readonly isWorthless: boolean
+    }
 
 /** Reads a signed head. */
 export async function verifyHead(jws: string, keys: KeyDocument): Promise<HeadVerdict> {
   const verdict = await verifyJws(jws, keys, JWS_TYPES.auditHead)
-  if (!verdict.ok) return { ok: false, reason: verdict.reason, isRevoked: verdict.reason === 'key_revoked' }
+  if (!verdict.ok) {
+    const { reason } = verdict
+    const isWorthless = reason === 'key_revoked' || reason === 'issued_after_retirement'
+    return { ok: false, reason, isWorthless }
+  }
   const { chain, seq, hash, iat } = verdict.payload
   if (typeof chain !== 'string' || typeof seq !== 'number' || typeof hash !== 'string')
-    return { ok: false, reason: 'malformed', isRevoked: false }
+    return { ok: false, reason: 'malformed', isWorthless: false }
   return { ok: true, place: { chain, seq, hash, kid: verdict.kid, signedAt: Number(iat) } }
 }
 
@@ -115,7 +127,7 @@ export function beginCheck(
       if (document?.['type'] === 'head' && typeof document['jws'] === 'string') {
         const verdict = await verifyHead(document['jws'], keys)
         if (verdict.ok) signed.push({ ...verdict.place, line })
-        else if (verdict.isRevoked) ignoredHeads++
+        else if (verdict.isWorthless) ignoredHeads++
         else return { ok: false, fault: 'head_invalid', line, detail: verdict.reason }
         return undefined
       }

@@ -223,7 +223,9 @@ async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
       'Without --witness nobody can tell whether events were removed at the end before this file was written.',
     )
   if (verdict.ignoredHeads > 0)
-    printLine(`${verdict.ignoredHeads} heads prove nothing any more: their key was revoked.`)
+    printLine(
+      `${verdict.ignoredHeads} heads prove nothing: their key was revoked, or retired before they were signed.`,
+    )
 }
 
 function refuse(file: string, verdict: Extract<AuditVerdict, { ok: false }>): CommandFailure {
@@ -253,7 +255,7 @@ async function readWitness(file: string, keys: KeyDocument): Promise<SignedPlace
     if (typeof jws !== 'string' || jws === '') continue
     const verdict = await verifyHead(jws, keys)
     if (verdict.ok) places.push(verdict.place)
-    else if (!verdict.isRevoked)
+    else if (!verdict.isWorthless)
       throw new CommandFailure(
         Exit.failed,
         `${file} is no witness: a head in it does not verify (${verdict.reason}). Name another export, or leave --witness out.`,

@@ -1,18 +1,24 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { exportLines } from '../../../src/audit/export.ts'
 import { type AuditParts, createAudit, type OpenAudit } from '../../../src/audit/index.ts'
+import { verifyExport } from '../../../src/audit/verify.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { RefusedCall } from '../../../src/core/refusal-watch.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
+import { publishedKeys } from '../../../src/receipts/published-keys.ts'
+import { decodeJws } from '../../../src/receipts/types.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 const CHAIN = 'acct_1'
 let temp: TempStore
 let lines: string[]
+let clock: number
 beforeEach(async () => {
   temp = await openTempStore()
   lines = []
+  clock = 1_800_000_000_000
 })
 afterEach(() => temp.close())
 
@@ -20,7 +26,7 @@ async function open({
   store = {},
   ...more
 }: Partial<Omit<AuditParts, 'store'>> & { store?: Partial<AuditParts['store']> } = {}): Promise<OpenAudit> {
-  const now = () => 1_000
+  const now = () => clock
   const file = join(temp.directory, 'signing.jwk')
   const signer = await openSigner({ file, store: temp.store, now, environment: 'sandbox' })
   return createAudit({
@@ -46,7 +52,7 @@ const REFUSED: RefusedCall = {
 }
 const signedSeq = async () => (await temp.store.getAuditChain(CHAIN))?.signedSeq
 const append = () =>
-  temp.store.appendAuditEvents([{ chain: CHAIN, at: 1_000, event: 'key.created' }], { kind: 'gateway' })
+  temp.store.appendAuditEvents([{ chain: CHAIN, at: clock, event: 'key.created' }], { kind: 'gateway' })
 
 it('shows the events around one that was changed into none, and says that they are not whole', async () => {
   for (let i = 0; i < 3; i++) await append()
@@ -94,4 +100,39 @@ it.each<[string, () => Promise<never>]>([
   await audit.close()
   expect(await signedSeq()).toBe(0)
   expect(lines.join('')).toContain('not signed before the next start')
+})
+
+it('shows no head that a clock ahead signed after its key was retired, and exports what verifies', async () => {
+  const signer = await openSigner({
+    file: join(temp.directory, 'signing.jwk'),
+    store: temp.store,
+    now: () => clock,
+    environment: 'sandbox',
+  })
+  const audit = await open({ signer })
+  const sign = async () => {
+    await append()
+    await audit.settle()
+  }
+  await sign()
+  clock += 3_600_000
+  await sign()
+  clock -= 3_540_000
+  await signer.rotate()
+  await sign()
+
+  const page = await audit.read({ chain: CHAIN, after: 0, limit: 10 })
+  expect(page.heads.map((jws) => decodeJws(jws).payload['seq'])).toEqual([1, 3])
+  const exported: string[] = []
+  for await (const line of exportLines((from) => audit.read({ chain: CHAIN, ...from }), { gateway: 'g' }))
+    exported.push(line)
+  const verdict = await verifyExport(exported.join('\n'), publishedKeys(await temp.store.listPublishedKeys()))
+  expect(verdict).toMatchObject({ ok: true, seq: 3, ignoredHeads: 0 })
+})
+
+it('shows a stored head that was changed, so that whoever verifies sees it', async () => {
+  await append()
+  await temp.store.recordAuditHead({ chain: CHAIN, seq: 1, jws: 'no head', signedAt: clock })
+  const page = await (await open()).read({ chain: CHAIN, after: 0, limit: 10 })
+  expect(page.heads).toEqual(['no head'])
 })

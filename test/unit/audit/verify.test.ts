@@ -14,9 +14,9 @@ function newKey(kid: string) {
   const sign = createPortableSign(jwk)
   return {
     published: { kty: 'OKP', crv: 'Ed25519', x: jwk.x, kid, use: 'sig' },
-    head(seq: number, hash: string, more: { chain?: string; typ?: string } = {}) {
+    head(seq: number, hash: string, more: { chain?: string; typ?: string; iat?: number } = {}) {
       const head = encode({ alg: 'EdDSA', kid, typ: more.typ ?? JWS_TYPES.auditHead })
-      const signed = `${head}.${encode({ iss: 'https://gw', iat: 1_700_000_000, chain: more.chain ?? CHAIN, seq, hash })}`
+      const signed = `${head}.${encode({ iss: 'https://gw', iat: more.iat ?? 1_700_000_000, chain: more.chain ?? CHAIN, seq, hash })}`
       return `${signed}.${sign(signed)}`
     },
   }
@@ -211,6 +211,37 @@ describe('an export of the audit log', () => {
         fault: 'head_mismatch',
         seq: 4,
       })
+    })
+  })
+
+  describe('with heads that a clock ahead signed after their key was retired', () => {
+    const RETIRED = { ...key.published, retired_at: '2023-11-14T22:13:20.000Z' }
+    const other = newKey('k2')
+    const rotated: KeyDocument = { keys: [RETIRED, other.published] }
+    const late = (seq: number) => head(key.head(seq, hashOf(seq), { iat: 1_700_000_001 }))
+    const all = (...heads: unknown[]) => toText([...whole().slice(0, EVENTS + 1), ...heads])
+
+    it('goes by the others, and counts those', async () => {
+      const text = all(late(2), late(4), head(other.head(EVENTS, hashOf(EVENTS))))
+      expect(await verifyExport(text, rotated)).toMatchObject({
+        ok: true,
+        kid: 'k2',
+        heads: 1,
+        ignoredHeads: 2,
+      })
+    })
+    it('does not verify by theirs', async () => {
+      expect(await verifyExport(all(late(EVENTS)), rotated)).toMatchObject({
+        ok: false,
+        fault: 'end_unsigned',
+      })
+      const inTime = all(head(key.head(EVENTS, hashOf(EVENTS))))
+      expect(await verifyExport(inTime, rotated)).toMatchObject({ ok: true, kid: 'k1' })
+    })
+    it('does not pass one over whose signature is another’s', async () => {
+      const forged = head(newKey('k1').head(2, hashOf(2), { iat: 1_700_000_001 }))
+      const text = all(forged, head(other.head(EVENTS, hashOf(EVENTS))))
+      expect(await verifyExport(text, rotated)).toMatchObject({ ok: false, fault: 'head_invalid' })
     })
   })
 
