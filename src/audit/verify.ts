@@ -103,8 +103,9 @@ export function beginCheck(
   const document = readLine(opening)
   if (document?.['type'] !== 'export' || document['v'] !== 1 || typeof document['chain'] !== 'string')
     return { ok: false, fault: 'not_an_export', line: 1 }
-  const { chain } = document
-  const after = typeof document['after'] === 'number' ? document['after'] : 0
+  const { chain, after = 0 } = document
+  if (typeof after !== 'number' || !Number.isSafeInteger(after) || after < 0)
+    return { ok: false, fault: 'not_an_export', line: 1 }
 
   const hashes = createHashes(after)
   const signed: (SignedPlace & { readonly line?: number })[] = [...witnesses]
@@ -271,10 +272,23 @@ function judgeHeads(found: {
   }
 }
 
-function readLine(line: string | undefined): Readonly<Record<string, unknown>> | undefined {
+/** Members of each kind of line, by its type. What else a line says nobody signed for. */
+const MEMBERS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['export', ['type', 'v', 'gateway', 'chain', 'after']],
+  ['event', ['type', 'event']],
+  ['head', ['type', 'jws']],
+])
+
+/**
+ * A line as exports write them. Of a member that is there twice readers take the one or the other, so that a signature over the last says
+ * nothing of what a person sees: such a line is not what was written.
+ */
+function readLine(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const document: unknown = JSON.parse(line ?? '')
-    return isObject(document) ? document : undefined
+    const document: unknown = JSON.parse(line)
+    if (!isObject(document) || JSON.stringify(document) !== line) return undefined
+    const members = MEMBERS.get(document['type'])
+    return members && Object.keys(document).every((name) => members.includes(name)) ? document : undefined
   } catch {
     return undefined
   }

@@ -36,7 +36,8 @@ const COLUMNS = ['seq', 'at', 'event', 'subject', 'actor', 'detail']
 /** What is wrong with an export, for the person who was handed it. */
 const WHY: Record<AuditFault, string> = {
   not_an_export: 'its first line is not that of an export (`agent-gateway audit export` writes one)',
-  line_malformed: 'a line is neither an event nor a signed head',
+  line_malformed:
+    'a line is neither an event nor a signed head as an export writes it: it was changed, or says something twice',
   event_changed: 'an event was changed: its hash does not fit what it says',
   event_missing: 'an event was removed',
   event_out_of_order: 'events changed places, or one is there twice',

@@ -145,6 +145,53 @@ describe('an export of the audit log', () => {
     expect(verdict).toMatchObject({ ok: false, fault })
   })
 
+  it.each<[string, string, string, AuditFault]>([
+    [
+      'a member of an event is there twice',
+      '"event":"key.c',
+      '"event":"nothing","event":"key.c',
+      'line_malformed',
+    ],
+    [
+      'a line says more than its event',
+      '{"type":"event"',
+      '{"note":"by Bob","type":"event"',
+      'line_malformed',
+    ],
+    ['a line says more than its head', '{"type":"head"', '{"seq":9,"type":"head"', 'line_malformed'],
+    ['a line is a head and an event', '"type":"head"', '"type":"head","event":{}', 'line_malformed'],
+    ['a line is spaced out', '{"type":"event"', '{ "type":"event"', 'line_malformed'],
+    ['a text is escaped', '"key.created"', '"key\\u002ecreated"', 'line_malformed'],
+    ['the first line says more', '{"type":"export"', '{"by":"Bob","type":"export"', 'not_an_export'],
+    ['the first line says its chain twice', '"chain"', '"chain":"acct_9","chain"', 'not_an_export'],
+    ['the first line begins between two events', '"after":0', '"after":0.5', 'not_an_export'],
+    ['the first line begins before the first event', '"after":0', '"after":-1', 'not_an_export'],
+    ['the first line begins nowhere', '"after":0', '"after":"0"', 'not_an_export'],
+  ])('does not verify where %s', async (_, written, changed, fault) => {
+    const text = toText(whole())
+    expect(text).toContain(written)
+    expect(await verifyExport(text.replace(written, changed), keys)).toMatchObject({ ok: false, fault })
+  })
+
+  it('verifies with every text that an event can hold, as JSON writes it', async () => {
+    const [first, ...rest] = follow(1).map(({ hash: _hash, ...event }) => ({
+      ...event,
+      detail: {
+        text: '\u2028"\\\u0000é😀',
+        list: ['a'],
+        size: 1e21,
+        part: 0.1,
+        none: null,
+        7: true,
+        a: false,
+      },
+    }))
+    expect(rest).toEqual([])
+    const hash = digestCanonical(first)
+    const text = toText([opening(), { type: 'event', event: { ...first, hash } }, head(key.head(1, hash))])
+    expect(await verifyExport(text, keys)).toMatchObject({ ok: true, events: 1 })
+  })
+
   it('shows by a witness that the end was cut off before the export was written', async () => {
     const cut = toText([opening(), ...whole().slice(1, 4), head(key.head(3, hashOf(3)))])
     expect(await verifyExport(cut, keys)).toMatchObject({ ok: true, seq: 3 })
