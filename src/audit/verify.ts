@@ -112,11 +112,12 @@ export function beginCheck(
   let ignoredHeads = 0
   let last = after
   let line = 1
-  // Undefined where the export begins in the middle, and nobody says what came before.
+  // Undefined where the export begins in the middle, and no witness names the event before.
   const beginning = after === 0 ? null : witnesses.find(({ seq }) => seq === after)?.hash
-  const latest = Math.max(0, ...witnesses.map(({ seq }) => seq).filter((seq) => seq < after))
-  if (beginning === undefined && latest > 0) {
-    const detail = `it begins behind event ${after}, and the last that a witness signed for before it is event ${latest}`
+  // A later one is as good: its event names all before it, by the hash of the one before.
+  const latest = witnesses.reduce((found, { seq }) => Math.max(found, seq), 0)
+  if (latest > 0 && latest < after) {
+    const detail = `it begins behind event ${after}, and the last that a witness signed for is event ${latest}`
     return { ok: false, fault: 'beginning_missing', line: 1, seq: latest + 1, detail }
   }
   let before = beginning
@@ -256,7 +257,8 @@ function judgeHeads(found: {
   if (!end) return { ok: false, fault: 'end_unsigned', seq: last }
   const { seq, hash, kid, signedAt } = end
   const events = hashes.size
-  const isBeginningWitnessed = beginning !== undefined
+  const isBeginningWitnessed =
+    beginning !== undefined || signed.some(({ seq, line }) => seq > after && line === undefined)
   return {
     ok: true,
     chain,

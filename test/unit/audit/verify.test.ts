@@ -251,6 +251,37 @@ describe('an export of the audit log', () => {
       })
     })
 
+    it('verifies where a later witness covers what came before, whatever the earlier ones end with', async () => {
+      for (const witnesses of [[placeAt(2), placeAt(5)], [placeAt(5), placeAt(1)], [placeAt(5)]])
+        expect(await verifyExport(behind(3), keys, witnesses)).toMatchObject({
+          ok: true,
+          isBeginningWitnessed: true,
+          heads: 2,
+        })
+      const other = { ...placeAt(5), hash: hashOf(4) }
+      expect(await verifyExport(behind(3), keys, [placeAt(2), other])).toMatchObject({
+        ok: false,
+        fault: 'head_mismatch',
+        seq: 5,
+      })
+    })
+
+    it('does not verify by a later witness where the event that it begins with names another before it', async () => {
+      const [, , , ...rest] = [...events.slice(0, 3), ...follow(EVENTS - 3, 4, hashOf(2))]
+      const end = rest.at(-1)?.hash ?? ''
+      const text = toText([
+        opening(3),
+        ...rest.map((event) => ({ type: 'event', event })),
+        head(key.head(EVENTS, end)),
+      ])
+      expect(await verifyExport(text, keys)).toMatchObject({ ok: true, isBeginningWitnessed: false })
+      expect(await verifyExport(text, keys, [placeAt(2), placeAt(5)])).toMatchObject({
+        ok: false,
+        fault: 'head_mismatch',
+        seq: 5,
+      })
+    })
+
     it('does not verify where two witnesses say otherwise of the event before it', async () => {
       const other = { ...placeAt(4), hash: hashOf(3) }
       expect(await verifyExport(behind(4), keys, [placeAt(4), other])).toMatchObject({
