@@ -154,8 +154,8 @@ export function createHeads(parts: HeadParts): Heads {
     if (signed === undefined) return
     const { seq, hash, jws } = signed
     await store.recordAuditHead({ chain, seq, jws, signedAt: now() })
-    // The log is kept elsewhere: whoever empties the database does not empty it.
-    log.info({ event: 'audit_head', chain, seq, hash, kid: decodeJws(jws).header['kid'] }, 'audit head')
+    // The log is kept elsewhere: whoever empties the database does not empty it. The signature makes the line a witness by itself.
+    log.info({ event: 'audit_head', chain, seq, hash, kid: decodeJws(jws).header['kid'], jws }, 'audit head')
   }
 
   function isWhole(chain: string, events: readonly AuditEvent[], before: Place | undefined): boolean {

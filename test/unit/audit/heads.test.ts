@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createHeads, type Heads, type HeadParts } from '../../../src/audit/heads.ts'
+import { verifyHead } from '../../../src/audit/verify.ts'
 import type { FaultKind } from '../../../src/core/faults.ts'
 import { digestCanonical } from '../../../src/lib/canonical-json.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
+import { publishedKeys } from '../../../src/receipts/published-keys.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
@@ -153,4 +155,13 @@ it('looks at every chain in turn, however many of those that are looked at first
   expect(brokenChains()).toEqual(names.slice(0, 200))
   await heads.signAll()
   expect(brokenChains()[200]).toBe(names[200])
+})
+
+it('writes each head into the log as it was signed, for whoever verifies an export by it', async () => {
+  await append()
+  await (await open()).signAll()
+  const { chain, seq, hash, jws } = JSON.parse(lines[0] ?? '')
+  const keys = publishedKeys(await temp.store.listPublishedKeys())
+  expect(await verifyHead(jws, keys)).toMatchObject({ ok: true, place: { chain, seq, hash } })
+  expect([chain, seq]).toEqual([CHAIN, 1])
 })
