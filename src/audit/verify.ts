@@ -80,6 +80,14 @@ export async function verifyHead(jws: string, keys: KeyDocument): Promise<HeadVe
   return { ok: true, place: { chain, seq, hash, kid: verdict.kid, signedAt: Number(iat) } }
 }
 
+/** What the first line of an export says of the rest; undefined where it is none. */
+export function readOpening(line: string): { readonly chain: string; readonly after: number } | undefined {
+  const { type, v, chain, after = 0 } = readLine(line) ?? {}
+  if (type !== 'export' || v !== 1 || typeof chain !== 'string') return undefined
+  if (typeof after !== 'number' || !Number.isSafeInteger(after) || after < 0) return undefined
+  return { chain, after }
+}
+
 /** An export that is checked while it is read. */
 export interface ExportCheck {
   /** @returns what is wrong with the line; undefined where the next one may come */
@@ -100,12 +108,9 @@ export function beginCheck(
   keys: KeyDocument,
   witnesses: readonly SignedPlace[] = [],
 ): ExportCheck | Fault {
-  const document = readLine(opening)
-  if (document?.['type'] !== 'export' || document['v'] !== 1 || typeof document['chain'] !== 'string')
-    return { ok: false, fault: 'not_an_export', line: 1 }
-  const { chain, after = 0 } = document
-  if (typeof after !== 'number' || !Number.isSafeInteger(after) || after < 0)
-    return { ok: false, fault: 'not_an_export', line: 1 }
+  const begun = readOpening(opening)
+  if (!begun) return { ok: false, fault: 'not_an_export', line: 1 }
+  const { chain, after } = begun
 
   const hashes = createHashes(after)
   const signed: (SignedPlace & { readonly line?: number })[] = [...witnesses]

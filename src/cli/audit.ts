@@ -7,6 +7,7 @@ import { auditEvents } from '../../tools/audit-events.ts'
 import {
   type AuditFault,
   type AuditVerdict,
+  readOpening,
   type SignedPlace,
   verifyHead,
   verifyLines,
@@ -94,7 +95,7 @@ Examples, every night:
     .option('--keys <file>', `published keys (JWKS) saved from ${KEYS_PATH}: verifies offline`)
     .option(
       '--witness <file...>',
-      'earlier exports, or signed heads: the export must hold what the gateway signed then',
+      'earlier exports, or signed heads, as in lines audit_head of the log: the export must hold what the gateway signed then',
     )
     .addHelpText(
       'after',
@@ -202,9 +203,13 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 
 async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
   const keys = await readKeys(options)
-  const witnesses: SignedPlace[] = []
-  for (const witness of options.witness ?? []) witnesses.push(...(await readWitness(witness, keys)))
-  const verdict = await verifyLines(linesOf(file), keys, witnesses)
+  const heads = new Map<string, readonly SignedPlace[]>()
+  for (const witness of options.witness ?? []) heads.set(witness, await readWitness(witness, keys))
+  const lines = linesOf(file)
+  const { value: opening } = await lines.next()
+  const chain = readOpening(opening ?? '')?.chain
+  const witnesses = [...heads].flatMap(([witness, places]) => ofChain(chain, witness, places))
+  const verdict = await verifyLines(withFirst(opening, lines), keys, witnesses)
   if (!verdict.ok) throw refuse(file, verdict)
   const signed = new Date(verdict.signedAt * 1000).toISOString()
   if (options.json)
@@ -227,6 +232,31 @@ async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
     printLine(
       `${verdict.ignoredHeads} heads prove nothing: their key was revoked, or retired before they were signed.`,
     )
+}
+
+async function* withFirst(first: string | undefined, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  if (first !== undefined) yield first
+  yield* rest
+}
+
+/**
+ * The heads that speak of a chain: a log of the gateway has those of all.
+ * @param chain undefined where the file is no export, which is said when it is judged
+ */
+function ofChain(
+  chain: string | undefined,
+  witness: string,
+  places: readonly SignedPlace[],
+): readonly SignedPlace[] {
+  const own = places.filter((place) => place.chain === chain)
+  if (own.length > 0 || chain === undefined) return own
+  const others = [...new Set(places.map((place) => place.chain))]
+  const named = others.length > 3 ? `${others.slice(0, 3).join(', ')} and others` : others.join(', ')
+  throw new CommandFailure(
+    Exit.usage,
+    `${witness} is no witness of this log: it has heads of ${named}, and the export is of ${chain}. Name an earlier export of the ` +
+      'same log, or leave --witness out.',
+  )
 }
 
 function refuse(file: string, verdict: Extract<AuditVerdict, { ok: false }>): CommandFailure {
