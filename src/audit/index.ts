@@ -3,6 +3,7 @@ import { digestCanonical } from '../lib/canonical-json.ts'
 import { within } from '../lib/deadline.ts'
 import { LogField } from '../lib/log.ts'
 import type { RefusalWatch } from '../core/refusal-watch.ts'
+import { digestText } from '../store/documents/text-digest.ts'
 import type { DocumentKind, DocumentStore, Store } from '../store/ports.ts'
 import { INSTALLATION_CHAIN } from '../store/ports/audit.ts'
 import { BEGINNING, createHeads, type HeadParts } from './heads.ts'
@@ -13,7 +14,7 @@ import { searchEvents, toEvent } from './search.ts'
 
 export interface AuditParts extends HeadParts {
   readonly store: Store
-  readonly documents: Pick<DocumentStore, 'read'>
+  readonly documents: Pick<DocumentStore, 'read' | 'readText'>
   /** Documents in which operators say what is allowed: an edit of one is an event. */
   readonly policies: readonly DocumentKind<unknown>[]
   /** How long the end waits for signatures. */
@@ -38,23 +39,25 @@ export function createAudit(parts: AuditParts): OpenAudit {
   const heads = createHeads(parts)
   const repetitions = createRepetitions((events) => store.appendAuditEvents(events, GATEWAY))
 
-  async function notePolicies(): Promise<void> {
-    for (const kind of policies) {
-      const { value } = await documents.read(kind)
-      const digest = digestCanonical(value)
-      await store.noteDocument({
-        name: kind.name,
-        digest,
-        event: {
-          chain: INSTALLATION_CHAIN,
-          at: now(),
-          event: 'policy.changed',
-          subject: { type: 'document', id: kind.name },
-          detail: { digest },
-        },
-        acting: GATEWAY,
-      })
-    }
+  async function notePolicy(kind: DocumentKind<unknown>): Promise<void> {
+    const { value, problem } = await documents.read(kind)
+    // What cannot be read is no policy: each process goes on with what it had.
+    if (problem !== undefined) return
+    const { text = '' } = await documents.readText(kind)
+    const digest = digestText(text)
+    await store.noteDocument({
+      name: kind.name,
+      digest,
+      formerly: digestCanonical(value),
+      event: {
+        chain: INSTALLATION_CHAIN,
+        at: now(),
+        event: 'policy.changed',
+        subject: { type: 'document', id: kind.name },
+        detail: { digest },
+      },
+      acting: GATEWAY,
+    })
   }
 
   /** A stop is no failure where the store is away: the next start signs. */
@@ -109,7 +112,7 @@ export function createAudit(parts: AuditParts): OpenAudit {
     },
 
     async settle() {
-      await notePolicies()
+      for (const kind of policies) await notePolicy(kind)
       await repetitions.flush(now())
       await heads.signAll()
     },

@@ -1,11 +1,10 @@
 // Policies of the installation: read as text, explained, tried on what was decided lately, changed, and remembered.
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { GatewayError } from '../core/errors.ts'
 import { currentActor } from '../lib/acting.ts'
-import { digestCanonical } from '../lib/canonical-json.ts'
 import { newId } from '../lib/ids.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../lib/operator-json.ts'
+import { digestText } from '../store/documents/text-digest.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import { INSTALLATION_CHAIN } from '../store/ports/audit.ts'
 import { egressPolicy } from './egress.ts'
@@ -59,7 +58,7 @@ export function createPolicies({ store, documents, now }: PoliciesParts): OpenPo
       note: '',
       before: last?.after ?? null,
       after: text,
-      digest: digestOf(text),
+      digest: digestText(text),
     })
   }
 
@@ -106,7 +105,7 @@ export function createPolicies({ store, documents, now }: PoliciesParts): OpenPo
       await note(kind)
       await documents.replaceText(document, { text, revision })
       const acting = currentActor()
-      const digest = digestCanonical(parsed.value)
+      const digest = digestText(text)
       await store.addPolicyRevision({
         id: newId('prv', now()),
         name: document.name,
@@ -117,7 +116,7 @@ export function createPolicies({ store, documents, now }: PoliciesParts): OpenPo
         note: why,
         before: before.text,
         after: text,
-        digest: digestOf(text),
+        digest,
         audited: {
           digest,
           event: {
@@ -184,7 +183,6 @@ function parse({ document }: PolicyKind<unknown>, text: string): Parsed {
 }
 
 const toText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
-const digestOf = (text: string) => createHash('sha256').update(text).digest('base64url')
 
 const changedMeanwhile = () =>
   new GatewayError(

@@ -122,6 +122,27 @@ describe.each(ENGINES)('the audit log in %s', (engine) => {
     expect(changes.map(({ body }) => body['detail'])).toEqual([{ digest: 'a' }, { digest: 'b' }])
   })
 
+  it('takes what the release before noted of the same text for no change', async () => {
+    const [store] = stores as [Store]
+    const note = (digest: string, formerly?: string) =>
+      store.noteDocument({
+        name: 'payment-policy',
+        digest,
+        ...(formerly !== undefined && { formerly }),
+        event: { chain: INSTALLATION_CHAIN, at: NOW, event: 'policy.changed' },
+        acting: ACTOR,
+      })
+    expect(await note('value 1')).toBe(true)
+    // A replica of that release goes on beside this one.
+    for (let i = 0; i < 2; i++) {
+      expect(await note('text 1', 'value 1')).toBe(false)
+      expect(await note('value 1')).toBe(false)
+    }
+    expect(await note('text 2', 'value 2')).toBe(true)
+    expect(await note('text 2', 'another value')).toBe(false)
+    expect(await note('text 1', 'value 1')).toBe(true)
+  })
+
   it('keeps the first of two heads of one place, and asks no more for what is signed', async () => {
     const [store] = stores as [Store]
     const { accountId } = await addSetting(store, 5)

@@ -41,18 +41,24 @@ export const appendAuditEvents = command({ kind: 'transaction', touches: 'record
   for (const event of inOrder) yield* appendEvent(event, acting)
 })
 
-/** Notes what a document holds now, and adds the event where that is new. True where it is. */
+/**
+ * Notes what a document holds now, and adds the event where that is new. True where it is.
+ * @param input.digest of its text
+ * @param input.formerly what the release before notes of the same text, so that an upgrade is no change
+ */
 export const noteDocument = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   name: string
   digest: string
+  formerly?: string
   event: NewAuditEvent
   acting: Actor
 }): Command<boolean> {
   const changed = yield* first(
     `INSERT INTO audit_marks (name, digest) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET digest = $2 WHERE audit_marks.digest <> $2 RETURNING name`,
+     ON CONFLICT (name) DO UPDATE SET digest = $2 WHERE audit_marks.digest NOT IN ($2, $3) RETURNING name`,
     input.name,
     input.digest,
+    input.formerly ?? input.digest,
   )
   if (!changed) return false
   yield* appendEvent(input.event, input.acting)

@@ -1,14 +1,20 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { exportLines } from '../../../src/audit/export.ts'
 import { type AuditParts, createAudit, type OpenAudit } from '../../../src/audit/index.ts'
 import { verifyExport } from '../../../src/audit/verify.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { RefusedCall } from '../../../src/core/refusal-watch.ts'
+import { egressPolicyDocument } from '../../../src/egress/policy.ts'
+import { digestCanonical } from '../../../src/lib/canonical-json.ts'
 import { createLogger } from '../../../src/lib/log.ts'
+import { createPolicies } from '../../../src/policies/index.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { publishedKeys } from '../../../src/receipts/published-keys.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'
+import { openFileDocuments } from '../../../src/store/documents/files.ts'
+import type { DocumentKind } from '../../../src/store/ports.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 const CHAIN = 'acct_1'
@@ -31,7 +37,7 @@ async function open({
   const signer = await openSigner({ file, store: temp.store, now, environment: 'sandbox' })
   return createAudit({
     store: { ...temp.store, ...store },
-    documents: { read: () => Promise.reject(new Error('There are no documents.')) },
+    documents: openFileDocuments(temp.directory),
     policies: [],
     signer,
     baseUrl: 'http://127.0.0.1',
@@ -135,4 +141,63 @@ it('shows a stored head that was changed, so that whoever verifies sees it', asy
   await temp.store.recordAuditHead({ chain: CHAIN, seq: 1, jws: 'no head', signedAt: clock })
   const page = await (await open()).read({ chain: CHAIN, after: 0, limit: 10 })
   expect(page.heads).toEqual(['no head'])
+})
+
+describe('an edited policy', () => {
+  const text = (given: string) => writeFile(join(temp.directory, 'egress-policy.json'), given)
+  const changes = async () => {
+    const page = { chain: 'installation', after: 0, upTo: 99, limit: 99 }
+    const events = (await temp.store.listAuditEvents(page)).map(({ body }) => JSON.parse(body))
+    return events.filter(({ event }) => event === 'policy.changed').length
+  }
+  /** As a process of its own has it. */
+  const openProcess = (kind: DocumentKind<unknown> = egressPolicyDocument) => open({ policies: [kind] })
+
+  it('is one event, whoever has the last valid text of one that is broken', async () => {
+    await text('{"paused": true}')
+    const one = await openProcess()
+    await one.settle()
+    expect(await changes()).toBe(1)
+    await text('{"paused": "yes"}')
+    await one.settle()
+    const other = await openProcess()
+    for (let i = 0; i < 3; i++) for (const process of [one, other]) await process.settle()
+    expect(await changes()).toBe(1)
+    await text('{"paused": false}')
+    for (let i = 0; i < 3; i++) for (const process of [one, other]) await process.settle()
+    expect(await changes()).toBe(2)
+  })
+
+  it('is one event, where two releases read more or less out of it', async () => {
+    await text('{"paused": true}')
+    const processes = [
+      await openProcess(),
+      await openProcess({ ...egressPolicyDocument, parse: (value) => ({ ...(value as object), more: [] }) }),
+    ]
+    for (let i = 0; i < 3; i++) for (const process of processes) await process.settle()
+    expect(await changes()).toBe(1)
+  })
+
+  it('is none where nobody wrote one, and the release before noted what it does without', async () => {
+    const process = await openProcess()
+    await temp.store.noteDocument({
+      name: 'egress-policy',
+      digest: digestCanonical(egressPolicyDocument.initial),
+      event: { chain: 'installation', at: clock, event: 'policy.changed' },
+      acting: { kind: 'gateway' },
+    })
+    await process.settle()
+    expect(await changes()).toBe(1)
+  })
+
+  it('is the event of who changed it by the gateway, and no other', async () => {
+    const process = await openProcess()
+    await process.settle()
+    const documents = openFileDocuments(temp.directory)
+    const policies = createPolicies({ store: temp.store, documents, now: () => clock })
+    const { revision } = await policies.get('egress')
+    await policies.update({ policy: 'egress', text: '{"paused": true}', revision, note: '' })
+    await process.settle()
+    expect(await changes()).toBe(2)
+  })
 })
