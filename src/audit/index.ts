@@ -111,18 +111,28 @@ export function createAudit(parts: AuditParts): OpenAudit {
       }
     },
 
-    async settle() {
-      for (const kind of policies) await notePolicy(kind)
-      await repetitions.flush(now())
-      await heads.signAll()
-    },
+    settle: () =>
+      eachInTurn([
+        ...policies.map((kind) => () => notePolicy(kind)),
+        () => repetitions.flush(now()),
+        () => heads.signAll(),
+      ]),
 
-    async close() {
-      try {
-        await repetitions.flush(Infinity)
-      } finally {
-        await signBeforeEnd()
-      }
-    },
+    close: () => eachInTurn([() => repetitions.flush(Infinity), signBeforeEnd]),
   }
+}
+
+/**
+ * One that fails keeps no other from its turn.
+ * @throws what the first that failed threw, once all had theirs
+ */
+async function eachInTurn(parts: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const part of parts)
+    try {
+      await part()
+    } catch (thrown) {
+      failures.push(thrown)
+    }
+  if (failures.length > 0) throw failures[0]
 }

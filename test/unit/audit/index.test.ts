@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { exportLines } from '../../../src/audit/export.ts'
@@ -141,6 +141,14 @@ it('shows a stored head that was changed, so that whoever verifies sees it', asy
   await temp.store.recordAuditHead({ chain: CHAIN, seq: 1, jws: 'no head', signedAt: clock })
   const page = await (await open()).read({ chain: CHAIN, after: 0, limit: 10 })
   expect(page.heads).toEqual(['no head'])
+})
+
+it('signs though a policy cannot be read, and says so', async () => {
+  await mkdir(join(temp.directory, 'egress-policy.json'))
+  const audit = await open({ policies: [egressPolicyDocument] })
+  await append()
+  await expect(audit.settle()).rejects.toThrow('EISDIR')
+  expect(await signedSeq()).toBe(1)
 })
 
 describe('an edited policy', () => {
