@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createBudget } from '../src/egress/leak/budget.ts'
-import { createLeakSearch } from '../src/egress/leak/search.ts'
+import { createLeakSearch, type Searched } from '../src/egress/leak/search.ts'
 import { createScanner } from '../src/egress/relay/scanner.ts'
 import { Secret } from '../src/lib/secret.ts'
 import { newToken } from '../src/lib/tokens.ts'
@@ -243,12 +243,11 @@ async function scan(): Promise<void> {
     ...bodies.map(([name, body]) => [`${name}, for a secret of words and rows`, body, SECRET] as const),
   ]) {
     const sought = { secrets: [new Secret(secret)], scheme: 'Bearer' }
+    const all = [sought.secrets]
     const search = createLeakSearch(sought)
     const pass = async () => {
-      const scanner = createScanner(
-        { inspect: async (response) => search.inspect(response, createBudget(1e9)) },
-        sought,
-      )
+      const gate = { inspect: async (response: Searched) => search.inspect(response, createBudget(1e9)) }
+      const scanner = createScanner({ gate, sought: () => all }, sought.scheme)
       for (let at = 0; at < body.length; at += 16_384)
         await scanner.push(body.subarray(at, at + 16_384), false)
       const end = await scanner.end()

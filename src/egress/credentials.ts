@@ -8,6 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Egress, WantedScope } from './ports.ts'
+import type { Editions } from './kinds/editions.ts'
 import { describeTokens } from './kinds/health.ts'
 import { isSigning } from './kinds/kind.ts'
 import { replaceSecret } from './kinds/replacing.ts'
@@ -36,6 +37,8 @@ export interface CredentialParts {
   readonly store: Store
   readonly vault: Vault
   readonly seals: SealGate
+  /** Hears of each secret that is replaced here. */
+  readonly editions: Pick<Editions, 'note'>
   readonly providers: Providers
   readonly egressPorts: readonly number[]
   readonly allowPrivateCidrs: readonly string[]
@@ -142,6 +145,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       await seals.run(async () => {
         if (!(await replaceSecret(parts, credential, text))) throw changedMeanwhile()
       })
+      parts.editions.note(credentialId, { version: credential.version + 1, generation: 0 })
       return withBudgets(await find(accountId, credentialId))
     },
 

@@ -10,8 +10,8 @@ import type { Attempt } from '../store/model.ts'
 import type { AttemptLedger, Ending, Finished } from './attempts.ts'
 import { digestContent, digestLongContent, digestResponse } from './digest.ts'
 import { namesDropped } from './headers.ts'
+import type { AnswerSearch } from './kinds/answer-search.ts'
 import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
-import type { OpenedCredential } from './opened-credential-cache.ts'
 import type { Completed, Paid, StreamFacts } from './paid.ts'
 import type { OutboundResponse, SendFailure } from './ports.ts'
 import type { Providers } from './providers/index.ts'
@@ -36,12 +36,12 @@ export interface EndingParts {
   readonly fault: Fault
 }
 
-/** The response, and the credential that it has to be searched for. */
+/** The response, and what searches it for the credential. */
 export interface Answer {
   readonly response: OutboundResponse
   readonly addresses: readonly string[]
   /** Undefined where no credential went with the request. */
-  readonly opened: OpenedCredential | undefined
+  readonly search: AnswerSearch | undefined
   /** For the receipt, where it was asked for by a program that streams. */
   readonly stream?: StreamFacts | undefined
 }
@@ -122,10 +122,10 @@ async function refund(
 async function deliver(
   parts: EndingParts,
   paid: Paid,
-  { response, addresses, opened, stream }: Answer,
+  { response, addresses, search, stream }: Answer,
 ): Promise<Completed> {
   const isLong = response.body.length > SHORT_BYTES
-  const verdict = await opened?.gate().inspect(response)
+  const verdict = await search?.gate.inspect(response)
   if (verdict && !verdict.ok)
     return await refuse(
       parts,

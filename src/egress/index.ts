@@ -17,6 +17,7 @@ import { capabilityGrant } from './capability-grant.ts'
 import { boundLargeCalls } from './limits/large-calls.ts'
 import { createForward, type Forward } from './forward.ts'
 import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak/inspection.ts'
+import { createEditions } from './kinds/editions.ts'
 import { createKinds } from './kinds/index.ts'
 import { createTokenHttp } from './kinds/token-http.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
@@ -109,16 +110,19 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const createLeakGate = parts.createLeakGate ?? createLeakGates(parts.searchThreads)
   const reach = createReach(parts.policy, parts.allowPrivateCidrs)
   const tokenHttp = { ...parts, reach, checkHost }
-  const kinds = createKinds({
-    ...parts,
-    createLeakGate,
-    askFor: (credential, tls) => createTokenHttp(tokenHttp, credential, tls),
-  })
+  const editions = createEditions()
   const opened = createOpenedCredentials({
     vault: parts.vault,
     createLeakGate,
     now,
     ...(parts.collectYoung && { onIdle: parts.collectYoung }),
+  })
+  const kinds = createKinds({
+    ...parts,
+    ...opened,
+    createLeakGate,
+    editions,
+    askFor: (credential, tls) => createTokenHttp(tokenHttp, credential, tls),
   })
   const runner = createRunner({ ...parts, ...opened, attempts, reach, kinds, baseUrl })
   const forward = boundLargeCalls(
@@ -129,7 +133,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const rotations = createRotations({ ...parts, seals })
 
   return {
-    ...createCredentials({ ...parts, seals }),
+    ...createCredentials({ ...parts, seals, editions }),
     ...createCapabilities({ store, now }),
     capabilityFor,
     ...relay,

@@ -9,6 +9,7 @@ import type { SealedCredential, Store } from '../store/ports.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { AnswerSearch } from './kinds/answer-search.ts'
 import type { Kinds, SignedRequest } from './kinds/index.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
@@ -73,8 +74,8 @@ export interface Runner {
 /** A request that may be sent, once, and at once. */
 export interface Ready extends Pick<OutboundRequest, 'addresses' | 'reach' | 'tls' | 'partition'> {
   readonly message: Message
-  /** Looks at the status of the answer. @returns what the answer has to be searched for; undefined where no credential went with it */
-  answered(status: number): OpenedCredential | undefined
+  /** Looks at the status of the answer. @returns what searches the answer; undefined where no credential went with it */
+  answered(status: number): AnswerSearch | undefined
   /** What was opened for the request. */
   readonly opened: OpenedCredential | undefined
 }
@@ -102,7 +103,7 @@ export function createRunner(parts: RunnerParts): Runner {
       tell?.('The answer is here, and is searched for the secret')
       const { response } = result
       const { addresses } = prepared
-      return await endings.deliver(paid, { response, addresses, opened: prepared.answered(response.status) })
+      return await endings.deliver(paid, { response, addresses, search: prepared.answered(response.status) })
     },
   }
 
@@ -121,7 +122,9 @@ export function createRunner(parts: RunnerParts): Runner {
       tls,
       partition: partitionOf(paid, tls),
       answered: (status) =>
-        opened && credential && parts.kinds.answered(credential, opened, { status, signature }),
+        opened &&
+        credential &&
+        parts.kinds.answered(credential, opened, { status, signature, since: paid.attempt.createdAt }),
     }
   }
 }

@@ -100,8 +100,8 @@ export function createUnrecorded(parts: UnrecordedParts): Unrecorded {
       const { response } = result
       const { status } = response
       if (credential && opened) {
-        const sought = kinds.answered(credential, opened, { status, signature })
-        const verdict = await sought.gate().inspect(response)
+        const search = kinds.answered(credential, opened, { status, signature, since: startedAt })
+        const verdict = await search.gate.inspect(response)
         if (!verdict.ok) {
           parts.log.warn(
             { event: `response_${verdict.reason}`, credential: credential.id, host: request.target.host },

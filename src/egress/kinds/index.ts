@@ -1,18 +1,25 @@
 // How a request gets its token or its signature, as run.ts sees it.
-import type { SealedCredential } from '../../store/ports.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { SealedCredential, Store } from '../../store/ports.ts'
 import type { CreateLeakGate, LeakGate } from '../leak/inspection.ts'
-import type { OpenedCredential } from '../opened-credential-cache.ts'
+import type { OpenedCredential, OpenedCredentials } from '../opened-credential-cache.ts'
 import { ONLY_PART, secretParts } from '../placement/parts.ts'
+import { type AnswerSearch, createAnswerSearches, type Standing } from './answer-search.ts'
 import { signSigv4 } from './aws-sigv4.ts'
+import type { Editions } from './editions.ts'
 import { signHmac } from './hmac.ts'
 import { isSigning, type RequestToSign, type Signature } from './kind.ts'
 import { CLIENT_KEY, privateTexts } from '../reach/tls-identity.ts'
-import { createMinter, type MinterParts } from './minter.ts'
+import { openTokens } from './living-tokens.ts'
+import { createMinter, type Minted, type MinterParts } from './minter.ts'
 import { createSignatures } from './signatures.ts'
 import { sentParts } from './sent-parts.ts'
 
 export interface KindParts extends MinterParts {
+  readonly store: MinterParts['store'] & Pick<Store, 'getCredential'>
+  readonly open: OpenedCredentials['open']
   readonly createLeakGate: CreateLeakGate
+  readonly editions: Editions
 }
 
 export interface Kinds {
@@ -28,13 +35,18 @@ export interface Kinds {
   sign(credential: SealedCredential, opened: OpenedCredential, request: RequestToSign): Promise<SignedRequest>
   /**
    * Looks at the status of an answer: a minted token that was refused is not used again.
-   * @returns what the answer has to be searched for
+   * @param answer.since when the credential of its request was read, or sooner; milliseconds since the epoch
+   * @returns what searches the answer, for as long as it comes
    */
   answered(
     credential: SealedCredential,
     opened: OpenedCredential,
-    answer: { readonly status: number; readonly signature: Signature | undefined },
-  ): OpenedCredential
+    answer: {
+      readonly status: number
+      readonly signature: Signature | undefined
+      readonly since: number
+    },
+  ): AnswerSearch
   /** Resolves when every exchange that was begun is stored. */
   settled(): Promise<void>
 }
@@ -45,45 +57,85 @@ export interface SignedRequest extends RequestToSign {
 
 /** Tokens and signatures of credentials that are more than a text in a header. */
 export function createKinds(parts: KindParts): Kinds {
+  const { store, editions, now } = parts
   const minter = createMinter(parts)
   const signatures = createSignatures(parts)
+  const searchFor = createAnswerSearches({ ...parts, look })
   const minted = new WeakMap<
     OpenedCredential,
     { readonly generation: number; readonly ready: OpenedCredential }
   >()
-  const generations = new WeakMap<OpenedCredential, number>()
+  const tokensOf = new WeakMap<OpenedCredential, Minted>()
 
-  return {
-    async ready(credential, opened, withinMs) {
-      const { kind } = credential.settings
-      if (!kind || isSigning(kind)) return opened
-      const { accessToken, refreshToken, previous, generation } = await minter.tokenFor(
-        credential,
-        opened,
-        withinMs,
-      )
-      const known = minted.get(opened)
-      if (known?.generation === generation) return known.ready
-      const others = secretParts(sentParts(opened.parts, credential.settings), credential.settings)
-      const sought = [
+  function withTokens(
+    credential: SealedCredential,
+    opened: OpenedCredential,
+    tokens: Minted,
+  ): OpenedCredential {
+    const { accessToken, refreshToken, previous, generation } = tokens
+    const known = minted.get(opened)
+    if (known?.generation === generation) return known.ready
+    const ready = {
+      ...opened,
+      parts: new Map([[ONLY_PART, accessToken]]),
+      ...soughtOf(credential, opened, [
         accessToken,
         ...(refreshToken ? [refreshToken] : []),
         ...previous.map(({ token }) => token),
-        ...others,
-        ...(opened.tls?.key ? privateTexts(new Map([[CLIENT_KEY, opened.tls.key]])) : []),
-        ...opened.replaced,
-      ]
-      let gate: LeakGate | undefined
-      const ready: OpenedCredential = {
-        parts: new Map([[ONLY_PART, accessToken]]),
-        replaced: opened.replaced,
-        tls: opened.tls,
-        sought,
-        gate: () => (gate ??= parts.createLeakGate(sought, credential)),
+      ]),
+    }
+    minted.set(opened, { generation, ready })
+    tokensOf.set(ready, tokens)
+    return ready
+  }
+
+  /** Of a secret that tokens are minted from: those, and what of it is sent to anybody. */
+  function soughtOf(
+    credential: SealedCredential,
+    opened: OpenedCredential,
+    tokens: readonly Secret<string>[],
+  ): Pick<OpenedCredential, 'sought' | 'gate'> {
+    const sought = [
+      ...tokens,
+      ...secretParts(sentParts(opened.parts, credential.settings), credential.settings),
+      ...(opened.tls?.key ? privateTexts(new Map([[CLIENT_KEY, opened.tls.key]])) : []),
+      ...opened.replaced,
+    ]
+    let gate: LeakGate | undefined
+    return { sought, gate: () => (gate ??= parts.createLeakGate(sought, credential)) }
+  }
+
+  /** The tokens are those of this version: it is the same before and after they are read. */
+  async function look(credential: SealedCredential, version: number): Promise<Standing | undefined> {
+    const { id, accountId } = credential
+    const row = mints(credential) ? await store.getMintedTokens(id, accountId) : undefined
+    const current = await store.getCredential(id, accountId)
+    if (!current || current.revokedAt !== null) return undefined
+    if (current.version !== version) return look(credential, current.version)
+    const generation = row?.generation ?? 0
+    return {
+      edition: { version, generation },
+      async open() {
+        const opened = await parts.open(current)
+        if (!mints(current)) return opened
+        const tokens = openTokens(row, opened.parts)
+        if (!tokens) return soughtOf(current, opened, [])
+        const previous = tokens.previous.filter(({ expiresAt }) => expiresAt > now())
+        return withTokens(current, opened, { ...tokens, previous, generation })
+      },
+    }
+  }
+
+  return {
+    async ready(credential, opened, withinMs) {
+      const { id, version } = credential
+      if (!mints(credential)) {
+        editions.note(id, { version, generation: 0 })
+        return opened
       }
-      minted.set(opened, { generation, ready })
-      generations.set(ready, generation)
-      return ready
+      const tokens = await minter.tokenFor(credential, opened, withinMs)
+      editions.note(id, { version, generation: tokens.generation })
+      return withTokens(credential, opened, tokens)
     },
 
     async sign(credential, opened, request) {
@@ -96,15 +148,22 @@ export function createKinds(parts: KindParts): Kinds {
       return addSignature(request, signature)
     },
 
-    answered(credential, opened, { status, signature }) {
-      const generation = generations.get(opened)
-      if (status === 401 && generation !== undefined) void minter.distrust(credential, generation)
-      return signature ? signatures.seek(credential, opened, signature, status) : opened
+    answered(credential, opened, { status, signature, since }) {
+      const tokens = tokensOf.get(opened)
+      if (status === 401 && tokens) void minter.distrust(credential, tokens.generation)
+      return searchFor({
+        credential,
+        own: signature ? signatures.seek(credential, opened, signature, status) : opened,
+        edition: { version: credential.version, generation: tokens?.generation ?? 0 },
+        since,
+      })
     },
 
     settled: () => minter.settled(),
   }
 }
+
+const mints = ({ settings: { kind } }: SealedCredential): boolean => kind !== undefined && !isSigning(kind)
 
 function addSignature(request: RequestToSign, signature: Signature): SignedRequest {
   const { headers, url } = signature

@@ -6,6 +6,17 @@ import { createTokenSeal, type MintedTokens } from './token-seal.ts'
 
 /**
  * @param parts of the secret that they were minted from
+ * @returns undefined where there are none, or the row is of another secret
+ * @throws where the row is not what was sealed
+ */
+export function openTokens(row: MintedRow | undefined, parts: SecretParts): MintedTokens | undefined {
+  if (!row?.sealed) return undefined
+  const seal = createTokenSeal(parts)
+  return row.keyId === seal.keyId ? seal.open(row.sealed, row) : undefined
+}
+
+/**
+ * @param parts of the secret that they were minted from
  * @returns the newest first; none where the row is of another secret, or is not what was sealed
  */
 export function livingTokens(
@@ -13,16 +24,14 @@ export function livingTokens(
   parts: SecretParts,
   now: number,
 ): readonly PreviousSecret[] {
-  if (!row?.sealed) return []
-  const seal = createTokenSeal(parts)
-  if (row.keyId !== seal.keyId) return []
-  let tokens: MintedTokens
+  let tokens: MintedTokens | undefined
   try {
-    tokens = seal.open(row.sealed, row)
+    tokens = openTokens(row, parts)
   } catch {
     // It cannot be used either, and must not keep anybody from replacing the secret.
     return []
   }
+  if (!tokens) return []
   const { accessToken, expiresAt, refreshToken, previous } = tokens
   return [
     { secret: accessToken, soughtUntil: soughtUntil(expiresAt, now) },

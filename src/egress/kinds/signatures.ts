@@ -114,7 +114,7 @@ export function createSignatures({ createLeakGate, now }: SignatureParts): Signa
 }
 
 /** Parts that are too short by themselves count together for each value, whichever gate seeks it. */
-const bothOf = (first: LeakGate, second: LeakGate): LeakGate => ({
+export const bothOf = (first: LeakGate, second: LeakGate): LeakGate => ({
   prepare() {
     first.prepare?.()
     second.prepare?.()

@@ -70,10 +70,8 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         received.cancel()
         return await endings.fail(paid, { phase: 'response', status: received.status, reason: 'encoded' })
       }
-      const opened = passing.answered(received.status)
-      const scanner = opened
-        ? createScanner(opened.gate(), { secrets: opened.sought, scheme: paid.credential?.scheme ?? '' })
-        : passThrough
+      const search = passing.answered(received.status)
+      const scanner = search ? createScanner(search, paid.credential?.scheme ?? '') : passThrough
       const isEvents = /^text\/event-stream\b/i.test(headerOf(received, 'content-type'))
       const facts = createFacts({ ...passing, kind: isEvents ? 'sse' : 'bytes', now })
       const { idleMs, totalMs } = rules.clocks
@@ -97,7 +95,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         const completed = await endings.deliver(paid, {
           response: { status, statusText, headers: received.headers, body: begun.whole },
           addresses: [],
-          opened,
+          search,
           stream: facts.at('complete'),
         })
         sink.begin(status, [

@@ -1,7 +1,8 @@
 // Searches an answer while it passes: every piece together with what went before it, and nothing is let go that could be the beginning of
 // the secret. What was found ends it: nothing of the piece that it was found in is released.
 import { finishInTurns } from '../../lib/in-turns.ts'
-import type { LeakGate, LeakVerdict } from '../leak/inspection.ts'
+import type { AnswerSearch } from '../kinds/answer-search.ts'
+import type { LeakVerdict } from '../leak/inspection.ts'
 import type { SeenParts } from '../leak/reading.ts'
 import { buildHoldTail, type HoldTail } from '../leak/tail.ts'
 import { type Sought, stepsOfTurn } from '../leak/search.ts'
@@ -56,14 +57,24 @@ function tailOf(sought: Sought): Promise<HoldTail> {
   return made
 }
 
+/** So much of what was released is searched again with what follows. */
+function overlapOf(sought: ReturnType<AnswerSearch['sought']>): number {
+  const sizes = sought.flat().map((secret) => secret.use((text) => Buffer.byteLength(text)))
+  return Math.max(LEAST_OVERLAP_BYTES, Math.max(...sizes) * CHARS_PER_BYTE + 64)
+}
+
 /**
  * A scanner is the secret in all its forms for as long as the answer passes.
- * @param gate looks at one window, or at a head
- * @param seen parts of the secret that were seen; one for all scanners of one connection, which have one gate then
+ * @param search looks at one window, or at a head
+ * @param seen parts of the secret that were seen; one for all scanners of one connection, which have one search then
  */
-export function createScanner(gate: LeakGate, sought: Sought, seen: SeenParts = new Map()): Scanner {
-  const longest = Math.max(...sought.secrets.map((secret) => secret.use((text) => Buffer.byteLength(text))))
-  const overlap = Math.max(LEAST_OVERLAP_BYTES, longest * CHARS_PER_BYTE + 64)
+export function createScanner(
+  { gate, sought: soughtNow }: AnswerSearch,
+  scheme: string,
+  seen: SeenParts = new Map(),
+): Scanner {
+  let sought = soughtNow()
+  let overlap = overlapOf(sought)
   const kept = createKept()
   let seenBytes = 0
 
@@ -76,13 +87,28 @@ export function createScanner(gate: LeakGate, sought: Sought, seen: SeenParts = 
     const { body, fresh } = kept.add(bytes)
     const verdict = await gate.inspect({ statusText: '', headers: [], body }, seen)
     if (!verdict.ok) return verdict
-    const heldBytes = isRounded ? 0 : (await tailOf(sought))(fresh, overlap)
+    noteSought()
+    const heldBytes = isRounded ? 0 : await beginningIn(fresh)
     const size = fresh.length - heldBytes
     // What was held before this stands in memory that is written to again.
     const released =
       fresh.length === bytes.length ? bytes.subarray(0, size) : Buffer.from(fresh.subarray(0, size))
     kept.drop(heldBytes, overlap)
     return { ok: true, released }
+  }
+
+  /** The inspection may have learned of another secret. */
+  function noteSought(): void {
+    if (sought === soughtNow()) return
+    sought = soughtNow()
+    overlap = overlapOf(sought)
+  }
+
+  async function beginningIn(bytes: Buffer, least?: number): Promise<number> {
+    let longest = 0
+    for (const secrets of sought)
+      longest = Math.max(longest, (await tailOf({ secrets, scheme }))(bytes, overlap, least))
+    return longest
   }
 
   return {
@@ -99,11 +125,13 @@ export function createScanner(gate: LeakGate, sought: Sought, seen: SeenParts = 
       }
       return { ok: true, released: Buffer.concat(released) }
     },
-    beginning: async () => (await tailOf(sought))(kept.before(), overlap, LEAST_BEGINNING),
-    // It was searched, with all that went before it.
-    end: async () => ({ ok: true, released: kept.takeHeld() }),
+    beginning: () => beginningIn(kept.before(), LEAST_BEGINNING),
+    // It was searched, with all that went before it; for what took the place of the secret meanwhile it was not.
+    end: async () => (kept.isHolding() ? await window(NOTHING, true) : { ok: true, released: NOTHING }),
   }
 }
+
+const NOTHING: Buffer = Buffer.alloc(0)
 
 /** A stream may be open for an hour, and only what is packed comes in larger pieces. */
 const LARGEST_KEPT = 4 * WINDOW_BYTES
@@ -140,10 +168,6 @@ function createKept() {
       else memory.copyWithin(0, from, size)
     },
     before: () => memory.subarray(0, released),
-    takeHeld(): Buffer {
-      const taken = Buffer.from(memory.subarray(released, released + held))
-      held = 0
-      return taken
-    },
+    isHolding: () => held > 0,
   }
 }

@@ -57,13 +57,10 @@ export function createWebSockets({
         socket.destroy()
         return await endings.fail(paid, { phase: 'after_send', reason: 'malformed' })
       }
-      const opened = answered(STATUS)
-      const gate = opened?.gate()
+      const search = answered(STATUS)
       const seen: SeenParts = new Map()
       const scannerOf = () =>
-        opened && gate
-          ? createScanner(gate, { secrets: opened.sought, scheme: paid.credential?.scheme ?? '' }, seen)
-          : passThrough
+        search ? createScanner(search, paid.credential?.scheme ?? '', seen) : passThrough
       const scanners = { messages: scannerOf(), signals: scannerOf() }
       const sent = createSentMessages()
       const facts = createFacts({ kind: 'websocket', paid, sent, now })
@@ -94,7 +91,7 @@ export function createWebSockets({
       const told = await record(paid, over, {
         headers,
         stream: facts.at(over.end),
-        gate: gate ? 'clean' : 'not_run',
+        gate: search ? 'clean' : 'not_run',
       })
       for (const [side, closing] of [
         [sides.program, told.toProgram],

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createLeakGates } from '../../../../src/egress/leak/inspection.ts'
 import { createScanner, type Scanner } from '../../../../src/egress/relay/scanner.ts'
@@ -13,8 +13,9 @@ const AFTER = '", and then it goes on.'
 const createGate = createLeakGates({ search: async () => ({ ok: false, reason: 'failed' }) })
 
 const secrets = [new Secret(SECRET)]
+const sought = [secrets]
 const gate = createGate(secrets, { accountId: 'acc', scheme: '' })
-const createSearch = (): Scanner => createScanner(gate, { secrets, scheme: '' })
+const createSearch = (): Scanner => createScanner({ gate, sought: () => sought }, '')
 /** Of what got out behind the text before the secret; every other byte of UTF-16 says nothing. */
 const leaked = (released: Buffer) => released.subarray(BEFORE.length).filter((byte) => byte !== 0).length
 
@@ -131,9 +132,52 @@ describe('an answer that is searched while it passes', () => {
     expect([stopped, released.length]).toEqual(['reflected', 0])
   })
 
+  it('holds back the beginning of what it learned of while it passed', async () => {
+    const longer = [new Secret(createHash('sha512').update('another').digest('base64url'))]
+    const text = longer[0]?.use((value) => value) ?? ''
+    let known = [secrets]
+    const gates = new Map(
+      [secrets, longer].map((each) => [each, createGate(each, { accountId: 'acc', scheme: '' })]),
+    )
+    const scanner = createScanner(
+      {
+        sought: () => known,
+        gate: {
+          async inspect(response, seen) {
+            for (const each of known) {
+              const verdict = await gates.get(each)!.inspect(response, seen)
+              if (!verdict.ok) return verdict
+            }
+            return { ok: true }
+          },
+        },
+      },
+      '',
+    )
+    const begun = Buffer.from(`it goes on\n${text.slice(0, 9)}`)
+    const before = await scanner.push(begun, false)
+    expect(before.ok && String(before.released)).toContain(text.slice(0, 6))
+    known = [secrets, longer]
+    const after = await scanner.push(begun, false)
+    expect(after.ok && String(after.released)).toContain('it goes on\n')
+    expect(after.ok && String(after.released).split('on\n')[1]).toBe('')
+    expect((await scanner.push(Buffer.from(text.slice(9)), false)).ok).toBe(false)
+  })
+
+  it('searches what it still holds once more at the end: another secret may be sought by then', async () => {
+    let verdict: Awaited<ReturnType<typeof gate.inspect>> = { ok: true }
+    const scanner = createScanner({ gate: { inspect: async () => verdict }, sought: () => sought }, '')
+    expect(await scanner.push(Buffer.from(`the key: ${SECRET.slice(0, 6)}`), false)).toMatchObject({
+      ok: true,
+    })
+    verdict = { ok: false, reason: 'reflected', where: 'body', encoding: 'plain' }
+    expect(await scanner.end()).toEqual(verdict)
+  })
+
   it('lets others have their turn while it makes what it holds back by of a long secret', async () => {
     const long = [new Secret(randomBytes(6_000).toString('base64url'))]
-    const scanner = createScanner({ inspect: async () => ({ ok: true }) }, { secrets: long, scheme: '' })
+    const all = [long]
+    const scanner = createScanner({ gate: { inspect: async () => ({ ok: true }) }, sought: () => all }, '')
     const others = countTurns()
     const beginning = Buffer.from(long[0]?.use((text) => text.slice(100, 110)) ?? '')
     const scanned = await scanner.push(Buffer.concat([Buffer.from('the key: '), beginning]), false)
