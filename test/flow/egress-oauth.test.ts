@@ -133,6 +133,37 @@ describe('a refresh token', () => {
     expect(await isShown()).toBe(true)
   })
 
+  it('gives tokens none of which is pushed out of the search while it lives, though each is refused, minute by minute', async () => {
+    const { capability, credentialId } = await store()
+    const used = new Set<string>()
+    gw.upstream.respond((request, res) => {
+      used.add(bearerOf(request))
+      res.writeHead(401).end('{}')
+    })
+    for (let minute = 0; minute < 57; minute++) {
+      await get(capability)
+      clock += 61_000
+    }
+    // Whoever has one that is really dead gets another.
+    expect(used.size).toBeGreaterThan(3)
+    const shown = async () => {
+      const codes: string[] = []
+      for (const token of used) {
+        expect(await oauth.isGood(token)).toBe(true)
+        gw.upstream.respond((_, res) => res.end(JSON.stringify({ recent: [`Bearer ${token}`] })))
+        codes.push((await get(capability)).body.code)
+      }
+      return codes
+    }
+    const allFound = Array.from(used, () => 'secret_reflected')
+    expect(await shown()).toEqual(allFound)
+    const rotated = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, {
+      parts: { refresh_token: await oauth.newRefreshToken(), client_secret: CLIENT.secret },
+    })
+    expect(rotated.status).toBe(200)
+    expect(await shown()).toEqual(allFound)
+  })
+
   it.each([1, 2])(
     'gives a token that is still searched for when its secret was replaced %s times',
     async (times) => {

@@ -150,7 +150,7 @@ export function createKinds(parts: KindParts): Kinds {
 
     answered(credential, opened, { status, signature, since }) {
       const tokens = tokensOf.get(opened)
-      if (status === 401 && tokens) void minter.distrust(credential, tokens.generation)
+      if (status === 401 && tokens) void minter.distrust(credential, tokens)
       return searchFor({
         credential,
         own: signature ? signatures.seek(credential, opened, signature, status) : opened,

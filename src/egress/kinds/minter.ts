@@ -26,14 +26,19 @@ const LONGEST_POLL_MS = 400
 const SKEW_MS = 60_000
 /** Where the provider does not say (RFC 6749, 5.1). */
 const UNTOLD_LIFETIME_MS = 15 * 60_000
-/** A token that an upstream refuses sooner is not worn out: asking anew at each refusal would be a way to flood the provider. */
+/**
+ * A token that an upstream refuses sooner is not worn out: asking anew at each refusal would be a way to flood the provider. It is twice as
+ * long for each earlier token that still lives, or refusals would push those out of what answers are searched for.
+ */
 const TRUSTED_MS = 60_000
 /** For a token of which nobody says when it ends. */
 const LONGEST_LIFETIME_MS = 30 * 24 * 3600_000
 /** Whatever a provider says: a time that no store could hold would keep the token from being stored. */
 const LONGEST_TOLD_MS = 365 * 24 * 3600_000
-/** The oldest go first. Each is a search of its own. */
-const MOST_PREVIOUS = 4
+/** More than refusals bring about while one of them lives, which is a year at most (`TRUSTED_MS`). Each is a search of its own. */
+const MOST_PREVIOUS = 20
+/** Where nobody says when they end there is another one every quarter of an hour: the oldest go first. */
+const MOST_PREVIOUS_UNTOLD = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */
 const SAVE_FOR_MS = 10 * 60_000
 
@@ -71,7 +76,7 @@ export interface Minter {
    */
   tokenFor(credential: SealedCredential, opened: OpenedForMinting, withinMs: number): Promise<Minted>
   /** The upstream refused the token: the next request mints another, unless this one is too young to be worn out. */
-  distrust(credential: SealedCredential, generation: number): Promise<void>
+  distrust(credential: SealedCredential, refused: Pick<Minted, 'generation' | 'previous'>): Promise<void>
   /** Resolves when every exchange that was begun is stored. */
   settled(): Promise<void>
 }
@@ -121,9 +126,10 @@ export function createMinter(parts: MinterParts): Minter {
       }
     },
 
-    async distrust({ id }, generation) {
+    async distrust({ id }, { generation, previous }) {
       try {
-        const mintedBefore = now() - TRUSTED_MS
+        const at = now()
+        const mintedBefore = at - TRUSTED_MS * 2 ** stillLiving(previous, at).length
         if (await store.distrustMintedTokens({ credentialId: id, generation, mintedBefore }))
           log.info({ credential: id }, 'an upstream refused a minted token before its time')
       } catch (thrown) {
@@ -245,7 +251,8 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   const toldMs = answer.lifetimeMs === undefined ? undefined : Math.min(answer.lifetimeMs, LONGEST_TOLD_MS)
   const lifetimeMs = toldMs ?? UNTOLD_LIFETIME_MS
   const expiresAt = at + (toldMs ?? LONGEST_LIFETIME_MS)
-  const previous = stillLiving(held ? previousOf(held, at) : [], at)
+  const most = toldMs === undefined ? MOST_PREVIOUS_UNTOLD : MOST_PREVIOUS
+  const previous = stillLiving(held ? previousOf(held, at) : [], at).slice(0, most)
   const generation = row.generation + 1
   const saved = await save(parts, {
     credentialId,
@@ -270,7 +277,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
 /** An upstream shows in its logs what it was sent, and a token lives on when another took its place. */
 function previousOf({ accessToken, expiresAt, previous }: MintedTokens, at: number): PreviousToken[] {
   const last = { token: accessToken, expiresAt: expiresAt ?? at + LONGEST_LIFETIME_MS }
-  return [last, ...previous].slice(0, MOST_PREVIOUS)
+  return [last, ...previous]
 }
 
 const stillLiving = (previous: readonly PreviousToken[], at: number): PreviousToken[] =>

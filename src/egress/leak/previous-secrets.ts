@@ -10,7 +10,7 @@ const SOUGHT_FOR_MS = 30 * 24 * 3_600_000
 
 /** The oldest go first. Each is a search of its own. */
 const MOST_PREVIOUS = 4
-/** Beside those, and by the same rule. */
+/** Beside those, and by the same rule; but for what was minted from the secret that is replaced, all of which is kept. */
 const MOST_TOKENS = 6
 
 export interface PreviousSecret {
@@ -80,7 +80,10 @@ export function replaceSealedText(
   const added = secrets.map((secret) => ({ secret, soughtUntil: now + SOUGHT_FOR_MS }))
   const previous = [...added, ...stillSought(before.previous, now)]
   const kept = previous.slice(0, Math.max(MOST_PREVIOUS, added.length))
-  const tokens = stillSought([...minted, ...before.tokens], now).slice(0, MOST_TOKENS)
+  const tokens = stillSought([...minted, ...before.tokens], now).slice(
+    0,
+    Math.max(MOST_TOKENS, minted.length),
+  )
   if (kept.length === 0 && tokens.length === 0) return current
   const texts = {
     previous: kept.map(showPrevious),

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => place.remove())
 
 /** A provider that replaces its refresh token, and takes each of them once. */
-function createProvider(expiresIn = 3600) {
+function createProvider(expiresIn: number | 'untold' = 3600) {
   let current = 1
   const seen: string[] = []
   let delay: Promise<unknown> = Promise.resolve()
@@ -37,7 +37,7 @@ function createProvider(expiresIn = 3600) {
         ? {
             access_token: `access-token-${current}`,
             token_type: 'bearer',
-            expires_in: expiresIn,
+            ...(expiresIn !== 'untold' && { expires_in: expiresIn }),
             refresh_token: `refresh-token-${current}`,
           }
         : { error: 'invalid_grant', error_description: `${token} was used before` }
@@ -50,7 +50,7 @@ function createProvider(expiresIn = 3600) {
   }
 }
 
-async function setUp(over: Partial<Store> = {}, expiresIn?: number) {
+async function setUp(over: Partial<Store> = {}, expiresIn?: number | 'untold') {
   const provider = createProvider(expiresIn)
   const given = new Map([
     ['refresh_token', new Secret('refresh-token-1')],
@@ -211,6 +211,40 @@ describe('a minter', () => {
       extras: { mended_by: 'operator' },
     })
     expect(provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('mints another for one that is refused: at first after a minute, and twice as late for each earlier one that lives', async () => {
+    const { credential, minter, mint, clock } = await setUp()
+    const refuse = async (afterMs: number) => {
+      clock.ms += afterMs
+      await minter.distrust(credential, await mint())
+      return textOf(mint())
+    }
+    await mint()
+    expect(await refuse(59_999)).toBe('access-token-2')
+    expect(await refuse(1)).toBe('access-token-3')
+    expect(await refuse(119_999)).toBe('access-token-3')
+    expect(await refuse(1)).toBe('access-token-4')
+    expect(await refuse(239_999)).toBe('access-token-4')
+    expect(await refuse(1)).toBe('access-token-5')
+    // All of them have ended by then.
+    expect(await refuse(3_600_000)).toBe('access-token-6')
+    expect((await mint()).previous).toEqual([])
+    expect(await refuse(60_000)).toBe('access-token-7')
+  })
+
+  it.each([
+    ['all that live, of a provider that says when they end', 86_400, 8],
+    ['the last four, of one that does not', 'untold', 4],
+  ] as const)('has answers searched for %s', async (_, expiresIn, count) => {
+    const { credential, minter, mint, clock } = await setUp({}, expiresIn)
+    await mint()
+    for (let refused = 0; refused < 8; refused++) {
+      clock.ms += 60_000 * 2 ** Math.min(refused, 4)
+      await minter.distrust(credential, { ...(await mint()), previous: [] })
+      await mint()
+    }
+    expect((await mint()).previous).toHaveLength(count)
   })
 
   it('stores nothing that can be read without the credential', async () => {

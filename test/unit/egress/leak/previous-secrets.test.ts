@@ -36,7 +36,7 @@ it('a replaced secret is sought for thirty days, the last four at most', () => {
   expect(texts(later.previous)).toEqual(['secret-6'])
 })
 
-it('tokens are sought until they end, beside the secrets, the last six at most', () => {
+it('tokens are sought until they end, beside the secrets: all of the secret that is replaced, of those before the last six at most', () => {
   const token = (name: string, days: number) => ({ secret: new Secret(name), soughtUntil: days * DAY })
   const again = (sealed: Secret<string>, secret: string, tokens: PreviousSecret[], day: number) =>
     replaceSealedText(
@@ -51,9 +51,12 @@ it('tokens are sought until they end, beside the secrets, the last six at most',
   expect(texts(readSealedText(second).tokens)).toEqual(['b', 'a'])
   expect(texts(stillSought(readSealedText(second).tokens, 3 * DAY))).toEqual(['b'])
   const many = Array.from({ length: 9 }, (_, i) => token(`t${i}`, 9))
-  expect(texts(readSealedText(again(second, 'two', many, 2)).tokens)).toEqual(
-    many.slice(0, 6).map(({ secret }) => reveal(secret)),
-  )
+  const third = again(second, 'two', many, 2)
+  expect(texts(readSealedText(third).tokens)).toEqual(many.map(({ secret }) => reveal(secret)))
+  expect(texts(readSealedText(again(third, 'three', [token('c', 9)], 2)).tokens)).toEqual([
+    'c',
+    ...many.slice(0, 5).map(({ secret }) => reveal(secret)),
+  ])
 })
 
 it('all secrets of a credential of several parts are kept, and its parts are read as before', () => {
