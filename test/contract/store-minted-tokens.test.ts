@@ -122,6 +122,27 @@ describe.each(ENGINES)('minted tokens in %s', (engine) => {
     })
   })
 
+  it('stores what came with a failure, in one step', async () => {
+    const { accountId, credentialId, claimAs, save } = await setting()
+    for (const [generation, word] of ['first', 'second'].entries()) {
+      await claimAs(word)
+      const failed = { failure: '{"reason":"malformed"}', retryAt: NOW + 5 }
+      await save(generation, word, { mintedAt: null, usableUntil: null, failed })
+    }
+    expect(await store.getMintedTokens(credentialId, accountId)).toMatchObject({
+      generation: 2,
+      sealed: sealed('second'),
+      claim: null,
+      mintedAt: null,
+      usableUntil: null,
+      failures: 2,
+      failure: '{"reason":"malformed"}',
+      retryAt: NOW + 5,
+    })
+    await save(2, 'third')
+    expect(await store.getMintedTokens(credentialId, accountId)).toMatchObject({ failures: 0, failure: null })
+  })
+
   it('forgets what was minted from the secret before, and refuses who still has the old version', async () => {
     const { accountId, credentialId, version, claimAs, save } = await setting()
     await claimAs('one')

@@ -1,6 +1,7 @@
 // Why no token could be minted, in words for whoever can mend it. A provider's own words are never passed on: some of them quote the
 // secret they were sent.
 import { GatewayError } from '../../core/errors.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { TLS_WORDS } from '../refusals.ts'
 
 export type FailureReason =
@@ -26,16 +27,19 @@ export interface FailureFacts {
   /** Of `handshake`. */
   readonly tls?: keyof typeof TLS_WORDS | undefined
   readonly retryAfterMs?: number | undefined
-  /** A refresh token was sent before, and the answer with its successor may have been lost. */
+  /** A refresh token was sent before, and no answer came from which its successor could be taken. */
   readonly maybeSpent?: boolean | undefined
 }
 
 export class ExchangeFailed extends Error {
   readonly facts: FailureFacts
-  constructor(facts: FailureFacts, cause?: unknown) {
+  /** What takes the place of the refresh token that was sent, although no access token came with it that can be used. */
+  readonly refreshToken: Secret<string> | undefined
+  constructor(facts: FailureFacts, cause?: unknown, refreshToken?: Secret<string>) {
     super(`token exchange: ${facts.reason}`, { cause })
     this.name = 'ExchangeFailed'
     this.facts = facts
+    this.refreshToken = refreshToken
   }
 }
 
@@ -126,7 +130,7 @@ function wordsOf({ host, reason, oauthError, status, tls = 'closed', maybeSpent 
 
 function refusedWords(error: string | undefined, maybeSpent = false): string {
   if (error === 'invalid_grant' && maybeSpent)
-    return 'An earlier exchange ended without an answer, and the provider takes each refresh token once. Ask the operator to authorise again and to replace the secret of the credential.'
+    return 'An earlier exchange ended without an answer that could be used, and the provider takes each refresh token once. Ask the operator to authorise again and to replace the secret of the credential.'
   if (error === 'invalid_grant')
     return 'What is stored was revoked, has expired or was used elsewhere. Ask the operator to authorise again and to replace the secret of the credential.'
   if (error === 'invalid_client' || error === 'unauthorized_client')

@@ -7,7 +7,7 @@ import type { HeaderPairs } from '../headers.ts'
 import { ExchangeFailed } from './failure.ts'
 import type { ExchangeInput, MintedAnswer } from './kind.ts'
 import { readPrivateKey } from './key-parts.ts'
-import { checkToken, failureOf } from './token-request.ts'
+import { failureOf, isToken } from './token-request.ts'
 import { tokenUrlOf } from './token-url.ts'
 
 /** GitHub refuses more than ten minutes between now and the end, and recommends a minute of backdating. */
@@ -45,9 +45,10 @@ export async function exchangeGithubApp(input: ExchangeInput<KindOf<'github_app'
   })
   const given = answer.status === 201 ? parse(answer.body) : undefined
   if (!given) throw failureOf(host, answer)
+  if (!isToken(given.token)) throw new ExchangeFailed({ host, reason: 'malformed', status: answer.status })
   const expiresAt = Date.parse(given.expiresAt)
   return {
-    accessToken: checkToken(given.token, host),
+    accessToken: given.token,
     lifetimeMs: Number.isNaN(expiresAt) ? undefined : Math.max(0, expiresAt - now),
     refreshToken: undefined,
   }

@@ -2,14 +2,14 @@
 import type { MintedRow } from '../../store/ports.ts'
 import { type PreviousSecret, soughtUntil } from '../leak/previous-secrets.ts'
 import type { SecretParts } from '../ports.ts'
-import { createTokenSeal, type MintedTokens } from './token-seal.ts'
+import { createTokenSeal, type KeptTokens } from './token-seal.ts'
 
 /**
  * @param parts of the secret that they were minted from
  * @returns undefined where there are none, or the row is of another secret
  * @throws where the row is not what was sealed
  */
-export function openTokens(row: MintedRow | undefined, parts: SecretParts): MintedTokens | undefined {
+export function openTokens(row: MintedRow | undefined, parts: SecretParts): KeptTokens | undefined {
   if (!row?.sealed) return undefined
   const seal = createTokenSeal(parts)
   return row.keyId === seal.keyId ? seal.open(row.sealed, row) : undefined
@@ -24,7 +24,7 @@ export function livingTokens(
   parts: SecretParts,
   now: number,
 ): readonly PreviousSecret[] {
-  let tokens: MintedTokens | undefined
+  let tokens: KeptTokens | undefined
   try {
     tokens = openTokens(row, parts)
   } catch {
@@ -34,7 +34,7 @@ export function livingTokens(
   if (!tokens) return []
   const { accessToken, expiresAt, refreshToken, previous } = tokens
   return [
-    { secret: accessToken, soughtUntil: soughtUntil(expiresAt, now) },
+    ...(accessToken ? [{ secret: accessToken, soughtUntil: soughtUntil(expiresAt, now) }] : []),
     ...(refreshToken ? [{ secret: refreshToken, soughtUntil: soughtUntil(undefined, now) }] : []),
     ...previous.map((before) => ({ secret: before.token, soughtUntil: before.expiresAt })),
   ]

@@ -12,8 +12,16 @@ import type { SecretParts, TlsIdentity } from '../ports.ts'
 import { exchange } from './exchange.ts'
 import { ExchangeFailed, type FailureFacts, tokenUnavailable, waitAfter } from './failure.ts'
 import { isSigning, type AskTokenEndpoint, type MintingKind } from './kind.ts'
-import { createTokenSeal, type MintedTokens, type PreviousToken, type TokenSeal } from './token-seal.ts'
+import {
+  createTokenSeal,
+  isMinted,
+  type KeptTokens,
+  type MintedTokens,
+  type PreviousToken,
+  type TokenSeal,
+} from './token-seal.ts'
 import { EXCHANGE_MS } from './token-http.ts'
+import { isSuccess } from './token-request.ts'
 import { tokenUrlOf } from './token-url.ts'
 
 /** Longer than one exchange may take, so that a claim only lapses when whoever had it is gone. */
@@ -158,7 +166,7 @@ function contextOf(credential: SealedCredential, { parts, tls }: OpenedForMintin
 }
 
 /** @throws {ExchangeFailed} where the row is of this key and was changed */
-function openRow({ seal, host }: Context, row: MintedRow | undefined): MintedTokens | undefined {
+function openRow({ seal, host }: Context, row: MintedRow | undefined): KeptTokens | undefined {
   if (!row?.sealed || row.keyId !== seal.keyId) return undefined
   try {
     return seal.open(row.sealed, row)
@@ -170,7 +178,7 @@ function openRow({ seal, host }: Context, row: MintedRow | undefined): MintedTok
 function readUsable(context: Context, row: MintedRow | undefined, at: number): Minted | undefined {
   if (!row || (row.usableUntil ?? 0) <= at) return undefined
   const tokens = openRow(context, row)
-  if (!tokens || tokens.recipe !== context.recipe) return undefined
+  if (!tokens || !isMinted(tokens) || tokens.recipe !== context.recipe) return undefined
   return { ...tokens, previous: stillLiving(tokens.previous, at), generation: row.generation }
 }
 
@@ -233,7 +241,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
     throw thrown
   }
 
-  let held: MintedTokens | undefined
+  let held: KeptTokens | undefined
   let answer: Awaited<ReturnType<typeof exchange>>
   try {
     held = openRow(context, row)
@@ -241,7 +249,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
     const ask = parts.askFor(credential, context.tls)
     answer = await exchange({ kind, parts: context.parts, refreshToken: held?.refreshToken, ask, now: at })
   } catch (thrown) {
-    throw await recordFailure(parts, context, claimed, thrown)
+    throw await recordFailure(parts, context, { ...claimed, held }, thrown)
   }
   await fault.at('after_exchange')
 
@@ -252,7 +260,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   const lifetimeMs = toldMs ?? UNTOLD_LIFETIME_MS
   const expiresAt = at + (toldMs ?? LONGEST_LIFETIME_MS)
   const most = toldMs === undefined ? MOST_PREVIOUS_UNTOLD : MOST_PREVIOUS
-  const previous = stillLiving(held ? previousOf(held, at) : [], at).slice(0, most)
+  const previous = previousTo(held, at).slice(0, most)
   const generation = row.generation + 1
   const saved = await save(parts, {
     credentialId,
@@ -274,6 +282,12 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   throw new ExchangeFailed({ host, reason: 'in_progress' })
 }
 
+/** What the next row has of the tokens before it. */
+function previousTo(held: KeptTokens | undefined, at: number): PreviousToken[] {
+  if (!held) return []
+  return stillLiving(isMinted(held) ? previousOf(held, at) : held.previous, at)
+}
+
 /** An upstream shows in its logs what it was sent, and a token lives on when another took its place. */
 function previousOf({ accessToken, expiresAt, previous }: MintedTokens, at: number): PreviousToken[] {
   const last = { token: accessToken, expiresAt: expiresAt ?? at + LONGEST_LIFETIME_MS }
@@ -285,38 +299,61 @@ const stillLiving = (previous: readonly PreviousToken[], at: number): PreviousTo
 
 /** @returns what to throw; the failure is stored, so that no replica asks again before the provider may be asked */
 async function recordFailure(
-  { store, now, log, alerts }: MinterParts,
-  { credential, kind }: Context,
-  { row, claim, isInterrupted }: Claimed,
+  parts: MinterParts,
+  { credential, kind, recipe, seal }: Context,
+  { row, claim, isInterrupted, held }: Claimed & { readonly held: KeptTokens | undefined },
   thrown: unknown,
 ): Promise<unknown> {
   if (!(thrown instanceof ExchangeFailed)) return thrown
+  const { store, now, log, alerts } = parts
   const isSpending = kind.type === 'oauth2_refresh_token'
+  const refreshToken = isSpending ? thrown.refreshToken : undefined
   const maybeSpent =
     isSpending &&
-    (isInterrupted || thrown.facts.reason === 'no_answer' || readFacts(row)?.maybeSpent === true)
+    !refreshToken &&
+    (isInterrupted || mayHaveSpent(thrown.facts) || readFacts(row)?.maybeSpent === true)
   const facts = { ...thrown.facts, ...(maybeSpent && { maybeSpent }) }
   const waitMs = waitAfter(facts, row.failures)
-  const { id: credentialId } = credential
+  const { id: credentialId, accountId } = credential
   log.warn(
     { event: 'token_exchange_failed', credential: credentialId, ...thrown.facts },
     'no access token could be minted for a credential',
   )
-  await store.endMintClaim({
-    credentialId,
-    claim,
-    failed: { failure: JSON.stringify(facts), retryAt: now() + waitMs },
-  })
+  const at = now()
+  const failed = { failure: JSON.stringify(facts), retryAt: at + waitMs }
+  if (refreshToken) {
+    const kept = {
+      accessToken: undefined,
+      refreshToken,
+      recipe,
+      expiresAt: undefined,
+      previous: previousTo(held, at),
+    }
+    await save(parts, {
+      credentialId,
+      accountId,
+      keyId: seal.keyId,
+      fromGeneration: row.generation,
+      sealed: seal.seal(kept, { credentialId, accountId, generation: row.generation + 1 }),
+      mintedAt: row.mintedAt,
+      usableUntil: row.usableUntil,
+      failed,
+    })
+  } else await store.endMintClaim({ credentialId, claim, failed })
   // One that fails once may have met a bad moment: whoever is told has something to do.
   if (row.failures > 0 || isSpending)
     alerts?.tell({
       kind: 'refresh_failed',
-      accountId: credential.accountId,
+      accountId,
       about: credentialId,
       data: { credential_id: credentialId, reason: facts.reason },
     })
   return new ExchangeFailed({ ...facts, retryAfterMs: waitMs }, thrown)
 }
+
+/** Whether the provider may have forgotten the refresh token that it was sent, for one that nobody has. */
+const mayHaveSpent = (facts: FailureFacts): boolean =>
+  facts.reason === 'no_answer' || (facts.reason === 'malformed' && isSuccess(facts))
 
 /** Tries until the store takes it: after the exchange, the old refresh token may be worth nothing. */
 async function save(

@@ -1,5 +1,6 @@
 // One grant at an OAuth 2.0 token endpoint (RFC 6749, 3.2), through the safe way out. Whatever comes back is a token or a failure; the
-// provider's own words stay here.
+// provider's own words stay here. A new refresh token is taken from every answer that has one, whatever else is wrong with that: the one
+// that was sent may be worth nothing any more.
 import { importPKCS8 } from 'jose'
 import {
   ClientSecretBasic,
@@ -32,13 +33,14 @@ export interface TokenGrant {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** @throws {ExchangeFailed} */
+/** @throws {ExchangeFailed} with the new refresh token, where the answer held one and no access token that can be used */
 export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Promise<MintedAnswer> {
   const { tokenUrl, clientId, clientAuth, grantType, parameters } = grant
   const host = tokenUrl.hostname
   const server = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href }
   const client = { client_id: clientId }
   let answer: TokenEndpointAnswer | undefined
+  let body: AnswerBody | undefined
   try {
     const response = await genericTokenEndpointRequest(
       server,
@@ -54,24 +56,36 @@ export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Pr
             headers: new Secret<HeaderPairs>(Object.entries(init.headers)),
             body: new Secret(String(init.body)),
           })
-          return toResponse(answer)
+          body = readBody(answer)
+          return toResponse(answer, body)
         },
       },
     )
     const token = await processGenericTokenEndpointResponse(server, client, response)
-    if (token.token_type !== 'bearer') throw new ExchangeFailed({ host, reason: 'malformed' })
+    if (token.token_type !== 'bearer' || !isToken(token.access_token) || !isRefreshTokenFit(body))
+      throw new ExchangeFailed({ host, reason: 'malformed', status: response.status })
     return {
-      accessToken: checkToken(token.access_token, host),
+      accessToken: token.access_token,
       lifetimeMs: token.expires_in === undefined ? undefined : token.expires_in * 1000,
-      refreshToken: token.refresh_token === undefined ? undefined : checkToken(token.refresh_token, host),
+      refreshToken: refreshTokenOf(body),
     }
   } catch (thrown) {
-    if (thrown instanceof ExchangeFailed) throw thrown
     // Errors of the library hold the whole answer, so that none becomes a cause.
-    if (!answer) throw new ExchangeFailed({ host, reason: 'key_unusable' })
-    throw failureOf(host, answer, errorCodeOf(thrown))
+    if (!answer)
+      throw thrown instanceof ExchangeFailed ? thrown : new ExchangeFailed({ host, reason: 'key_unusable' })
+    const { facts } = thrown instanceof ExchangeFailed ? thrown : failureOf(host, answer, errorCodeOf(thrown))
+    const refreshToken = isSuccess(answer) ? refreshTokenOf(body) : undefined
+    throw new ExchangeFailed(
+      facts,
+      undefined,
+      refreshToken === undefined ? undefined : new Secret(refreshToken),
+    )
   }
 }
+
+/** Whether the provider took what it was sent. */
+export const isSuccess = ({ status = 0 }: { readonly status?: number | undefined }): boolean =>
+  status >= 200 && status < 300
 
 /** A failure by the status and the standard's error code of an answer that was no token. */
 export function failureOf(
@@ -102,36 +116,64 @@ function errorCodeOf(thrown: unknown): string | undefined {
   return undefined
 }
 
-/** An id_token is nobody's business here, and the library would check it against an issuer that is not known. */
-function toResponse({ status, headers, body }: TokenEndpointAnswer): Response {
+type AnswerBody = Readonly<Record<string, unknown>>
+
+function readBody({ body }: TokenEndpointAnswer): AnswerBody | undefined {
+  try {
+    const answer: unknown = JSON.parse(body.toString('utf8'))
+    return isObject(answer) ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toResponse({ status, headers, body: bytes }: TokenEndpointAnswer, body?: AnswerBody): Response {
   const fields = headers.filter(({ name }) => name === 'content-type' || name === 'www-authenticate')
   const bodyless = status === 204 || status === 205 || status === 304
-  return new Response(bodyless ? null : withoutIdToken(body), {
+  const text = body ? JSON.stringify(whatIsJudged(body)) : bytes.toString('utf8')
+  return new Response(bodyless ? null : text, {
     status,
     headers: fields.map(({ name, value }) => [name, value] as [string, string]),
   })
 }
 
-function withoutIdToken(body: Buffer): string {
-  const text = body.toString('utf8')
-  try {
-    const answer: unknown = JSON.parse(text)
-    if (!isObject(answer) || !('id_token' in answer)) return text
-    const { id_token: _, ...rest } = answer
-    return JSON.stringify(rest)
-  } catch {
-    return text
+/**
+ * What the library is to judge of an answer. An id_token is nobody's business here, and it would check that against an issuer that is
+ * not known. The scope is read by nobody, whatever its shape; the refresh token is judged by itself.
+ */
+function whatIsJudged({ id_token: _, refresh_token: __, scope: ___, ...rest }: AnswerBody): AnswerBody {
+  const { token_type: type, expires_in: expiresIn, ...judged } = rest
+  return {
+    ...judged,
+    token_type: isBearer(type) ? 'bearer' : type,
+    ...(expiresIn !== null && { expires_in: expiresIn }),
   }
 }
 
+/** Slack names whose token it is in the place of how to send it. */
+const SENT_AS_BEARER = new Set(['bearer', 'bot', 'user'])
+/**
+ * RFC 6749, 5.1 requires a type, which many providers leave out: what they give is a bearer token, as any other has to be asked for.
+ * 7.1: a token of a type that is not known is not used.
+ */
+const isBearer = (type: unknown): boolean =>
+  type === undefined || type === null || (typeof type === 'string' && SENT_AS_BEARER.has(type.toLowerCase()))
+
+/** Undefined where the answer has none that can be stored. */
+function refreshTokenOf(body: AnswerBody | undefined): string | undefined {
+  const token = body?.['refresh_token']
+  return typeof token === 'string' && isToken(token) ? token : undefined
+}
+
+/** One that cannot be stored would be missed at the next exchange. */
+const isRefreshTokenFit = (body: AnswerBody | undefined): boolean =>
+  [undefined, null, ''].includes(body?.['refresh_token'] as string) || refreshTokenOf(body) !== undefined
+
 /** The long ones of Entra have 4 KB. Every answer is searched for each, and an endpoint is not to say how long that takes. */
 const MAX_TOKEN_CHARS = 8 * 1024
-/** A token has to fit a header, and to be long enough to be told from chance in an answer. @throws {ExchangeFailed} */
-export function checkToken(token: string, host: string): string {
-  if (token.length < MIN_SECRET_BYTES || token.length > MAX_TOKEN_CHARS || !/^[\x21-\x7e]+$/.test(token))
-    throw new ExchangeFailed({ host, reason: 'malformed' })
-  return token
-}
+/** A token has to fit a header, and to be long enough to be told from chance in an answer. */
+export const isToken = (token: string): boolean =>
+  token.length >= MIN_SECRET_BYTES && token.length <= MAX_TOKEN_CHARS && /^[\x21-\x7e]+$/.test(token)
 
 /** @throws {ExchangeFailed} where the private key cannot be used */
 export async function clientAuthOf(

@@ -17,8 +17,9 @@ const TAG_BYTES = 16
 export const newTokenKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
 /** What is sealed together: the token in use, the refresh token for the next one, and what was asked for. */
-export interface MintedTokens {
-  readonly accessToken: Secret<string>
+export interface KeptTokens {
+  /** Undefined where the last exchange gave a refresh token, and no access token that can be used. */
+  readonly accessToken: Secret<string> | undefined
   readonly refreshToken: Secret<string> | undefined
   /** Digest of the settings that the token was minted by. */
   readonly recipe: string
@@ -27,6 +28,11 @@ export interface MintedTokens {
   /** Tokens that were used before this one and may still open something. */
   readonly previous: readonly PreviousToken[]
 }
+
+export interface MintedTokens extends KeptTokens {
+  readonly accessToken: Secret<string>
+}
+export const isMinted = (kept: KeptTokens): kept is MintedTokens => kept.accessToken !== undefined
 
 export interface PreviousToken {
   readonly token: Secret<string>
@@ -42,9 +48,9 @@ export interface TokenBinding {
 export interface TokenSeal {
   /** Tells rows of this key from those of the secret before it. */
   readonly keyId: string
-  seal(tokens: MintedTokens, binding: TokenBinding): SealedTokens
+  seal(tokens: KeptTokens, binding: TokenBinding): SealedTokens
   /** @throws where the row is not what was sealed */
-  open(sealed: SealedTokens, binding: TokenBinding): MintedTokens
+  open(sealed: SealedTokens, binding: TokenBinding): KeptTokens
 }
 
 /** @throws where the credential was stored without a key for its tokens */
@@ -62,10 +68,11 @@ export function createTokenSeal(parts: SecretParts): TokenSeal {
       const cipher = createCipheriv('aes-256-gcm', key, iv)
       cipher.setAAD(toAad(binding))
       const text = JSON.stringify({
-        a: accessToken.use((token) => token),
+        // Earlier releases open no row without a text here; one that ended long ago they do not search for.
+        a: accessToken?.use((token) => token) ?? '',
         r: refreshToken?.use((token) => token),
         recipe,
-        e: expiresAt,
+        e: accessToken ? expiresAt : 0,
         p: previous.map((before) => before.token.use((token) => ({ t: token, e: before.expiresAt }))),
       })
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
@@ -87,7 +94,7 @@ export function createTokenSeal(parts: SecretParts): TokenSeal {
       if (!isObject(tokens) || typeof tokens['a'] !== 'string' || typeof tokens['recipe'] !== 'string')
         throw new Error('minted tokens: not what was sealed')
       return {
-        accessToken: new Secret(tokens['a']),
+        accessToken: tokens['a'] === '' ? undefined : new Secret(tokens['a']),
         refreshToken: typeof tokens['r'] === 'string' ? new Secret(tokens['r']) : undefined,
         recipe: tokens['recipe'],
         expiresAt: typeof tokens['e'] === 'number' ? tokens['e'] : undefined,

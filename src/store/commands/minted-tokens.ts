@@ -3,7 +3,7 @@
 // Row locks are taken in one order: credential, its minted tokens.
 import { all, columns, type Command, command, first } from '../command.ts'
 import type { Millis } from '../model.ts'
-import type { MintClaim, MintedRow, SealedTokens } from '../ports/minted-tokens.ts'
+import type { MintClaim, MintedRow, MintFailure, SealedTokens } from '../ports/minted-tokens.ts'
 
 const FIELDS = [
   'credentialId',
@@ -95,7 +95,10 @@ export const claimMint = command({ kind: 'transaction', touches: 'records', seal
   },
 )
 
-/** Compare-and-set on the generation: undefined where something else was stored meanwhile, or the credential was revoked. */
+/**
+ * Compare-and-set on the generation: undefined where something else was stored meanwhile, or the credential was revoked. Ends the claim,
+ * with a failure where there is something to keep and no access token.
+ */
 export const saveMintedTokens = command({ kind: 'statement', touches: 'records', seals: 'kept' })(
   function* (input: {
     credentialId: string
@@ -103,13 +106,17 @@ export const saveMintedTokens = command({ kind: 'statement', touches: 'records',
     keyId: string
     fromGeneration: number
     sealed: SealedTokens
-    mintedAt: Millis
-    usableUntil: Millis
+    mintedAt: Millis | null
+    usableUntil: Millis | null
+    failed?: MintFailure | undefined
   }): Command<MintedRow | undefined> {
-    const { credentialId, accountId, keyId, fromGeneration, sealed, mintedAt, usableUntil } = input
+    const { credentialId, accountId, keyId, fromGeneration, sealed, mintedAt, usableUntil, failed } = input
+    const ending = failed
+      ? 'failure = $10, failures = failures + 1, retry_at = $11'
+      : 'failure = NULL, failures = 0, retry_at = NULL'
     const row = yield* first<FlatRow>(
       `UPDATE minted_tokens SET generation = generation + 1, ciphertext = $1, iv = $2, tag = $3, minted_at = $4,
-       usable_until = $5, claim = NULL, claimed_until = NULL, failure = NULL, failures = 0, retry_at = NULL
+       usable_until = $5, claim = NULL, claimed_until = NULL, ${ending}
      WHERE credential_id = $6 AND account_id = $7 AND key_id = $8 AND generation = $9 RETURNING ${MINTED}`,
       sealed.ciphertext,
       sealed.iv,
@@ -120,6 +127,7 @@ export const saveMintedTokens = command({ kind: 'statement', touches: 'records',
       accountId,
       keyId,
       fromGeneration,
+      ...(failed ? [failed.failure, failed.retryAt] : []),
     )
     return row && toMinted(row)
   },
@@ -129,7 +137,7 @@ export const saveMintedTokens = command({ kind: 'statement', touches: 'records',
 export const endMintClaim = command({ kind: 'statement', touches: 'records' })(function* (input: {
   credentialId: string
   claim: string
-  failed: { readonly failure: string; readonly retryAt: Millis } | null
+  failed: MintFailure | null
 }): Command<boolean> {
   const { credentialId, claim, failed } = input
   const ended = failed

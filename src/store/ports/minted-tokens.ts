@@ -28,6 +28,12 @@ export interface MintedRow {
   readonly retryAt: Millis | null
 }
 
+/** How an exchange failed, as JSON, and when the provider may be asked again. */
+export interface MintFailure {
+  readonly failure: string
+  readonly retryAt: Millis
+}
+
 export type MintClaim =
   /** `isInterrupted`: whoever claimed it before never said how it ended. */
   | { readonly outcome: 'claimed'; readonly row: MintedRow; readonly isInterrupted: boolean }

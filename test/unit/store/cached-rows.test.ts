@@ -267,7 +267,16 @@ beforeAll(async () => {
     mintedAt: NOW,
   }
   run('saveMintedTokens', { credentialId, accountId, ...minted, usableUntil: NOW + 1 })
-  run('distrustMintedTokens', { credentialId, generation: 2, mintedBefore: NOW })
+  const failed = { failure: '{}', retryAt: NOW }
+  run('saveMintedTokens', {
+    credentialId,
+    accountId,
+    ...minted,
+    fromGeneration: 2,
+    usableUntil: null,
+    failed,
+  })
+  run('distrustMintedTokens', { credentialId, generation: 3, mintedBefore: NOW })
 
   const event = { chain: accountId, at: NOW, event: 'sign_in.failed' }
   run('appendAuditEvents', [event], { kind: 'gateway' })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Alert } from '../../../../src/core/alerts.ts'
 import type { SealedCredential, Store } from '../../../../src/store/ports.ts'
+import { livingTokens } from '../../../../src/egress/kinds/living-tokens.ts'
 import { createMinter } from '../../../../src/egress/kinds/minter.ts'
 import { completeParts } from '../../../../src/egress/kinds/rules.ts'
 import { createTokenSeal } from '../../../../src/egress/kinds/token-seal.ts'
@@ -24,8 +25,11 @@ function createProvider(expiresIn: number | 'untold' = 3600) {
   let current = 1
   const seen: string[] = []
   let delay: Promise<unknown> = Promise.resolve()
+  let odd: Record<string, unknown> = {}
   return {
     seen,
+    /** Its good answers are so from now on. */
+    answerWith: (members: Record<string, unknown>) => void (odd = members),
     hold: (until: Promise<unknown>) => void (delay = until),
     ask: async ({ body }: { body: Secret<string> | undefined }) => {
       await delay
@@ -39,6 +43,7 @@ function createProvider(expiresIn: number | 'untold' = 3600) {
             token_type: 'bearer',
             ...(expiresIn !== 'untold' && { expires_in: expiresIn }),
             refresh_token: `refresh-token-${current}`,
+            ...odd,
           }
         : { error: 'invalid_grant', error_description: `${token} was used before` }
       return {
@@ -103,6 +108,56 @@ describe('a minter', () => {
     clock.ms += 3_600_000
     expect(await textOf(mint())).toBe('access-token-3')
     expect(provider.seen).toEqual(['refresh-token-1', 'refresh-token-2'])
+  })
+
+  it.each([
+    ['another type', { token_type: 'mac' }],
+    ['a token that is too long', { access_token: 'a'.repeat(9_000) }],
+    ['no token', { access_token: undefined }],
+  ])('keeps a new refresh token from an answer with %s', async (_, odd) => {
+    const { provider, credential, mint, clock } = await setUp()
+    provider.answerWith(odd)
+    const malformed = { code: 'credential_unavailable', reason: 'token_malformed' }
+    await expect(mint()).rejects.toMatchObject(malformed)
+    await expect(mint()).rejects.toMatchObject(malformed)
+    expect(await store.getMintedTokens(credential.id, accountId)).toMatchObject({
+      claim: null,
+      failures: 1,
+      retryAt: clock.ms + 30_000,
+    })
+    clock.ms += 31_000
+    await expect(mint()).rejects.toMatchObject(malformed)
+    expect(await store.getMintedTokens(credential.id, accountId)).toMatchObject({ failures: 2 })
+    clock.ms += 31_000
+    provider.answerWith({})
+    expect(await textOf(mint())).toBe('access-token-4')
+    expect(provider.seen).toEqual(['refresh-token-1', 'refresh-token-2', 'refresh-token-3'])
+  })
+
+  it('searches answers for the token that lives on when a later exchange gave none', async () => {
+    const { provider, secret, credential, mint, clock } = await setUp({}, 120)
+    await mint()
+    clock.ms += 110_000
+    provider.answerWith({ token_type: 'mac' })
+    await expect(mint()).rejects.toMatchObject({ reason: 'token_malformed' })
+    const row = await store.getMintedTokens(credential.id, accountId)
+    const textsOf = (texts: readonly { readonly secret: Secret<string> }[]) =>
+      texts.map((text) => text.secret.use((token) => token))
+    expect(textsOf(livingTokens(row, secret, clock.ms))).toEqual(['refresh-token-3', 'access-token-2'])
+    provider.answerWith({})
+    clock.ms += 30_000
+    const { previous } = await mint()
+    expect(previous).toEqual([])
+  })
+
+  it('says that a refresh token may be spent after an answer from which nothing could be taken', async () => {
+    const { provider, mint, clock } = await setUp()
+    provider.answerWith({ token_type: 'mac', refresh_token: 'no token' })
+    await expect(mint()).rejects.toMatchObject({ reason: 'token_malformed' })
+    clock.ms += 31_000
+    const refused = await mint().catch((thrown: unknown) => thrown)
+    expect(refused).toMatchObject({ reason: 'token_refused', extras: { oauth_error: 'invalid_grant' } })
+    expect(String(refused)).toContain('An earlier exchange ended without an answer that could be used')
   })
 
   it('hands out no token before it is stored', async () => {
