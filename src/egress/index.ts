@@ -122,7 +122,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     ...opened,
     createLeakGate,
     editions,
-    askFor: (credential, tls) => createTokenHttp(tokenHttp, credential, tls),
+    askFor: (credential, exchanging) => createTokenHttp(tokenHttp, credential, exchanging),
   })
   const runner = createRunner({ ...parts, ...opened, attempts, reach, kinds, baseUrl })
   const forward = boundLargeCalls(

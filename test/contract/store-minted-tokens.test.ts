@@ -73,6 +73,24 @@ describe.each(ENGINES)('minted tokens in %s', (engine) => {
     })
   })
 
+  it('prolongs a claim, also one that lapsed, until somebody else has it', async () => {
+    const { credentialId, claimAs } = await setting()
+    const renew = (claim: string, until: number) => other.renewMintClaim({ credentialId, claim, until })
+    expect(await renew('one', LATER)).toBe(false)
+    await claimAs('one')
+    expect(await renew('one', LATER + 10)).toBe(true)
+    expect(await claimAs('early', { now: LATER + 9 })).toMatchObject({ outcome: 'busy' })
+    expect(await renew('stranger', LATER + 20)).toBe(false)
+    expect(await renew('one', LATER + 30)).toBe(true)
+    expect(await claimAs('heir', { now: LATER + 30, until: LATER + 40 })).toMatchObject({
+      outcome: 'claimed',
+      isInterrupted: true,
+    })
+    expect(await renew('one', LATER + 50)).toBe(false)
+    await store.endMintClaim({ credentialId, claim: 'heir', failed: null })
+    expect(await renew('heir', LATER + 50)).toBe(false)
+  })
+
   it('stores what was minted, and ends the claim', async () => {
     const { accountId, credentialId, claimAs, save } = await setting()
     expect(await store.getMintedTokens(credentialId, accountId)).toBeUndefined()

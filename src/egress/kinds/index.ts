@@ -14,6 +14,7 @@ import { openTokens } from './living-tokens.ts'
 import { createMinter, type Minted, type MinterParts } from './minter.ts'
 import { createSignatures } from './signatures.ts'
 import { sentParts } from './sent-parts.ts'
+import { isMinted } from './token-seal.ts'
 
 export interface KindParts extends MinterParts {
   readonly store: MinterParts['store'] & Pick<Store, 'getCredential'>
@@ -121,7 +122,12 @@ export function createKinds(parts: KindParts): Kinds {
         const tokens = openTokens(row, opened.parts)
         if (!tokens) return soughtOf(current, opened, [])
         const previous = tokens.previous.filter(({ expiresAt }) => expiresAt > now())
-        return withTokens(current, opened, { ...tokens, previous, generation })
+        if (isMinted(tokens)) return withTokens(current, opened, { ...tokens, previous, generation })
+        const { refreshToken } = tokens
+        return soughtOf(current, opened, [
+          ...(refreshToken ? [refreshToken] : []),
+          ...previous.map(({ token }) => token),
+        ])
       },
     }
   }

@@ -9,6 +9,7 @@ import type { Logger } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
 import type { SecretParts, TlsIdentity } from '../ports.ts'
+import { CLAIM_MS, ClaimLost, type ConfirmClaim, holdClaim } from './claim.ts'
 import { exchange } from './exchange.ts'
 import { ExchangeFailed, type FailureFacts, tokenUnavailable, waitAfter } from './failure.ts'
 import { isSigning, type AskTokenEndpoint, type MintingKind } from './kind.ts'
@@ -20,14 +21,16 @@ import {
   type PreviousToken,
   type TokenSeal,
 } from './token-seal.ts'
-import { EXCHANGE_MS } from './token-http.ts'
+import { exchangeMsOf, type Exchanging, REFRESH_EXCHANGE_MS } from './token-http.ts'
 import { isSuccess } from './token-request.ts'
 import { tokenUrlOf } from './token-url.ts'
 
-/** Longer than one exchange may take, so that a claim only lapses when whoever had it is gone. */
-const CLAIM_MS = EXCHANGE_MS + 5_000
+/** The longest pause between two tries to store what an exchange gave. */
+const LONGEST_SAVE_POLL_MS = 2_000
+/** Long enough for a process that is there after all to store what it has. */
+const INTERRUPTED_WAIT_MS = 3 * LONGEST_SAVE_POLL_MS
 /** How long others wait for an exchange: a claim that lapsed, and one exchange of their own. */
-const PATIENCE_MS = CLAIM_MS + EXCHANGE_MS
+const PATIENCE_MS = CLAIM_MS + INTERRUPTED_WAIT_MS + REFRESH_EXCHANGE_MS
 const FIRST_POLL_MS = 25
 const LONGEST_POLL_MS = 400
 /** A token is not used in its last minute, nor in the last tenth of a short life: clocks differ, and requests take time. */
@@ -53,10 +56,17 @@ const SAVE_FOR_MS = 10 * 60_000
 export interface MinterParts {
   readonly store: Pick<
     Store,
-    'getMintedTokens' | 'claimMint' | 'saveMintedTokens' | 'endMintClaim' | 'distrustMintedTokens'
+    | 'getMintedTokens'
+    | 'claimMint'
+    | 'renewMintClaim'
+    | 'saveMintedTokens'
+    | 'endMintClaim'
+    | 'distrustMintedTokens'
   >
-  readonly askFor: (credential: SealedCredential, tls: TlsIdentity | undefined) => AskTokenEndpoint
+  readonly askFor: (credential: SealedCredential, exchanging: Exchanging) => AskTokenEndpoint
   readonly now: () => number
+  /** For tests. */
+  readonly sleep?: ((ms: number) => Promise<void>) | undefined
   readonly log: Logger
   readonly fault: Fault
   /** People are told of what needs them. */
@@ -197,10 +207,11 @@ function readFacts({ failure }: MintedRow): FailureFacts | undefined {
 
 /** Waits until this process may ask, or somebody else has the token. */
 async function mint(parts: MinterParts, context: Context): Promise<Minted> {
-  const { store, now } = parts
+  const { store, now, sleep = sleepFor } = parts
   const { credential, seal, host } = context
   const { id: credentialId, accountId, version } = credential
   const giveUpAt = now() + PATIENCE_MS
+  let wasInterrupted = false
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(LONGEST_POLL_MS, pollMs * 2)) {
     const at = now()
     const claim = randomUUID()
@@ -208,17 +219,45 @@ async function mint(parts: MinterParts, context: Context): Promise<Minted> {
     const { keyId } = seal
     const claimed = await store.claimMint({ credentialId, accountId, version, keyId, claim, now: at, until })
     if (claimed.outcome === 'changed') throw new ExchangeFailed({ host, reason: 'in_progress' })
-    if (claimed.outcome === 'claimed') return exchangeOnce(parts, context, { ...claimed, claim })
-    const usable = readUsable(context, claimed.row, now())
-    if (usable) return usable
+    if (claimed.outcome === 'claimed') {
+      if (claimed.isInterrupted) wasInterrupted = true
+      try {
+        return await holdClaim(parts, { credentialId, claim }, async (confirm) => {
+          await waitForInterrupted(parts, context, claimed, confirm)
+          return exchangeOnce(parts, context, { ...claimed, isInterrupted: wasInterrupted, claim, confirm })
+        })
+      } catch (thrown) {
+        if (!(thrown instanceof ClaimLost)) throw thrown
+        await store.endMintClaim({ credentialId, claim, failed: null })
+      }
+    } else {
+      const usable = readUsable(context, claimed.row, now())
+      if (usable) return usable
+    }
     if (now() >= giveUpAt) throw new ExchangeFailed({ host, reason: 'in_progress' })
     await sleep(pollMs)
   }
 }
 
+/**
+ * Whoever was interrupted may have the new refresh token still, and no store that takes it: the old one is not offered before that was
+ * stored. Its claim is lost to whoever stores something.
+ */
+async function waitForInterrupted(
+  { sleep = sleepFor }: MinterParts,
+  { kind }: Context,
+  { isInterrupted }: { readonly isInterrupted: boolean },
+  confirm: ConfirmClaim,
+): Promise<void> {
+  if (!isInterrupted || kind.type !== 'oauth2_refresh_token') return
+  await sleep(INTERRUPTED_WAIT_MS)
+  await confirm()
+}
+
 interface Claimed {
   readonly row: MintedRow
   readonly claim: string
+  readonly confirm: ConfirmClaim
   readonly isInterrupted: boolean
 }
 
@@ -226,7 +265,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   const { store, now, fault } = parts
   const { credential, kind, recipe, seal, host } = context
   const { id: credentialId, accountId } = credential
-  const { row, claim } = claimed
+  const { row, claim, confirm } = claimed
   const end = () => store.endMintClaim({ credentialId, claim, failed: null })
   const at = now()
   const usable = readUsable(context, row, at)
@@ -246,7 +285,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   try {
     held = openRow(context, row)
     await fault.at('before_exchange')
-    const ask = parts.askFor(credential, context.tls)
+    const ask = parts.askFor(credential, { tls: context.tls, timeoutMs: exchangeMsOf(kind), confirm })
     answer = await exchange({ kind, parts: context.parts, refreshToken: held?.refreshToken, ask, now: at })
   } catch (thrown) {
     throw await recordFailure(parts, context, { ...claimed, held }, thrown)
@@ -357,11 +396,11 @@ const mayHaveSpent = (facts: FailureFacts): boolean =>
 
 /** Tries until the store takes it: after the exchange, the old refresh token may be worth nothing. */
 async function save(
-  { store, now, log }: MinterParts,
+  { store, now, log, sleep = sleepFor }: MinterParts,
   tokens: Parameters<Store['saveMintedTokens']>[0],
 ): Promise<MintedRow | undefined> {
   const giveUpAt = now() + SAVE_FOR_MS
-  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(5_000, pollMs * 2)) {
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(LONGEST_SAVE_POLL_MS, pollMs * 2)) {
     try {
       return await store.saveMintedTokens(tokens)
     } catch (thrown) {
@@ -372,7 +411,7 @@ async function save(
   }
 }
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+const sleepFor = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 async function within<T>(flight: Promise<T>, ms: number, host: string): Promise<T> {
   const late = Promise.withResolvers<never>()

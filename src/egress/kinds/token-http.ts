@@ -6,11 +6,25 @@ import type { HeaderPairs } from '../headers.ts'
 import type { PolicyVerdict } from '../policy.ts'
 import { ResolveError, type Resolver, type Sender, type TlsIdentity } from '../ports.ts'
 import type { Reach } from '../reach/private-targets.ts'
+import type { ConfirmClaim } from './claim.ts'
 import { ExchangeFailed } from './failure.ts'
-import type { AskTokenEndpoint } from './kind.ts'
+import type { AskTokenEndpoint, MintingKind } from './kind.ts'
 
 export const EXCHANGE_MS = 10_000
+/** With an answer that is not waited for, a new refresh token is lost for good. Whoever asked for a token has a clock of their own. */
+export const REFRESH_EXCHANGE_MS = 45_000
 const MAX_ANSWER_BYTES = 64 * 1024
+
+export interface Exchanging {
+  /** What the credential brings to the handshake. */
+  readonly tls: TlsIdentity | undefined
+  /** For everything that is done for one answer. */
+  readonly timeoutMs: number
+  readonly confirm: ConfirmClaim
+}
+
+export const exchangeMsOf = ({ type }: MintingKind): number =>
+  type === 'oauth2_refresh_token' ? REFRESH_EXCHANGE_MS : EXCHANGE_MS
 
 export interface TokenHttpParts {
   readonly resolver: Resolver
@@ -20,21 +34,17 @@ export interface TokenHttpParts {
   readonly now: () => number
 }
 
-/**
- * @param identity what the credential brings to the handshake
- * @returns asks for tokens of this credential, over connections that serve nothing else
- */
+/** @returns asks for tokens of this credential, over connections that serve nothing else */
 export function createTokenHttp(
   parts: TokenHttpParts,
   credential: Pick<SealedCredential, 'id' | 'version' | 'settings' | 'scope'>,
-  identity: TlsIdentity | undefined,
+  { tls: identity, timeoutMs: wholeMs, confirm }: Exchanging,
 ): AskTokenEndpoint {
   const { resolver, sender, reach, checkHost, now } = parts
   return async ({ method, url, headers, body }) => {
     const host = url.hostname
-    // Whoever asks has claimed the exchange for a time, and all that is done here counts.
     const began = now()
-    const leftMs = () => EXCHANGE_MS - (now() - began)
+    const leftMs = () => wholeMs - (now() - began)
     const verdict = await checkHost(host)
     if (!verdict.ok)
       throw new ExchangeFailed({ host, reason: verdict.reason === 'paused' ? 'paused' : 'blocked' })
@@ -44,6 +54,7 @@ export function createTokenHttp(
     if (!found.every((address) => policy.classify(address).ok))
       throw new ExchangeFailed({ host, reason: 'blocked' })
     // Another replica may be about to ask with the same refresh token, which is taken once.
+    await confirm()
     const timeoutMs = leftMs()
     if (timeoutMs <= 0) throw new ExchangeFailed({ host, reason: 'unreachable' })
     const tls = identity && isForTokens(credential, host) ? identity : undefined

@@ -39,6 +39,7 @@ export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Pr
   const host = tokenUrl.hostname
   const server = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href }
   const client = { client_id: clientId }
+  let isAsked = false
   let answer: TokenEndpointAnswer | undefined
   let body: AnswerBody | undefined
   try {
@@ -50,6 +51,7 @@ export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Pr
       { ...parameters },
       {
         [customFetch]: async (url: string, init: { headers: Record<string, string>; body?: unknown }) => {
+          isAsked = true
           answer = await ask({
             method: 'POST',
             url: new URL(url),
@@ -70,9 +72,8 @@ export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Pr
       refreshToken: refreshTokenOf(body),
     }
   } catch (thrown) {
+    if (!answer) throw isAsked ? thrown : new ExchangeFailed({ host, reason: 'key_unusable' })
     // Errors of the library hold the whole answer, so that none becomes a cause.
-    if (!answer)
-      throw thrown instanceof ExchangeFailed ? thrown : new ExchangeFailed({ host, reason: 'key_unusable' })
     const { facts } = thrown instanceof ExchangeFailed ? thrown : failureOf(host, answer, errorCodeOf(thrown))
     const refreshToken = isSuccess(answer) ? refreshTokenOf(body) : undefined
     throw new ExchangeFailed(

@@ -133,6 +133,21 @@ export const saveMintedTokens = command({ kind: 'statement', touches: 'records',
   },
 )
 
+/** Prolongs a claim that nobody else took, also one that had lapsed. */
+export const renewMintClaim = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  credentialId: string
+  claim: string
+  until: Millis
+}): Command<boolean> {
+  const renewed = yield* first(
+    'UPDATE minted_tokens SET claimed_until = $1 WHERE credential_id = $2 AND claim = $3 RETURNING credential_id',
+    input.until,
+    input.credentialId,
+    input.claim,
+  )
+  return renewed !== undefined
+})
+
 /** Ends a claim without a token: with a failure, or with nothing where none was needed any more. */
 export const endMintClaim = command({ kind: 'statement', touches: 'records' })(function* (input: {
   credentialId: string

@@ -258,6 +258,7 @@ beforeAll(async () => {
   const { id: credentialId } = setting.credential
   for (const keyId of ['k_1', 'k_2'])
     run('claimMint', { credentialId, accountId, version: 1, keyId, claim: keyId, now: NOW, until: NOW + 1 })
+  run('renewMintClaim', { credentialId, claim: 'k_2', until: NOW + 2 })
   run('endMintClaim', { credentialId, claim: 'k_2', failed: null })
   run('endMintClaim', { credentialId, claim: 'k_2', failed: { failure: '{}', retryAt: NOW } })
   const minted = {

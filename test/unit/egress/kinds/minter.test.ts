@@ -1,10 +1,11 @@
 // What the minter does where the store or the provider fails in the middle; whole exchanges are test/flow/egress-oauth.test.ts.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Alert } from '../../../../src/core/alerts.ts'
 import type { SealedCredential, Store } from '../../../../src/store/ports.ts'
 import { livingTokens } from '../../../../src/egress/kinds/living-tokens.ts'
-import { createMinter } from '../../../../src/egress/kinds/minter.ts'
+import { createMinter, type MinterParts } from '../../../../src/egress/kinds/minter.ts'
 import { completeParts } from '../../../../src/egress/kinds/rules.ts'
+import { createTokenHttp } from '../../../../src/egress/kinds/token-http.ts'
 import { createTokenSeal } from '../../../../src/egress/kinds/token-seal.ts'
 import { noFault } from '../../../../src/lib/fault-points.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
@@ -79,6 +80,37 @@ async function setUp(over: Partial<Store> = {}, expiresIn?: number | 'untold') {
   const mint = (withinMs = 5_000) => minter.tokenFor(credential, { parts: secret, tls: undefined }, withinMs)
   return { provider, credential, secret, minter, mint, clock }
 }
+type SetUp = Awaited<ReturnType<typeof setUp>>
+
+/** Another replica, or this one with a store that fails; over the requests that really are made. */
+function replicaOf(
+  { provider, credential, secret, clock }: SetUp,
+  { store: over, ...more }: Partial<Omit<MinterParts, 'store'>> & { readonly store?: Partial<Store> } = {},
+) {
+  const http: Parameters<typeof createTokenHttp>[0] = {
+    resolver: { resolve: async () => ['192.0.2.1'] },
+    sender: {
+      async send({ body }) {
+        const text = body && new Secret(body.toString())
+        return { ok: true, response: { statusText: '', ...(await provider.ask({ body: text })) } }
+      },
+      close: async () => {},
+    },
+    reach: () => ({ classify: () => ({ ok: true }) }),
+    checkHost: async () => ({ ok: true }),
+    now: () => clock.ms,
+  }
+  const minter = createMinter({
+    store: { ...store, ...over },
+    askFor: (of, exchanging) => createTokenHttp(http, of, exchanging),
+    now: () => clock.ms,
+    log,
+    fault: noFault,
+    ...more,
+  })
+  return { mint: () => minter.tokenFor(credential, { parts: secret, tls: undefined }, 5_000) }
+}
+
 const textOf = async (minted: Promise<{ accessToken: Secret<string> }>) =>
   (await minted).accessToken.use((token) => token)
 
@@ -308,5 +340,146 @@ describe('a minter', () => {
     const rows = JSON.stringify(await place.query('SELECT * FROM minted_tokens'))
     expect(rows).toContain('ciphertext')
     expect(rows).not.toMatch(/access-token|refresh-token/)
+  })
+})
+
+describe('two replicas', () => {
+  afterEach(() => void vi.useRealTimers())
+  const CLAIM_MS = 15_000
+
+  it('send one refresh token where the answer to a claim comes when another has it', async () => {
+    const both = await setUp()
+    const isClaimed = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    const slow = replicaOf(both, {
+      store: {
+        async claimMint(input) {
+          const claimed = await store.claimMint(input)
+          isClaimed.resolve()
+          await answered.promise
+          return claimed
+        },
+      },
+    })
+    const late = slow.mint()
+    await isClaimed.promise
+    both.clock.ms += CLAIM_MS + 1_000
+    const atOnce = replicaOf(both, { sleep: async () => {} })
+    expect(await textOf(atOnce.mint())).toBe('access-token-2')
+    answered.resolve()
+    expect(await textOf(late)).toBe('access-token-2')
+    expect(both.provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('send nothing for a claim whose renewal took too long, and claim anew', async () => {
+    const both = await setUp()
+    const renewals: string[] = []
+    const { mint } = replicaOf(both, {
+      store: {
+        async renewMintClaim(input) {
+          renewals.push(input.claim)
+          if (renewals.length === 1) both.clock.ms += CLAIM_MS
+          return store.renewMintClaim(input)
+        },
+      },
+    })
+    expect(await textOf(mint())).toBe('access-token-2')
+    expect(new Set(renewals).size).toBe(2)
+    expect(both.provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('offer no old refresh token while one of them has a new one that the store did not take yet', async () => {
+    const both = await setUp()
+    let isStoreAway = true
+    const isRefused = Promise.withResolvers<void>()
+    const one = replicaOf(both, {
+      store: {
+        async saveMintedTokens(input) {
+          if (!isStoreAway) return store.saveMintedTokens(input)
+          isRefused.resolve()
+          throw new Error('the store is away')
+        },
+      },
+    })
+    const first = one.mint()
+    await isRefused.promise
+    both.clock.ms += CLAIM_MS
+    const waits: number[] = []
+    const other = replicaOf(both, {
+      async sleep(ms) {
+        waits.push(ms)
+        isStoreAway = false
+        await first
+      },
+    })
+    expect(await textOf(other.mint())).toBe('access-token-2')
+    expect(waits[0]).toBeGreaterThan(2_000)
+    expect(both.provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it.each(['the answer is awaited', 'it cannot be stored'])('keep a claim while %s', async (until) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const both = await setUp()
+    const { credential, clock, provider } = both
+    const answered = Promise.withResolvers<void>()
+    let isStoreAway = true
+    let renewed = Promise.withResolvers<void>()
+    if (until === 'the answer is awaited') provider.hold(answered.promise)
+    const one = replicaOf(both, {
+      store: {
+        async renewMintClaim(input) {
+          const isRenewed = await store.renewMintClaim(input)
+          renewed.resolve()
+          return isRenewed
+        },
+        async saveMintedTokens(input) {
+          if (!isStoreAway) return store.saveMintedTokens(input)
+          throw new Error('the store is away')
+        },
+      },
+    })
+    const first = one.mint()
+    await renewed.promise
+    for (let i = 0; i < 6; i++) {
+      renewed = Promise.withResolvers<void>()
+      clock.ms += 5_000
+      await vi.advanceTimersByTimeAsync(5_000)
+      await renewed.promise
+    }
+    expect(await store.getMintedTokens(credential.id, accountId)).toMatchObject({
+      claimedUntil: clock.ms + CLAIM_MS,
+    })
+    isStoreAway = false
+    answered.resolve()
+    expect(await textOf(first)).toBe('access-token-2')
+    clock.ms += CLAIM_MS
+    expect(await store.getMintedTokens(credential.id, accountId)).toMatchObject({ claim: null })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('wait for an answer that brings a refresh token longer than for one that can be had again', async () => {
+    const timeouts: number[] = []
+    const both = await setUp()
+    const askFor: MinterParts['askFor'] = (_, { timeoutMs }) => {
+      timeouts.push(timeoutMs)
+      return both.provider.ask
+    }
+    await replicaOf(both, { askFor }).mint()
+    const { secret, settings } = completeParts(
+      new Map([['client_secret', new Secret('client-secret')]]),
+      {
+        kind: {
+          type: 'oauth2_client_credentials',
+          token_url: 'https://login.example.com/token',
+          client_id: 'gateway',
+        },
+      },
+      { ports: [443] },
+    )
+    const credential = { ...(await addCredential(store, accountId)), settings }
+    await replicaOf({ ...both, credential, secret }, { askFor })
+      .mint()
+      .catch(() => {})
+    expect(timeouts).toEqual([45_000, 10_000])
   })
 })

@@ -1,11 +1,12 @@
 // How long one exchange with a token endpoint may take: it counts from the first thing that is done for it.
 import { expect, it } from 'vitest'
+import { ClaimLost } from '../../../../src/egress/kinds/claim.ts'
 import { createTokenHttp, EXCHANGE_MS } from '../../../../src/egress/kinds/token-http.ts'
 import type { OutboundRequest } from '../../../../src/egress/ports.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 
 /** @param ms how long reading the policy and resolving the name take */
-function setUp(ms: { policy?: number | undefined; name?: number | undefined }) {
+function setUp(ms: { policy?: number | undefined; name?: number | undefined }, confirm = async () => {}) {
   const clock = { at: 1_800_000_000_000 }
   const sent: OutboundRequest[] = []
   const resolving: number[] = []
@@ -34,7 +35,7 @@ function setUp(ms: { policy?: number | undefined; name?: number | undefined }) {
       now: () => clock.at,
     },
     { id: 'cred_1', version: 1, settings: {}, scope: { hosts: [], path_prefixes: ['/'], methods: ['POST'] } },
-    undefined,
+    { tls: undefined, timeoutMs: EXCHANGE_MS, confirm },
   )
   const request = {
     method: 'POST' as const,
@@ -60,5 +61,16 @@ it.each([
   await expect(ask()).rejects.toMatchObject({
     facts: { host: 'login.example.com', reason: 'unreachable' },
   })
+  expect(sent).toEqual([])
+})
+
+it('sends no refresh token where the claim turns out to be lost right before', async () => {
+  const resolved: number[] = []
+  const { sent, resolving, ask } = setUp({ policy: 3_000, name: 2_000 }, async () => {
+    resolved.push(resolving.length)
+    throw new ClaimLost()
+  })
+  await expect(ask()).rejects.toBeInstanceOf(ClaimLost)
+  expect(resolved).toEqual([1])
   expect(sent).toEqual([])
 })
