@@ -12,7 +12,7 @@ import type { Editions } from './kinds/editions.ts'
 import { describeTokens } from './kinds/health.ts'
 import { isSigning } from './kinds/kind.ts'
 import { replaceSecret } from './kinds/replacing.ts'
-import { type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
+import { checkSigningKey, type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
 import { tokenHostsOf } from './kinds/token-url.ts'
 import { checkParts, describeParts, joinParts, ONLY_PART } from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
@@ -81,6 +81,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
       const { hosts, ...injection } = injectionOf(parts.providers, input)
       const { secret, settings } = completeKind(input, injection.settings, parts)
+      await checkSigningKey(settings, secret)
       const { header, scheme } = signingHeaderOf(settings) ?? injection
       const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] }, settings)
       checkSecret(secret, { header, scheme, settings }, trial())
@@ -140,6 +141,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       if (credential.revokedAt !== null) throw alreadyRevoked()
       const { settings } = credential
       const { secret } = completeParts(given, settings, { ports: parts.egressPorts })
+      await checkSigningKey(settings, secret)
       checkSecret(secret, credential, trial())
       const text = joinParts(secret, settings)
       await seals.run(async () => {

@@ -468,6 +468,33 @@ describe('a Google service account', () => {
   })
 })
 
+describe('a key that cannot sign', () => {
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
+  const parts = { private_key: short.export({ type: 'pkcs1', format: 'pem' }).toString() }
+  const settings = { kind: { type: 'github_app', app_id: 'Iv23', installation_id: '4711' } }
+
+  it('is refused when it is stored, and when it is to replace one that can', async () => {
+    const refused = {
+      status: 400,
+      body: { code: 'input_invalid', detail: expect.stringContaining('an RSA key of 2048 bits or more') },
+    }
+    const store = (secret: Record<string, string>) =>
+      gw.rest('POST', '/v1/egress/credentials', {
+        provider: 'custom',
+        hosts: [UPSTREAM_HOST],
+        path_prefixes: ['/'],
+        methods: ['GET'],
+        parts: secret,
+        settings,
+      })
+    expect(await store(parts)).toMatchObject(refused)
+    const good = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
+    const { body } = await store({ private_key: good })
+    const rotate = `/v1/egress/credentials/${body.credential_id}/rotate`
+    expect(await gw.rest('POST', rotate, { parts })).toMatchObject(refused)
+  })
+})
+
 describe('a GitHub App', () => {
   const APP = 'Iv23liabcdef'
   const key = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()

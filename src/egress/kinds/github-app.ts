@@ -6,7 +6,7 @@ import { Secret } from '../../lib/secret.ts'
 import type { HeaderPairs } from '../headers.ts'
 import { ExchangeFailed } from './failure.ts'
 import type { ExchangeInput, MintedAnswer } from './kind.ts'
-import { readPrivateKey } from './key-parts.ts'
+import { algorithmOf, signJwt } from './key-parts.ts'
 import { failureOf, isToken } from './token-request.ts'
 import { tokenUrlOf } from './token-url.ts'
 
@@ -19,15 +19,16 @@ export async function exchangeGithubApp(input: ExchangeInput<KindOf<'github_app'
   const { kind, parts, ask, now } = input
   const url = tokenUrlOf(kind)
   const host = url.hostname
-  const key = readPrivateKey(parts)
-  if (!key) throw new ExchangeFailed({ host, reason: 'key_unusable' })
   const seconds = Math.floor(now / 1000)
-  const jwt = await new SignJWT()
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
-    .setIssuer(kind.app_id)
-    .setIssuedAt(seconds - BACKDATE_SECONDS)
-    .setExpirationTime(seconds + LIFETIME_SECONDS)
-    .sign(key)
+  const jwt = await signJwt(
+    new SignJWT()
+      .setIssuer(kind.app_id)
+      .setIssuedAt(seconds - BACKDATE_SECONDS)
+      .setExpirationTime(seconds + LIFETIME_SECONDS),
+    parts,
+    { alg: algorithmOf(kind) },
+  )
+  if (jwt === undefined) throw new ExchangeFailed({ host, reason: 'key_unusable' })
   const { repositories, permissions } = kind
   const answer = await ask({
     method: 'POST',

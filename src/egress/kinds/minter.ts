@@ -343,8 +343,14 @@ async function recordFailure(
   { row, claim, isInterrupted, held }: Claimed & { readonly held: KeptTokens | undefined },
   thrown: unknown,
 ): Promise<unknown> {
-  if (!(thrown instanceof ExchangeFailed)) return thrown
   const { store, now, log, alerts } = parts
+  const { id: credentialId, accountId } = credential
+  if (thrown instanceof ClaimLost) return thrown
+  if (!(thrown instanceof ExchangeFailed)) {
+    // Nothing was sent: whoever is next may ask.
+    await store.endMintClaim({ credentialId, claim, failed: null })
+    return thrown
+  }
   const isSpending = kind.type === 'oauth2_refresh_token'
   const refreshToken = isSpending ? thrown.refreshToken : undefined
   const maybeSpent =
@@ -353,7 +359,6 @@ async function recordFailure(
     (isInterrupted || mayHaveSpent(thrown.facts) || readFacts(row)?.maybeSpent === true)
   const facts = { ...thrown.facts, ...(maybeSpent && { maybeSpent }) }
   const waitMs = waitAfter(facts, row.failures)
-  const { id: credentialId, accountId } = credential
   log.warn(
     { event: 'token_exchange_failed', credential: credentialId, ...thrown.facts },
     'no access token could be minted for a credential',

@@ -5,7 +5,7 @@ import { None } from 'oauth4webapi'
 import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import { ExchangeFailed } from './failure.ts'
 import type { ExchangeInput, MintedAnswer } from './kind.ts'
-import { algorithmOf, readPart, readPrivateKey } from './key-parts.ts'
+import { algorithmOf, readPart, signJwt } from './key-parts.ts'
 import { clientAuthOf, requestToken } from './token-request.ts'
 import { tokenUrlOf } from './token-url.ts'
 
@@ -52,21 +52,18 @@ export async function exchangeJwtBearer(
 ): Promise<MintedAnswer> {
   const { kind, parts, ask, now } = input
   const tokenUrl = tokenUrlOf(kind)
-  const key = readPrivateKey(parts)
-  if (!key) throw new ExchangeFailed({ host: tokenUrl.hostname, reason: 'key_unusable' })
   const issuedAt = Math.floor(now / 1000) - BACKDATE_SECONDS
-  const assertion = await new SignJWT(kind.scopes ? { scope: kind.scopes.join(' ') } : {})
-    .setProtectedHeader({
-      alg: algorithmOf(kind),
-      typ: 'JWT',
-      ...(kind.key_id === undefined ? {} : { kid: kind.key_id }),
-    })
-    .setIssuer(kind.issuer)
-    .setSubject(kind.subject ?? kind.issuer)
-    .setAudience(kind.audience ?? tokenUrl.href)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + ASSERTION_SECONDS)
-    .sign(key)
+  const assertion = await signJwt(
+    new SignJWT(kind.scopes ? { scope: kind.scopes.join(' ') } : {})
+      .setIssuer(kind.issuer)
+      .setSubject(kind.subject ?? kind.issuer)
+      .setAudience(kind.audience ?? tokenUrl.href)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ASSERTION_SECONDS),
+    parts,
+    { alg: algorithmOf(kind), ...(kind.key_id === undefined ? {} : { kid: kind.key_id }) },
+  )
+  if (assertion === undefined) throw new ExchangeFailed({ host: tokenUrl.hostname, reason: 'key_unusable' })
   const minted = await requestToken(ask, {
     tokenUrl,
     clientId: kind.issuer,

@@ -1,6 +1,6 @@
 // What each kind needs when it is stored: its parts, a key that can be used, an endpoint that may be asked, templates that can be filled.
 // An operator learns here what would otherwise fail at an agent's first call.
-import type { KeyObject } from 'node:crypto'
+import { SignJWT } from 'jose'
 import type { CredentialKind, KindOf } from '../../../schemas/credential-kinds.ts'
 import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -9,7 +9,7 @@ import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
 import { CLIENT_CERTIFICATE, CLIENT_KEY, isTlsPart } from '../reach/tls-identity.ts'
 import { parseTarget } from '../target.ts'
-import { algorithmOf, readPart, readPrivateKey } from './key-parts.ts'
+import { algorithmOf, type KeyAlgorithm, readPart, readPrivateKey, signJwt } from './key-parts.ts'
 import { findTemplateFault } from './hmac-template.ts'
 import { isSigning } from './kind.ts'
 import { tokenUrlOf } from './token-url.ts'
@@ -113,20 +113,27 @@ function checkMinting(kind: CredentialKind, parts: SecretParts, { ports }: KindT
   const target = parseTarget(tokenUrlOf(kind).href, { ports })
   if (!target.ok) throw refused('/settings/kind', `the token endpoint cannot be asked: ${target.detail}`)
   if (!parts.has('private_key')) return
-  const key = readPrivateKey(parts)
-  if (!key) throw refused('/parts/private_key', 'this is no private key in PEM form without a passphrase')
-  const algorithm = algorithmOf(kind)
-  const type = key.asymmetricKeyType
-  const fits =
-    algorithm === 'EdDSA'
-      ? type === 'ed25519'
-      : algorithm === 'ES256'
-        ? isP256(key)
-        : type === 'rsa' || type === 'rsa-pss'
-  if (!fits) throw refused('/parts/private_key', `this key cannot sign ${algorithm}`)
+  if (!readPrivateKey(parts))
+    throw refused('/parts/private_key', 'this is no private key in PEM form without a passphrase')
 }
 
-const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+const KEY_FOR: Record<KeyAlgorithm, string> = {
+  RS256: 'an RSA key of 2048 bits or more, which is none for RSA-PSS alone',
+  PS256: 'an RSA key of 2048 bits or more, which is none for RSA-PSS alone',
+  ES256: 'a key on the curve P-256',
+  EdDSA: 'an Ed25519 key',
+}
+
+/**
+ * Signs with a private key, as an exchange will.
+ * @throws {GatewayError} input_invalid where it cannot
+ */
+export async function checkSigningKey({ kind }: CredentialSettings, parts: SecretParts): Promise<void> {
+  if (!kind || isSigning(kind) || !parts.has('private_key')) return
+  const alg = algorithmOf(kind)
+  if ((await signJwt(new SignJWT(), parts, { alg })) === undefined)
+    throw refused('/parts/private_key', `this key cannot sign ${alg}: that takes ${KEY_FOR[alg]}`)
+}
 
 function checkHmac(kind: KindOf<'hmac'>, parts: SecretParts): void {
   const { headers = {}, query = {}, prehash, message, key_encoding = 'utf8', key_prefix = '' } = kind

@@ -1,7 +1,6 @@
 // One grant at an OAuth 2.0 token endpoint (RFC 6749, 3.2), through the safe way out. Whatever comes back is a token or a failure; the
 // provider's own words stay here. A new refresh token is taken from every answer that has one, whatever else is wrong with that: the one
 // that was sent may be worth nothing any more.
-import { importPKCS8 } from 'jose'
 import {
   ClientSecretBasic,
   ClientSecretPost,
@@ -23,7 +22,7 @@ import { MIN_SECRET_BYTES } from '../leak/search.ts'
 import type { SecretParts } from '../ports.ts'
 import { ExchangeFailed, knownError } from './failure.ts'
 import type { AskTokenEndpoint, MintedAnswer, TokenEndpointAnswer } from './kind.ts'
-import { algorithmOf, readPart, readPrivateKey } from './key-parts.ts'
+import { algorithmOf, importSigningKey, readPart } from './key-parts.ts'
 
 export interface TokenGrant {
   readonly tokenUrl: URL
@@ -189,12 +188,10 @@ export async function clientAuthOf(
     case 'client_secret_basic':
       return ClientSecretBasic(readPart(parts, 'client_secret'))
     case 'private_key_jwt': {
-      const key = readPrivateKey(parts)
+      const key = await importSigningKey(parts, algorithmOf(kind))
       if (!key) throw new ExchangeFailed({ host: new URL(kind.token_url).hostname, reason: 'key_unusable' })
-      const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString()
-      const usable = await importPKCS8(pem, algorithmOf(kind))
       return PrivateKeyJwt(
-        { key: usable, ...(kind.key_id === undefined ? {} : { kid: kind.key_id }) },
+        { key, ...(kind.key_id === undefined ? {} : { kid: kind.key_id }) },
         {
           // The library names the issuer, which only an operator knows; the address that is asked says as well who is meant (RFC 7523, 3).
           [modifyAssertion]: (_header, payload) => {

@@ -1,10 +1,12 @@
 // What the minter does where the store or the provider fails in the middle; whole exchanges are test/flow/egress-oauth.test.ts.
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { CredentialKind } from '../../../../schemas/credential-kinds.ts'
 import type { Alert } from '../../../../src/core/alerts.ts'
 import type { SealedCredential, Store } from '../../../../src/store/ports.ts'
 import { livingTokens } from '../../../../src/egress/kinds/living-tokens.ts'
 import { createMinter, type MinterParts } from '../../../../src/egress/kinds/minter.ts'
-import { completeParts } from '../../../../src/egress/kinds/rules.ts'
+import { checkSigningKey, completeParts } from '../../../../src/egress/kinds/rules.ts'
 import { createTokenHttp } from '../../../../src/egress/kinds/token-http.ts'
 import { createTokenSeal } from '../../../../src/egress/kinds/token-seal.ts'
 import { noFault } from '../../../../src/lib/fault-points.ts'
@@ -332,6 +334,61 @@ describe('a minter', () => {
       await mint()
     }
     expect((await mint()).previous).toHaveLength(count)
+  })
+
+  it('ends its claim whatever went wrong, so that the next call may ask', async () => {
+    const both = await setUp()
+    const { clock, credential, secret } = both
+    let isBroken = true
+    const minter = createMinter({
+      store,
+      askFor: () => async (request) => {
+        if (isBroken) throw new TypeError('of whatever kind')
+        return both.provider.ask(request)
+      },
+      now: () => clock.ms,
+      log,
+      fault: noFault,
+    })
+    const mint = () => minter.tokenFor(credential, { parts: secret, tls: undefined }, 5_000)
+    await expect(mint()).rejects.toBeInstanceOf(TypeError)
+    expect(await store.getMintedTokens(credential.id, accountId)).toMatchObject({ claim: null, failures: 0 })
+    isBroken = false
+    expect(await textOf(mint())).toBe('access-token-2')
+    expect(both.provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
+  const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey
+  const endpoint = { token_url: 'https://login.example.com/token', client_id: 'gateway' } as const
+  const signed = { ...endpoint, client_authentication: 'private_key_jwt' } as const
+  const clientKey = { type: 'oauth2_client_credentials', ...signed } as const
+  const UNUSABLE: [string, CredentialKind, KeyObject][] = [
+    ['that is too short for a GitHub App', { type: 'github_app', app_id: '1', installation_id: '2' }, short],
+    ['that is too short for an assertion', { type: 'oauth2_jwt_bearer', issuer: 'robot' }, short],
+    ['for RSA-PSS alone', { type: 'oauth2_jwt_bearer', issuer: 'robot', algorithm: 'PS256' }, pss],
+    ['that is too short to say who asks', clientKey, short],
+    ['for RSA-PSS alone to say who asks', { ...clientKey, key_algorithm: 'PS256' }, pss],
+    ['on another curve to say who asks', { ...clientKey, key_algorithm: 'ES256' }, curve],
+  ]
+  it.each(UNUSABLE)('says so, and keeps no claim, for a stored key %s', async (_, kind, key) => {
+    const given = new Map([
+      ['private_key', new Secret(key.export({ type: 'pkcs8', format: 'pem' }).toString())],
+    ])
+    const { secret, settings } = completeParts(given, { kind }, { ports: [443] })
+    await expect(checkSigningKey(settings, secret)).rejects.toMatchObject({
+      code: 'input_invalid',
+      message: expect.stringContaining('this key cannot sign'),
+    })
+    const credential = { ...(await addCredential(store, accountId)), settings }
+    const both = { ...(await setUp()), credential, secret }
+    await expect(replicaOf(both).mint()).rejects.toMatchObject({
+      code: 'credential_unavailable',
+      reason: 'token_key_unusable',
+    })
+    expect(await store.getMintedTokens(credential.id, accountId)).toMatchObject({ claim: null, failures: 1 })
+    expect(both.provider.seen).toEqual([])
   })
 
   it('stores nothing that can be read without the credential', async () => {
