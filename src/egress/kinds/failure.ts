@@ -21,7 +21,7 @@ export type FailureReason =
 export interface FailureFacts {
   readonly host: string
   readonly reason: FailureReason
-  /** The error code, where it is one of the standard's. */
+  /** The error code of the standard that was given, or that says the same. */
   readonly oauthError?: string | undefined
   readonly status?: number | undefined
   /** Of `handshake`. */
@@ -57,9 +57,28 @@ const OAUTH_ERRORS = new Set([
   'server_error',
   'temporarily_unavailable',
 ])
-/** A code that is none of the standard's may hold anything. */
-export const knownError = (code: unknown): string | undefined =>
-  typeof code === 'string' && OAUTH_ERRORS.has(code) ? code : undefined
+/** Codes of providers that have their own, as the standard's that say the same. */
+const PROVIDERS_ERRORS = new Map([
+  // GitHub
+  ['bad_refresh_token', 'invalid_grant'],
+  ['incorrect_client_credentials', 'invalid_client'],
+  // Slack
+  ['invalid_refresh_token', 'invalid_grant'],
+  ['token_expired', 'invalid_grant'],
+  ['token_revoked', 'invalid_grant'],
+  ['invalid_client_id', 'invalid_client'],
+  ['bad_client_secret', 'invalid_client'],
+  ['invalid_grant_type', 'unsupported_grant_type'],
+  ['ratelimited', 'temporarily_unavailable'],
+  ['service_unavailable', 'temporarily_unavailable'],
+  ['internal_error', 'server_error'],
+  ['fatal_error', 'server_error'],
+])
+/** Undefined for a code that is not known, which may hold anything. */
+export function knownError(code: unknown): string | undefined {
+  if (typeof code !== 'string') return undefined
+  return OAUTH_ERRORS.has(code) ? code : PROVIDERS_ERRORS.get(code)
+}
 
 const PASSING = new Set<FailureReason>(['unreachable', 'no_answer', 'busy', 'paused', 'in_progress'])
 /** Whether waiting may help; otherwise an operator has to do something. */
@@ -114,7 +133,7 @@ function wordsOf({ host, reason, oauthError, status, tls = 'closed', maybeSpent 
     case 'no_answer':
       return `${host} was asked, but gave no complete answer. Try again later.`
     case 'busy':
-      return `${host} answered ${status ?? 'that it is busy'}. Try again later.`
+      return `${host} answered ${status !== undefined && status >= 400 ? status : 'that it is busy'}. Try again later.`
     case 'in_progress':
       return `${host} is being asked for one and has not answered in time. Try again in a moment.`
     case 'malformed':

@@ -11,7 +11,6 @@ import {
   None,
   PrivateKeyJwt,
   processGenericTokenEndpointResponse,
-  ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi'
 import type { KindOf } from '../../../schemas/credential-kinds.ts'
@@ -73,7 +72,8 @@ export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Pr
   } catch (thrown) {
     if (!answer) throw isAsked ? thrown : new ExchangeFailed({ host, reason: 'key_unusable' })
     // Errors of the library hold the whole answer, so that none becomes a cause.
-    const { facts } = thrown instanceof ExchangeFailed ? thrown : failureOf(host, answer, errorCodeOf(thrown))
+    const { facts } =
+      thrown instanceof ExchangeFailed ? thrown : failureOf(host, answer, errorCodeOf(thrown, body))
     const refreshToken = isSuccess(answer) ? refreshTokenOf(body) : undefined
     throw new ExchangeFailed(
       facts,
@@ -87,33 +87,42 @@ export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Pr
 export const isSuccess = ({ status = 0 }: { readonly status?: number | undefined }): boolean =>
   status >= 200 && status < 300
 
-/** A failure by the status and the standard's error code of an answer that was no token. */
+/**
+ * A failure by the status and the error code of an answer that was no token.
+ * @param code of whatever kind; of some providers with a status of success
+ */
 export function failureOf(
   host: string,
-  { status, headers }: TokenEndpointAnswer,
-  code?: string,
+  answer: Pick<TokenEndpointAnswer, 'status' | 'headers'>,
+  code?: unknown,
 ): ExchangeFailed {
+  const { status, headers } = answer
   const oauthError = knownError(code)
   const isBusy =
-    status === 429 ||
+    BUSY.has(status) ||
     status >= 500 ||
     oauthError === 'temporarily_unavailable' ||
     oauthError === 'server_error'
+  const isRefused = status >= 400 || (isSuccess(answer) && typeof code === 'string' && code !== '')
   const seconds = Number(headers.find(({ name }) => name === 'retry-after')?.value)
   return new ExchangeFailed({
     host,
-    reason: isBusy ? 'busy' : status >= 400 ? 'refused' : 'malformed',
+    reason: isBusy ? 'busy' : isRefused ? 'refused' : 'malformed',
     status,
     oauthError,
     retryAfterMs: isBusy && seconds > 0 ? seconds * 1000 : undefined,
   })
 }
 
-function errorCodeOf(thrown: unknown): string | undefined {
-  if (thrown instanceof ResponseBodyError) return thrown.error
-  if (thrown instanceof WWWAuthenticateChallengeError)
-    return thrown.cause.map(({ parameters }) => parameters['error']).find((code) => code !== undefined)
-  return undefined
+/** Of those below 500: a request that took too long, one that came too early, one of too many. */
+const BUSY = new Set([408, 425, 429])
+
+function errorCodeOf(thrown: unknown, body: AnswerBody | undefined): unknown {
+  if (thrown instanceof WWWAuthenticateChallengeError) {
+    const found = thrown.cause.find(({ parameters }) => parameters['error'] !== undefined)
+    if (found) return found.parameters['error']
+  }
+  return body?.['error']
 }
 
 type AnswerBody = Readonly<Record<string, unknown>>
@@ -138,16 +147,12 @@ function toResponse({ status, headers, body: bytes }: TokenEndpointAnswer, body?
 }
 
 /**
- * What the library is to judge of an answer. An id_token is nobody's business here, and it would check that against an issuer that is
- * not known. The scope is read by nobody, whatever its shape; the refresh token is judged by itself.
+ * What the library is to judge of an answer. Nobody reads its scope, whatever the shape, an id_token would be checked against an issuer
+ * that is not known, and the refresh token is judged by itself.
  */
-function whatIsJudged({ id_token: _, refresh_token: __, scope: ___, ...rest }: AnswerBody): AnswerBody {
-  const { token_type: type, expires_in: expiresIn, ...judged } = rest
-  return {
-    ...judged,
-    token_type: isBearer(type) ? 'bearer' : type,
-    ...(expiresIn !== null && { expires_in: expiresIn }),
-  }
+function whatIsJudged(body: AnswerBody): AnswerBody {
+  const { access_token, token_type: type, expires_in: expiresIn } = body
+  return { access_token, token_type: isBearer(type) ? 'bearer' : type, expires_in: expiresIn ?? undefined }
 }
 
 /** Slack names whose token it is in the place of how to send it. */

@@ -194,6 +194,17 @@ describe('a minter', () => {
     expect(String(refused)).toContain('An earlier exchange ended without an answer that could be used')
   })
 
+  it('tells an operator what to do where a provider refuses with a status of success', async () => {
+    const { provider, mint } = await setUp()
+    provider.answerWith({ access_token: undefined, refresh_token: undefined, error: 'bad_refresh_token' })
+    const refused = await mint().catch((thrown: unknown) => thrown)
+    expect(refused).toMatchObject({
+      reason: 'token_refused',
+      extras: { oauth_error: 'invalid_grant', mended_by: 'operator' },
+    })
+    expect(String(refused)).toContain('revoked, has expired or was used elsewhere')
+  })
+
   it('hands out no token before it is stored', async () => {
     const stored = Promise.withResolvers<void>()
     const { mint } = await setUp({

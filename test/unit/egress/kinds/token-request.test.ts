@@ -1,5 +1,6 @@
 import { None } from 'oauth4webapi'
 import { describe, expect, it } from 'vitest'
+import type { ExchangeFailed } from '../../../../src/egress/kinds/failure.ts'
 import { isToken, requestToken } from '../../../../src/egress/kinds/token-request.ts'
 
 it.each([
@@ -85,5 +86,47 @@ describe('an answer without a token that can be used', () => {
     ['in a page', 200, `<html>${NEXT}</html>`],
   ])('gives no refresh token %s', async (_, status, answer) => {
     expect(await failing(status, answer)).toMatchObject({ refreshToken: undefined })
+  })
+})
+
+describe('a refusal is told as such, in codes of the standard alone', () => {
+  const REFUSED = { reason: 'refused', status: 200 }
+  const BUSY = { reason: 'busy', status: 200 }
+  it.each([
+    [
+      'the code of the standard',
+      200,
+      { error: 'invalid_grant' },
+      { ...REFUSED, oauthError: 'invalid_grant' },
+    ],
+    ['that of GitHub', 200, { error: 'bad_refresh_token' }, { ...REFUSED, oauthError: 'invalid_grant' }],
+    [
+      'that of Slack',
+      200,
+      { ok: false, error: 'bad_client_secret' },
+      { ...REFUSED, oauthError: 'invalid_client' },
+    ],
+    [
+      'a limit of Slack',
+      200,
+      { ok: false, error: 'ratelimited' },
+      { ...BUSY, oauthError: 'temporarily_unavailable' },
+    ],
+    ['one that nobody knows', 200, { error: 'client-secret' }, { ...REFUSED, oauthError: undefined }],
+    ['none', 200, { ok: false }, { reason: 'malformed', status: 200 }],
+    ['an object', 200, { error: { code: 190 } }, { reason: 'malformed', status: 200 }],
+    [
+      'one of GitHub under 400',
+      400,
+      { error: 'bad_refresh_token' },
+      { reason: 'refused', oauthError: 'invalid_grant' },
+    ],
+    ['none, after it waited too long', 408, '', { reason: 'busy', status: 408 }],
+    ['none, since it came too early', 425, '', { reason: 'busy', status: 425 }],
+    ['none, below these', 407, '', { reason: 'refused', status: 407 }],
+  ])('with %s', async (_, status, answer, facts) => {
+    const thrown = await request(status, answer).catch((failed: unknown) => failed)
+    expect(thrown).toMatchObject({ facts })
+    expect(JSON.stringify((thrown as ExchangeFailed).facts)).not.toContain('client-secret')
   })
 })
