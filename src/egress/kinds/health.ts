@@ -24,7 +24,7 @@ function stateOf(row: MintedRow | undefined, now: number): TokenHealth['state'] 
   return (row.usableUntil ?? 0) > now ? 'ready' : 'ended'
 }
 
-/** `FailureFacts` as the store has them. */
+/** `StoredFailure` as the minter writes it. */
 function readFailure(json: string | null): TokenHealth['failure'] {
   const facts: unknown = json === null ? undefined : JSON.parse(json)
   if (!isObject(facts) || typeof facts['reason'] !== 'string') return null

@@ -192,17 +192,27 @@ function readUsable(context: Context, row: MintedRow | undefined, at: number): M
   return { ...tokens, previous: stillLiving(tokens.previous, at), generation: row.generation }
 }
 
-/** @throws {ExchangeFailed} the failure that is known, until the provider may be asked again */
-function refuseWhileWaiting({ seal, host }: Context, row: MintedRow | undefined, at: number): void {
+/** @throws {ExchangeFailed} the failure that is known, until the provider may be asked again or the credential was edited */
+function refuseWhileWaiting(
+  { seal, host, credential }: Context,
+  row: MintedRow | undefined,
+  at: number,
+): void {
   if (!row || row.keyId !== seal.keyId || row.retryAt === null || row.retryAt <= at) return
-  const facts = readFacts(row) ?? { host, reason: 'unreachable' }
-  throw new ExchangeFailed({ ...facts, retryAfterMs: row.retryAt - at })
+  const { version = credential.version, ...facts } = readFailure(row) ?? { host, reason: 'unreachable' }
+  if (version === credential.version) throw new ExchangeFailed({ ...facts, retryAfterMs: row.retryAt - at })
+}
+
+/** As the store has it. */
+interface StoredFailure extends FailureFacts {
+  /** Of the credential whose exchange failed; undefined in rows of earlier releases. */
+  readonly version?: number
 }
 
 /** Only this process and its like write the column. */
-function readFacts({ failure }: MintedRow): FailureFacts | undefined {
+function readFailure({ failure }: MintedRow): StoredFailure | undefined {
   if (failure === null) return undefined
-  return JSON.parse(failure) as FailureFacts
+  return JSON.parse(failure) as StoredFailure
 }
 
 /** Waits until this process may ask, or somebody else has the token. */
@@ -356,7 +366,7 @@ async function recordFailure(
   const maybeSpent =
     isSpending &&
     !refreshToken &&
-    (isInterrupted || mayHaveSpent(thrown.facts) || readFacts(row)?.maybeSpent === true)
+    (isInterrupted || mayHaveSpent(thrown.facts) || readFailure(row)?.maybeSpent === true)
   const facts = { ...thrown.facts, ...(maybeSpent && { maybeSpent }) }
   const waitMs = waitAfter(facts, row.failures)
   log.warn(
@@ -364,7 +374,8 @@ async function recordFailure(
     'no access token could be minted for a credential',
   )
   const at = now()
-  const failed = { failure: JSON.stringify(facts), retryAt: at + waitMs }
+  const stored: StoredFailure = { ...facts, version: credential.version }
+  const failed = { failure: JSON.stringify(stored), retryAt: at + waitMs }
   if (refreshToken) {
     const kept = {
       accessToken: undefined,

@@ -264,6 +264,25 @@ describe('a minter', () => {
     expect(await textOf(minter.tokenFor(credential, opened, 1_000))).toBe('access-token-2')
   })
 
+  it('asks again at once when the credential was edited since an exchange failed, and not before', async () => {
+    const both = await setUp()
+    const { credential } = both
+    const asked: number[] = []
+    const askFor: MinterParts['askFor'] = (of) => async (request) => {
+      asked.push(of.version)
+      return of.version > 1 ? both.provider.ask(request) : { status: 403, headers: [], body: Buffer.from('') }
+    }
+    const mint = () => replicaOf(both, { askFor }).mint()
+    for (let i = 0; i < 2; i++) await expect(mint()).rejects.toMatchObject({ reason: 'token_refused' })
+    expect(asked).toEqual([1])
+    const { id, label, scope, settings, sealed } = credential
+    const edit = { id, accountId, fromVersion: 1, label, scope, settings, sealed, now: both.clock.ms }
+    await store.editCredential({ ...edit, budgets: undefined })
+    const edited = replicaOf({ ...both, credential: { ...credential, version: 2 } }, { askFor })
+    expect(await textOf(edited.mint())).toBe('access-token-2')
+    expect(asked).toEqual([1, 2])
+  })
+
   it('has people told of a refresh token that is worth nothing any more, without the token', async () => {
     const told: Alert[] = []
     const { credential, secret, clock, provider } = await setUp()
