@@ -27,7 +27,19 @@ export interface PreparedRequest {
   readonly contentDigest?: string | undefined
   readonly timeoutMs: number
   readonly maxResponseBytes: number
+  /** What headers of it have the service read beside the target; scopes and rules are asked about them, too. */
+  readonly sources?: readonly NamedSource[] | undefined
 }
+
+/** Something that the service reads with the credential, because a header of the request names it. */
+export interface NamedSource {
+  /** Lower-case name of the header. */
+  readonly header: string
+  /** Undefined where nobody can tell what the service makes of the header. */
+  readonly target: PreparedRequest['target'] | undefined
+}
+/** Whatever becomes of a source, its service reads it. */
+export const SOURCE_METHOD = 'GET'
 
 export interface RequestRules extends TargetOptions {
   /** Version headers of the provider, sent where the caller gives none. */
@@ -82,32 +94,61 @@ function within(field: string, asked: number | undefined, usual: number, most: n
 export const isBase64 = (text: string): boolean =>
   text.length % 4 === 0 && Buffer.from(text, 'base64').toString('base64') === text
 
+/** Who has a say about where a request may go; without a capability, only the credential and its provider are asked. */
+interface ScopeHolders {
+  readonly capability?: { readonly scope: Scope }
+  readonly credential: { readonly scope: Scope }
+  readonly provider: Pick<Provider, 'id' | 'denied'>
+}
+
 /**
- * @param holders without a capability, only the credential and its provider are asked
- * @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it
+ * @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it; header_forbidden where it names a
+ * source that nobody can judge
  */
-export function checkScopes(
-  request: PreparedRequest,
-  holders: {
-    readonly capability?: { readonly scope: Scope }
-    readonly credential: { readonly scope: Scope }
-    readonly provider: Pick<Provider, 'id' | 'denied'>
-  },
+export function checkScopes({ target, method, sources }: PreparedRequest, holders: ScopeHolders): void {
+  checkTarget({ target, method }, holders)
+  for (const { header, target: source } of sources ?? [])
+    if (source) checkTarget({ target: source, method: SOURCE_METHOD, header }, holders)
+    else if (HOLDERS.some((holder) => !readsAnything(holders[holder]?.scope))) throw unreadSource(header)
+}
+
+const readsAnything = (scope: Scope | undefined) =>
+  !scope || (scope.path_prefixes.includes('/') && scope.methods.includes(SOURCE_METHOD))
+
+const byOperator = (header: string) =>
+  `The operator of this gateway can let it name whatever the key can read (settings.request_headers: ["${header}"]).`
+
+/** Refused and not dropped: without the header it would be another request than the program means. */
+export const unreadSource = (header: string): GatewayError =>
+  new GatewayError(
+    'header_forbidden',
+    `Leave out the request header ${header}: it names something that the service reads with the credential, and what that is cannot be compared ` +
+      `with the scope and the rules. ${byOperator(header)} Nothing was sent or charged.`,
+    { reason: 'named_source', extras: { header } },
+  )
+
+/** @param asked with the header that names it, where it is a source */
+function checkTarget(
+  { target, method, header }: Pick<PreparedRequest, 'target' | 'method'> & { readonly header?: string },
+  holders: ScopeHolders,
 ): void {
-  const { target, method } = request
   const { host, port, path } = target
   const asked = { host, port, path, method }
   for (const refusedBy of HOLDERS) {
     const scope = holders[refusedBy]?.scope
     const verdict = scope ? checkScope(scope, asked) : OK
     if (verdict.ok || !scope) continue
+    const what =
+      header === undefined
+        ? `this ${verdict.reason}`
+        : `the ${verdict.reason} of what the request header ${header} names, which the service reads (${SOURCE_METHOD})`
     throw new GatewayError(
       'scope_denied',
-      `The ${refusedBy} does not cover this ${verdict.reason}. What it covers is in \`scope\`; ask the operator for ` +
-        `a ${refusedBy} that covers it.`,
+      `The ${refusedBy} does not cover ${what}. What it covers is in \`scope\`; ask the operator for ` +
+        `a ${refusedBy} that covers it.${header === undefined ? '' : ` ${byOperator(header)}`}`,
       {
         reason: `${refusedBy}_${verdict.reason}`,
-        extras: { refused_by: refusedBy, scope },
+        extras: { refused_by: refusedBy, scope, ...(header !== undefined && { header }) },
       },
     )
   }

@@ -23,6 +23,7 @@ import {
   refuseOtherMethod,
   type RequestHeaderRules,
 } from './headers.ts'
+import { findSources } from './named-source.ts'
 import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import type { ReadBody } from './request-body.ts'
@@ -116,14 +117,13 @@ export function prepareExchange(
 ): PreparedRequest {
   if (rules.refusesOwnKeys)
     refuseOwnKey({ url, headers: exchange.headers, body: body.whole }, rules.placements)
-  const verdict = parseTarget(programTarget(url, rules.placements), {
-    ...options,
-    allowEncodedSlash: options.settings.encoded_slash,
-  })
+  const { settings } = options
+  const targetOptions = { ...options, allowEncodedSlash: settings.encoded_slash }
+  const verdict = parseTarget(programTarget(url, rules.placements), targetOptions)
   if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
   refuseChunkSignatures(exchange)
   refuseOtherMethod(exchange)
-  refuseAccountHeaders(exchange.headers, options.accountHeaders, options.settings.request_headers)
+  refuseAccountHeaders(exchange.headers, options.accountHeaders, settings.request_headers)
   const headers = pickProgramHeaders(exchange.headers, rules)
   const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined
   const prepared: PreparedRequest = {
@@ -134,6 +134,7 @@ export function prepareExchange(
     ...(body.streamed && { contentDigest: STREAMED }),
     timeoutMs: CONNECT_MS,
     maxResponseBytes: rules.maxResponseBytes,
+    sources: findSources(headers, verdict, targetOptions, settings.request_headers),
   }
   checkRoom(prepared, rules.placements)
   return prepared

@@ -3,7 +3,7 @@ import type { CredentialSettings } from '../../../schemas/credential-settings.ts
 import type { RuledScope } from '../../../schemas/egress-rule.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Credential } from '../../store/ports.ts'
-import type { PreparedRequest } from '../request.ts'
+import { type PreparedRequest, SOURCE_METHOD, unreadSource } from '../request.ts'
 import { createSpellings, findDeadRule, judgeRules, parseRule, type Rule } from './rules.ts'
 
 export interface RuleHolders {
@@ -22,26 +22,47 @@ export const hasRules = ({ capability, credential: { settings } }: RuleHolders):
   settings.rules !== undefined || settings.approval !== undefined || capability?.scope.rules !== undefined
 
 /**
- * @returns `ask` where any of them asks a person
- * @throws {GatewayError} scope_denied where any of them denies
+ * @returns `ask` where any of them asks a person, about the request or about a source that it names
+ * @throws {GatewayError} scope_denied where any of them denies; header_forbidden where there are rules, and a source that nobody can judge
  */
 export function judgeRequest(
-  { target, method }: Pick<PreparedRequest, 'target' | 'method'>,
+  { target, method, sources }: Pick<PreparedRequest, 'target' | 'method' | 'sources'>,
   { capability, credential: { settings } }: RuleHolders,
 ): Judgement {
-  const { host, port, path } = target
-  let asking: Judgement | undefined = settings.approval && { decision: 'ask', rule: undefined }
-  const lists = [
+  const lists: RuleLists = [
     ...(capability?.scope.rules ?? []).map((rules) => ['capability', rules] as const),
     ...(settings.rules ? [['credential', settings.rules] as const] : []),
   ]
-  const isPath = createSpellings(path)
-  for (const [holder, rules] of lists) {
-    const { decision, rule } = judgeRules(parsedRules(rules), { host, port, path, method }, isPath)
-    if (decision === 'deny') throw ruledOut(holder, rule, rules)
-    if (decision === 'ask') asking ??= { decision, rule }
+  let asking: Judgement | undefined = settings.approval && { decision: 'ask', rule: undefined }
+  const own = judgeTarget({ target, method }, lists)
+  asking ??= own
+  for (const { header, target: source } of lists.length === 0 ? [] : (sources ?? [])) {
+    if (!source) throw unreadSource(header)
+    const read = judgeTarget({ target: source, method: SOURCE_METHOD, header }, lists)
+    asking ??= read
   }
   return asking ?? { decision: 'allow', rule: undefined }
+}
+
+type RuleLists = readonly (readonly [holder: 'capability' | 'credential', rules: readonly string[]])[]
+
+/**
+ * @param header that names the target, where it is a source
+ * @returns the first word that asks a person
+ */
+function judgeTarget(
+  { target, method, header }: Pick<PreparedRequest, 'target' | 'method'> & { readonly header?: string },
+  lists: RuleLists,
+): Judgement | undefined {
+  const { host, port, path } = target
+  const isPath = createSpellings(path)
+  let asking: Judgement | undefined
+  for (const [holder, rules] of lists) {
+    const { decision, rule } = judgeRules(parsedRules(rules), { host, port, path, method }, isPath)
+    if (decision === 'deny') throw ruledOut(holder, rule, rules, header)
+    if (decision === 'ask') asking ??= { decision, rule }
+  }
+  return asking
 }
 
 /** The rows that lists stand in are remembered between calls, and a list of a capability is its own for as long as it lives. */
@@ -58,15 +79,25 @@ function ruledOut(
   holder: 'capability' | 'credential',
   rule: string | undefined,
   rules: readonly string[],
+  header: string | undefined,
 ): GatewayError {
+  const what =
+    header === undefined
+      ? 'this request'
+      : `what the request header ${header} names, which the service reads (${SOURCE_METHOD})`
   return new GatewayError(
     'scope_denied',
     rule === undefined
-      ? `No rule of this ${holder} allows this request. Its rules are in \`rules\`; ask the operator for one that does.`
-      : `A rule of this ${holder} denies this request. Ask the operator if that should not be so.`,
+      ? `No rule of this ${holder} allows ${what}. Its rules are in \`rules\`; ask the operator for one that does.`
+      : `A rule of this ${holder} denies ${what}. Ask the operator if that should not be so.`,
     {
       reason: `${holder}_rule`,
-      extras: { refused_by: holder, rules: [...rules], ...(rule !== undefined && { rule }) },
+      extras: {
+        refused_by: holder,
+        rules: [...rules],
+        ...(rule !== undefined && { rule }),
+        ...(header !== undefined && { header }),
+      },
     },
   )
 }
