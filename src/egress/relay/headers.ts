@@ -15,10 +15,14 @@ const OF_CONNECTION = words(
   'connection keep-alive te trailer transfer-encoding upgrade host content-length accept-encoding expect http2-settings ' +
     'sec-websocket-extensions',
 )
-/** They say who asks, from where, or another target: the upstream is asked by the gateway. */
+/**
+ * They say who asks, from where, or another target: the upstream is asked by the gateway. Servers cut the script's name off the path
+ * (gunicorn), and Next.js takes the path from its own.
+ */
 const OF_ROUTE = words(
-  'forwarded via proxy x-real-ip true-client-ip x-client-ip x-host x-http-host-override x-original-url x-original-uri ' +
-    'x-original-path x-original-host x-original-method x-rewrite-url x-override-url x-http-destinationurl x-envoy-original-path',
+  'forwarded x-forwarded via proxy x-real-ip true-client-ip x-client-ip x-host x-http-host-override x-original-url x-original-uri ' +
+    'x-original-path x-original-host x-original-method x-rewrite-url x-override-url x-http-destinationurl x-envoy-original-path ' +
+    'script-name x-script-name path-info x-matched-path x-invoke-path x-waws-unencoded-url',
 )
 const OF_OTHERS = /^(?:proxy|x-gateway|x-forwarded)-/
 /** A part of an answer could not be searched for what begins before it. */
