@@ -14,7 +14,7 @@ import { createChooseCapability } from './choose-capability.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
-import { boundLargeCalls } from './limits/large-calls.ts'
+import { boundLargeCalls, createLargeCalls } from './limits/large-calls.ts'
 import { createForward, type Forward } from './forward.ts'
 import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak/inspection.ts'
 import { createEditions } from './kinds/editions.ts'
@@ -125,11 +125,13 @@ export function createEgress(parts: EgressParts): OpenEgress {
     askFor: (credential, exchanging) => createTokenHttp(tokenHttp, credential, exchanging),
   })
   const runner = createRunner({ ...parts, ...opened, attempts, reach, kinds, baseUrl })
+  const large = createLargeCalls()
   const forward = boundLargeCalls(
     createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl }),
+    large,
   )
   const capabilityFor = createChooseCapability(store)
-  const relay = createRelay({ ...parts, attempts, runner, readPolicy, capabilityFor, baseUrl })
+  const relay = createRelay({ ...parts, attempts, runner, readPolicy, capabilityFor, large, baseUrl })
   const rotations = createRotations({ ...parts, seals })
 
   return {

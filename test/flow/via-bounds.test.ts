@@ -295,6 +295,53 @@ describe('bounds and places of a base URL behind the gateway', () => {
     expect(again['Authorization']).toBe(sent['authorization'])
   })
 
+  it('bounds what bodies that are read whole take of memory, by what was declared of them', async () => {
+    const label = `whole-${++count}`
+    const { credentialId, capability } = await gw.grant({
+      credential: {
+        label,
+        secret: undefined,
+        parts: { access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: SECRET },
+        hosts: [`${UPSTREAM_HOST}:${gw.upstream.port}`],
+        settings: { kind: { type: 'aws_sigv4', region: 'us-east-1', service: 's3' } },
+      },
+    })
+    const issued = await gw.rest('POST', '/v1/egress/capabilities', { credential_id: credentialId })
+    const before = [gw.upstream.requests.length, await gw.balance()]
+    const put = (bytes: number) =>
+      fetch(`${gw.baseUrl}/via/${label}/bucket/key`, {
+        method: 'PUT',
+        body: new Uint8Array(bytes),
+        headers: { authorization: `Bearer ${capability}` },
+      })
+    // 512 MiB of one account are 51 bodies of 10 MiB. Nobody sends a byte of them.
+    const refusal = Promise.withResolvers<{ status: number | undefined; text: string }>()
+    const announced = Array.from({ length: 52 }, (_, at) => {
+      const asked = request(`${gw.baseUrl}/via/${label}/bucket/key`, {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${at < 26 ? capability : issued.body.capability}`,
+          'content-length': String(10 * 1024 * 1024),
+        },
+      })
+      asked.on('error', () => {})
+      asked.on('response', async (res) => {
+        let text = ''
+        for await (const piece of res.setEncoding('utf8')) text += piece
+        refusal.resolve({ status: res.statusCode, text })
+      })
+      asked.flushHeaders()
+      return asked
+    })
+    const { status, text } = await refusal.promise
+    expect([status, JSON.parse(text)]).toMatchObject([503, { code: 'overloaded', retry_after_seconds: 1 }])
+    expect([gw.upstream.requests.length, await gw.balance()]).toEqual(before)
+    expect((await put(256 * 1024)).status).toBe(200)
+    for (const asked of announced) asked.destroy()
+    // A refusal may end the connection before all of the body is there.
+    while ((await put(10 * 1024 * 1024).catch(() => undefined))?.status !== 200) await sleep(10)
+  })
+
   it('refuses a key of the program’s own where the credential says so, and replaces it else', async () => {
     for (const [settings, status] of [
       [{}, 200],

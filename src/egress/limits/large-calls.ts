@@ -11,9 +11,23 @@ export interface LargeCalls {
    * @throws {GatewayError} overloaded, before anything is charged
    */
   enter(accountId: string, asked: Pick<EgressRequest, 'body' | 'body_base64' | 'max_bytes'>): () => void
+  /** For a body that is read whole while it comes: it takes nothing before it is large. */
+  hold(accountId: string): HeldBody
+}
+
+export interface HeldBody {
+  /**
+   * @param bytes of the body as it was declared, or so far; fewer than before change nothing
+   * @throws {GatewayError} overloaded
+   */
+  reach(bytes: number): void
+  /** Gives the room back, once. */
+  leave(): void
 }
 
 const MIB = 1024 * 1024
+/** What most calls may bring, in base64 as well, and what is read at once of every program's body. */
+const USUAL_BODY = MAX_REQUEST_BYTES * 2
 
 /** Bytes of large calls at once. */
 interface Bounds {
@@ -27,29 +41,43 @@ export function createLargeCalls({ ofAccount, inAll } = BOUNDS): LargeCalls {
   const held = new Map<string, number>()
   let total = 0
 
+  function holding(accountId: string): HeldBody {
+    let bytes = 0
+    const change = (by: number) => {
+      const own = (held.get(accountId) ?? 0) + by
+      if (own === 0) held.delete(accountId)
+      else held.set(accountId, own)
+      total += by
+      bytes += by
+    }
+    return {
+      reach(size) {
+        const more = size - bytes
+        if (more <= 0) return
+        if ((held.get(accountId) ?? 0) + more > ofAccount || total + more > inAll) throw busy()
+        change(more)
+      },
+      leave: () => change(-bytes),
+    }
+  }
+
   return {
     enter(accountId, asked) {
       const bytes = bytesOf(asked)
       if (bytes === 0) return () => {}
-      const own = held.get(accountId) ?? 0
-      if (own + bytes > ofAccount || total + bytes > inAll) throw busy()
-      held.set(accountId, own + bytes)
-      total += bytes
-      let isIn = true
-      return () => {
-        if (!isIn) return
-        isIn = false
-        total -= bytes
-        const left = (held.get(accountId) ?? bytes) - bytes
-        if (left === 0) held.delete(accountId)
-        else held.set(accountId, left)
-      }
+      const call = holding(accountId)
+      call.reach(bytes)
+      return call.leave
+    },
+    hold(accountId) {
+      const { reach, leave } = holding(accountId)
+      return { reach: (bytes) => void (bytes > USUAL_BODY && reach(bytes)), leave }
     },
   }
 }
 
 /** The engine of every attempt, with no more large calls at once than memory is there for. */
-export function boundLargeCalls(forward: Forward, large: LargeCalls = createLargeCalls()): Forward {
+export function boundLargeCalls(forward: Forward, large: LargeCalls): Forward {
   return {
     ...forward,
     async send(asked, grant, charge) {
@@ -66,7 +94,7 @@ export function boundLargeCalls(forward: Forward, large: LargeCalls = createLarg
 /** What is usual counts as nothing: how many such calls there may be is bounded elsewhere. */
 function bytesOf({ body, body_base64, max_bytes = 0 }: Parameters<LargeCalls['enter']>[1]): number {
   const sent = (body ?? body_base64 ?? '').length
-  return (sent > MAX_REQUEST_BYTES * 2 ? sent : 0) + (max_bytes > MAX_RESPONSE_BYTES ? max_bytes : 0)
+  return (sent > USUAL_BODY ? sent : 0) + (max_bytes > MAX_RESPONSE_BYTES ? max_bytes : 0)
 }
 
 const busy = () =>

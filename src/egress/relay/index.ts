@@ -13,6 +13,7 @@ import { createEndings, type EndingParts } from '../endings.ts'
 import type { CheckedRequest } from '../grant.ts'
 import { createKeyedCalls } from '../idempotency/keyed-call.ts'
 import { replay } from '../idempotency/replay.ts'
+import type { LargeCalls } from '../limits/large-calls.ts'
 import type { Paid } from '../paid.ts'
 import type { Egress, StreamResult, StreamSender } from '../ports.ts'
 import type { Providers } from '../providers/index.ts'
@@ -50,6 +51,8 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly capabilityFor: Egress['capabilityFor']
   readonly runner: Pick<Runner, 'recall' | 'begin' | 'ready'>
   readonly sender: StreamSender
+  /** Bodies that are read whole count there. */
+  readonly large: LargeCalls
   /** Shows a request to people and waits for them. */
   readonly askPeople: AskPeople
   readonly signer: Signer
@@ -72,9 +75,11 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
   return {
     async relay(exchange, held, charge) {
       const leave = limits.enter(held.accountId, held.rootId)
+      const room = parts.large.hold(held.accountId)
       try {
-        return await pass(exchange, held, charge)
+        return await pass(exchange, held, charge, room.reach)
       } finally {
+        room.leave()
         leave()
       }
     },
@@ -82,11 +87,16 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     close: () => revocations.close(),
   }
 
-  async function pass(asked: HttpExchange, held: HeldCapability, charge: CreditCharge): Promise<Relayed> {
+  async function pass(
+    asked: HttpExchange,
+    held: HeldCapability,
+    charge: CreditCharge,
+    hold: (bytes: number) => void,
+  ): Promise<Relayed> {
     const { capability, url } = await addressOf(parts, asked, held)
     const exchange = behindBase(asked, url)
     const { credential, ...rules } = await bodyRules(capability)
-    const body = await readBody(exchange, rules)
+    const body = await readBody(exchange, { ...rules, hold })
     const current = () => prepare(url, exchange, body, capability)
     const own = keyOf(exchange)
     const key = own === undefined ? undefined : { key: own, scope: `${capability.rootId}/relay` }

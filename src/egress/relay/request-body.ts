@@ -28,6 +28,7 @@ export interface SentBody {
 /**
  * @param maxBytes of all of it
  * @param isWhole whether a long one is read whole, too: the secret goes into it, or a signature goes over it
+ * @param hold takes room for so many bytes of a body that is read whole, or throws
  * @throws {GatewayError} body_too_large, request_invalid where the program goes away or takes too long
  */
 export async function readBody(
@@ -35,11 +36,18 @@ export async function readBody(
   {
     maxBytes,
     isWhole,
+    hold,
     readMs = READ_MS,
-  }: { readonly maxBytes: number; readonly isWhole: boolean; readonly readMs?: number },
+  }: {
+    readonly maxBytes: number
+    readonly isWhole: boolean
+    readonly hold: (bytes: number) => void
+    readonly readMs?: number
+  },
 ): Promise<ReadBody> {
   if (bodyBytes > maxBytes) throw tooLarge(maxBytes)
   if (!body) return { whole: undefined, streamed: undefined }
+  if (isWhole) hold(bodyBytes)
   const pieces = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   const first: Buffer[] = []
   let size = 0
@@ -53,6 +61,7 @@ export async function readBody(
       if (next === undefined) return { whole: Buffer.concat(first, size), streamed: undefined }
       first.push(next)
       size += next.length
+      if (isWhole) hold(size)
     }
   } finally {
     clearTimeout(timer)

@@ -29,6 +29,30 @@ describe('large calls', () => {
     expect(() => calls.enter('acct_1', { max_bytes: MIB + 1 })).toThrow()
   })
 
+  it('take room for a body as it grows, and nothing while it is small', () => {
+    const calls = createLargeCalls({ ofAccount: 2 * MIB, inAll: 3 * MIB })
+    const none = createLargeCalls({ ofAccount: 0, inAll: 0 }).hold('acct_1')
+    none.reach(256 * 1024)
+    expect(() => none.reach(256 * 1024 + 1)).toThrow(/Nothing was sent or charged/)
+    none.leave()
+
+    const first = calls.hold('acct_1')
+    for (const size of [0, 1000, 300 * 1024, MIB, MIB - 1]) first.reach(size)
+    const second = calls.hold('acct_1')
+    second.reach(MIB)
+    expect(() => first.reach(MIB + 1)).toThrow(expect.objectContaining({ code: 'overloaded' }))
+    expect(() => calls.enter('acct_1', { max_bytes: MIB + 1 })).toThrow()
+    const other = calls.hold('acct_2')
+    other.reach(MIB)
+    expect(() => other.reach(MIB + 1)).toThrow()
+    second.leave()
+    second.leave()
+    other.reach(2 * MIB)
+    expect(() => calls.hold('acct_1').reach(MIB)).toThrow()
+    first.leave()
+    calls.hold('acct_1').reach(MIB)
+  })
+
   it('give their room back however they end', async () => {
     const calls = createLargeCalls({ ofAccount: 25 * MIB, inAll: 25 * MIB })
     const forward = boundLargeCalls(

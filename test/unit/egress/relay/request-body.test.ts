@@ -3,8 +3,16 @@ import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 import { readBody } from '../../../../src/egress/relay/request-body.ts'
 
-const read = (body: PassThrough, more: { isWhole?: boolean; readMs?: number } = {}) =>
-  readBody({ body: body as never, bodyBytes: undefined }, { maxBytes: 1024 * 1024, isWhole: false, ...more })
+interface Rules {
+  readonly isWhole?: boolean
+  readonly readMs?: number
+  readonly hold?: (bytes: number) => void
+}
+const read = (body: PassThrough, more: Rules = {}, bodyBytes?: number) =>
+  readBody(
+    { body: body as never, bodyBytes },
+    { maxBytes: 1024 * 1024, isWhole: false, hold: () => {}, ...more },
+  )
 
 it.each([
   ['that never goes on', 0],
@@ -37,4 +45,30 @@ it('reads a short one whole', async () => {
   const body = new PassThrough()
   body.end('short')
   expect(String((await read(body)).whole)).toBe('short')
+})
+
+it('takes room for a body that is read whole, as it was declared before a byte of it came', async () => {
+  const busy = new Error('no room')
+  const hold = (bytes: number) => {
+    if (bytes === 300_000) throw busy
+  }
+  const body = new PassThrough()
+  await expect(read(body, { isWhole: true, hold }, 300_000)).rejects.toBe(busy)
+  expect(body.readableFlowing).toBeNull()
+})
+
+it('takes room as it comes where nobody said how long it is, and none for one that is sent while it comes', async () => {
+  const [whole, streamed]: [number[], number[]] = [[], []]
+  for (const [isWhole, held] of [
+    [true, whole],
+    [false, streamed],
+  ] as const) {
+    const body = new PassThrough()
+    body.write('one')
+    const reading = read(body, { isWhole, hold: (bytes) => held.push(bytes) })
+    body.end('two')
+    expect(String((await reading).whole)).toBe('onetwo')
+  }
+  expect([whole[0], whole.at(-1)]).toEqual([0, 6])
+  expect(streamed).toEqual([])
 })
