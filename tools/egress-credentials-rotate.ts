@@ -10,7 +10,8 @@ export const egressCredentialsRotate = defineTool({
   title: 'Replace a secret',
   summary:
     'Puts a new secret in the place of the old one and raises the version. Scope and capabilities stay; the next ' +
-    'request uses the new secret.',
+    'request uses the new secret. Where tokens are minted from a refresh token, `refresh_token` may be left out of `parts`: ' +
+    'the newest one stays.',
   brief: 'Replaces the secret; scope and capabilities stay.',
   input: z.strictObject({
     credential_id: credentialId,

@@ -143,6 +143,14 @@ Examples:
 
   addSecretOptions(addConnectionOptions(credentials.command('rotate <credential-id>')))
     .description('replace the secret; scope and capabilities stay, the next request uses the new one')
+    .addHelpText(
+      'after',
+      `
+All parts are sent, but for the refresh_token of a credential that has one: left out, the newest stays, which the provider may have given last.
+
+Example:
+  echo '{"client_secret": "…"}' | agent-gateway credentials rotate cred_… --parts`,
+    )
     .action(async (id: string, options: ConnectionOptions & SecretOptions) => {
       const client = await connect(options)
       const texts = await readSecretTexts(options)

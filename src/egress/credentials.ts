@@ -11,7 +11,8 @@ import type { Egress, WantedScope } from './ports.ts'
 import type { Editions } from './kinds/editions.ts'
 import { describeTokens } from './kinds/health.ts'
 import { isSigning } from './kinds/kind.ts'
-import { replaceSecret } from './kinds/replacing.ts'
+import { REFRESH_TOKEN_PART } from './kinds/living-tokens.ts'
+import { type NextText, replaceSecret } from './kinds/replacing.ts'
 import { checkSigningKey, type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
 import { tokenHostsOf } from './kinds/token-url.ts'
 import { checkParts, describeParts, joinParts, ONLY_PART } from './placement/parts.ts'
@@ -140,10 +141,15 @@ export function createCredentials(parts: CredentialParts): Credentials {
       const credential = await find(accountId, credentialId)
       if (credential.revokedAt !== null) throw alreadyRevoked()
       const { settings } = credential
-      const { secret } = completeParts(given, settings, { ports: parts.egressPorts })
-      await checkSigningKey(settings, secret)
-      checkSecret(secret, credential, trial())
-      const text = joinParts(secret, settings)
+      const textOf = (texts: SecretParts) => {
+        const { secret } = completeParts(texts, settings, { ports: parts.egressPorts })
+        checkSecret(secret, credential, trial())
+        return joinParts(secret, settings)
+      }
+      const text: NextText = mayKeepToken(given, settings)
+        ? (token) => textOf(new Map([...given, [REFRESH_TOKEN_PART, token]]))
+        : textOf(given)
+      await checkSigningKey(settings, given)
       await seals.run(async () => {
         if (!(await replaceSecret(parts, credential, text))) throw changedMeanwhile()
       })
@@ -193,6 +199,10 @@ export function createCredentials(parts: CredentialParts): Credentials {
     },
   }
 }
+
+/** The newest refresh token is known to nobody but the gateway, where the provider replaced it: whoever leaves it out means that one. */
+const mayKeepToken = (given: SecretParts, { kind }: CredentialSettings) =>
+  kind?.type === 'oauth2_refresh_token' && given.size > 0 && !given.has(REFRESH_TOKEN_PART)
 
 function mints(settings: CredentialMetadata['settings']): boolean {
   const { kind } = settings as CredentialSettings

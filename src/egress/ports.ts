@@ -344,6 +344,10 @@ export interface Egress extends Relay {
     accountId: string,
     page: PageRequest,
   ): Promise<{ items: CredentialMetadata[]; next: string | null }>
+  /**
+   * @param secret all of its parts; without `refresh_token`, of a credential that has one, the newest one stays
+   * @throws {GatewayError} credential_not_found, state_conflict, input_invalid, input_missing_field, credential_unavailable
+   */
   rotateCredential(accountId: string, credentialId: string, secret: SecretParts): Promise<CredentialMetadata>
   /**
    * Changes what is not secret, under the next version: permits that were prepared before have to be prepared again.

@@ -202,6 +202,45 @@ describe.each(ENGINES)('minted tokens in %s', (engine) => {
     })
   })
 
+  it('refuses a rotation that keeps the refresh token while another is asked for, and no longer', async () => {
+    const { accountId, credentialId, version, claimAs, save } = await setting()
+    const { sealed: seal } = (await store.getCredential(credentialId, accountId)) ?? {}
+    if (!seal) throw new Error('no credential')
+    const rotate = (mintedGeneration: number | null, now: number, keepsToken: boolean) =>
+      other.rotateCredential({
+        id: credentialId,
+        accountId,
+        fromVersion: version,
+        sealed: seal,
+        mintedGeneration,
+        keepsToken,
+        now,
+      })
+    await claimAs('one')
+    expect(await rotate(0, NOW, true)).toBe(false)
+    await save(0, 'first')
+    await claimAs('two')
+    expect(await rotate(1, LATER - 1, true)).toBe(false)
+    expect(await store.getMintedTokens(credentialId, accountId)).toMatchObject({ sealed: sealed('first') })
+    // Whoever asked is gone by then.
+    expect(await rotate(1, LATER, true)).toBe(true)
+    expect(await store.getMintedTokens(credentialId, accountId)).toBeUndefined()
+
+    const others = await setting()
+    await others.claimAs('one')
+    expect(
+      await store.rotateCredential({
+        id: others.credentialId,
+        accountId: others.accountId,
+        fromVersion: others.version,
+        sealed: seal,
+        mintedGeneration: 0,
+        keepsToken: false,
+        now: NOW,
+      }),
+    ).toBe(true)
+  })
+
   it('ends what was minted with its secret, and refuses a rotation that has not seen all of it', async () => {
     const { accountId, credentialId, version, claimAs, save } = await setting()
     const { sealed: seal } = (await store.getCredential(credentialId, accountId)) ?? {}

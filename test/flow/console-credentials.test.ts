@@ -294,6 +294,31 @@ describe('the page of a credential', () => {
     expect(await late.text()).not.toContain(SECRET)
   })
 
+  it('replaces a client secret alone, and leaves the refresh token beside it', async () => {
+    const { credentialId } = await gateway.grant({
+      credential: {
+        secret: undefined,
+        label: 'mail',
+        parts: { refresh_token: SECRET, client_secret: SECRET },
+        settings: {
+          kind: { type: 'oauth2_refresh_token', token_url: gateway.url('/token'), client_id: 'client-1' },
+        },
+      },
+    })
+    const path = `/console/credentials/${credentialId}`
+    const html = await (await owner.get(path)).text()
+    expect(html).toContain('Where the refresh token is left empty, the newest one stays')
+    const field = (name: string) => new RegExp(`<[^>]*name="secret.${name}"[^>]*>`).exec(html)?.[0]
+    expect([field('refresh_token'), field('client_secret')]).toEqual([
+      expect.not.stringContaining('required'),
+      expect.stringContaining('required'),
+    ])
+    const form = { _action: 'rotate', version: '1', 'secret.refresh_token': '' }
+    const replaced = await owner.post(path, { ...form, 'secret.client_secret': `${SECRET}-new` })
+    expect(replaced.headers.get('location')).toBe(`${path}?done=rotated`)
+    expect(await version(path)).toBe(2)
+  })
+
   it('changes scope, budgets and settings, and what was not touched stays', async () => {
     const path = await stored({ settings: '{"response_headers": ["etag"]}' })
     const form = {

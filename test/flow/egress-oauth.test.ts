@@ -187,6 +187,55 @@ describe('a refresh token', () => {
     },
   )
 
+  it('stays, the newest of them, where its operator replaces the other parts alone', async () => {
+    const first = await oauth.newRefreshToken()
+    const { capability, credentialId } = await grantOf(
+      { type: 'oauth2_refresh_token', ...clientSettings() },
+      { refresh_token: first, client_secret: CLIENT.secret },
+    )
+    const rotate = (parts: Record<string, string>) =>
+      gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, { parts })
+    // Nothing was minted yet: it is the one that was stored.
+    expect(await rotate({ client_secret: 'a-client-secret-that-ran-out' })).toMatchObject({
+      status: 200,
+      body: { version: 2 },
+    })
+    expect((await get(capability)).body).toMatchObject({ oauth_error: 'invalid_client' })
+    expect((await rotate({ client_secret: CLIENT.secret })).status).toBe(200)
+    for (const hours of [1, 2]) {
+      clock = hours * 3_600_000
+      expect((await get(capability)).status).toBe(200)
+    }
+    expect((await rotate({ client_secret: CLIENT.secret })).body).toMatchObject({ version: 4 })
+    expect(await tokenRequests(() => get(capability))).toEqual(['refresh_token 200'])
+    // The provider replaced the first one long ago: it would have ended the authorisation.
+    expect((await rotate({ refresh_token: first, client_secret: CLIENT.secret })).status).toBe(200)
+    expect((await get(capability)).body).toMatchObject({ oauth_error: 'invalid_grant' })
+  })
+
+  it('is all that may be left out, of this kind alone', async () => {
+    const { credentialId } = await store()
+    const rotate = (id: string, given: Record<string, unknown>) =>
+      gw.rest('POST', `/v1/egress/credentials/${id}/rotate`, given)
+    for (const [given, pointer] of [
+      [{ parts: {} }, '/parts/refresh_token'],
+      [{ parts: { refresh_token: 'another-refresh-token' } }, '/parts/client_secret'],
+      [{ parts: { client_id: 'another-client-secret' } }, '/parts/client_secret'],
+      [{ secret: 'another-client-secret' }, '/parts/client_secret'],
+      [{ parts: { client_secret: CLIENT.secret, password: 'of-nobody-at-all' } }, '/parts/password'],
+    ] as const) {
+      const refused = await rotate(credentialId, given)
+      expect([refused.status, refused.body.fields?.[0]?.pointer]).toEqual([400, pointer])
+    }
+    const other = await grantOf(
+      { type: 'oauth2_client_credentials', ...clientSettings() },
+      { client_secret: CLIENT.secret },
+    )
+    const refused = await rotate(other.credentialId, { parts: { private_key: 'none' } })
+    expect(refused.body.fields?.[0]?.pointer).toBe('/parts/client_secret')
+    expect((await gw.rest('GET', `/v1/egress/credentials/${credentialId}`)).body.version).toBe(1)
+  })
+
   it('is in no log, no list and no row', async () => {
     const refreshToken = await oauth.newRefreshToken()
     const { capability, credentialId } = await grantOf(

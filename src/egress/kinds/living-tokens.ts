@@ -1,8 +1,13 @@
 // What was minted from a secret that is about to be replaced. Its issuer lets it live on, whatever becomes of the secret here.
+import { GatewayError } from '../../core/errors.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { MintedRow } from '../../store/ports.ts'
 import { type PreviousSecret, soughtUntil } from '../leak/previous-secrets.ts'
 import type { SecretParts } from '../ports.ts'
 import { createTokenSeal, type KeptTokens } from './token-seal.ts'
+
+/** The part of a credential that a provider may replace at each exchange: the newest is among the minted tokens then. */
+export const REFRESH_TOKEN_PART = 'refresh_token'
 
 /**
  * @param parts of the secret that they were minted from
@@ -29,7 +34,6 @@ export function livingTokens(
     tokens = openTokens(row, parts)
   } catch {
     // It cannot be used either, and must not keep anybody from replacing the secret.
-    return []
   }
   if (!tokens) return []
   const { accessToken, expiresAt, refreshToken, previous } = tokens
@@ -39,3 +43,25 @@ export function livingTokens(
     ...previous.map((before) => ({ secret: before.token, soughtUntil: before.expiresAt })),
   ]
 }
+
+/**
+ * @param parts of the secret that is replaced
+ * @returns what the provider gave last, or what was stored where it never gave another
+ * @throws {GatewayError} credential_unavailable where nobody can tell which is the newest
+ */
+export function newestRefreshToken(row: MintedRow | undefined, parts: SecretParts): Secret<string> {
+  try {
+    const newest = openTokens(row, parts)?.refreshToken ?? parts.get(REFRESH_TOKEN_PART)
+    if (newest) return newest
+  } catch (cause) {
+    throw refreshTokenUnread(cause)
+  }
+  throw refreshTokenUnread()
+}
+
+export const refreshTokenUnread = (cause?: unknown): GatewayError =>
+  new GatewayError(
+    'credential_unavailable',
+    'The refresh token in use could not be opened, so nothing was changed. Authorise again at the provider, and send the new `refresh_token` with the other parts.',
+    { cause },
+  )

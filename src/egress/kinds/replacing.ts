@@ -1,16 +1,22 @@
 // How the secret of a credential is replaced: what it was is sealed beside the new one, with the tokens that were minted from it, so that
 // answers are searched for all of them.
+import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
 import { KeyServiceError } from '../authority/key-service.ts'
 import { notStored } from '../authority/service-authority.ts'
-import { readSealedText, type Replaced, replaceSealedText } from '../leak/previous-secrets.ts'
+import {
+  readSealedText,
+  type Replaced,
+  replaceSealedText,
+  type SealedText,
+} from '../leak/previous-secrets.ts'
 import { secretParts, splitParts } from '../placement/parts.ts'
-import type { Vault } from '../ports.ts'
+import type { SecretParts, Vault } from '../ports.ts'
 import { privateTexts, withoutTlsParts } from '../reach/tls-identity.ts'
 import { bindingOf } from '../sealing.ts'
 import { isSigning } from './kind.ts'
-import { livingTokens } from './living-tokens.ts'
+import { livingTokens, newestRefreshToken, refreshTokenUnread } from './living-tokens.ts'
 import { sentParts } from './sent-parts.ts'
 
 export interface ReplacingParts {
@@ -23,28 +29,50 @@ export interface ReplacingParts {
 const MOST_TRIES = 3
 
 /**
+ * Text to be sealed, all parts in one; made of the refresh token in use where that is to stay.
+ * @throws {GatewayError} where the parts are not those of the credential
+ */
+export type NextText = Secret<string> | TextWithToken
+type TextWithToken = (refreshToken: Secret<string>) => Secret<string>
+
+/**
  * Stores the next version.
- * @param text to be sealed, all parts in one
  * @returns false where somebody else changed or revoked the credential
- * @throws {GatewayError} where a key service is away
+ * @throws {GatewayError} where a key service is away; where the refresh token is to stay also state_conflict, while another is asked for, and
+ * credential_unavailable, where it does not open
  */
 export async function replaceSecret(
   parts: ReplacingParts,
   credential: SealedCredential,
-  text: Secret<string>,
+  text: NextText,
 ): Promise<boolean> {
   const { store, vault, now } = parts
   const { id, accountId, version: fromVersion, settings } = credential
   const isMinting = settings.kind !== undefined && !isSigning(settings.kind)
+  const keepsToken = typeof text === 'function'
   for (let tries = MOST_TRIES; tries > 0; tries--) {
     const minted = isMinting ? await store.getMintedTokens(id, accountId) : undefined
-    const replaced = await readReplaced(parts, credential, minted)
+    if (keepsToken && isUnderWay(minted, now())) throw mintingNow()
+    const opened = await openParts(parts, credential)
+    const { next, kept } =
+      typeof text === 'function' ? keepToken(text, opened, minted) : { next: text, kept: undefined }
+    const replaced = opened && replacedBy(opened, minted, kept, now())
     const sealed = await vault.seal(
-      replaced ? replaceSealedText(replaced, text, now()) : text,
+      replaced ? replaceSealedText(replaced, next, now()) : next,
       bindingOf({ ...credential, version: fromVersion + 1 }),
     )
     const mintedGeneration = isMinting ? (minted?.generation ?? null) : undefined
-    if (await store.rotateCredential({ id, accountId, fromVersion, sealed, mintedGeneration, now: now() }))
+    if (
+      await store.rotateCredential({
+        id,
+        accountId,
+        fromVersion,
+        sealed,
+        mintedGeneration,
+        keepsToken,
+        now: now(),
+      })
+    )
       return true
     // A token that was minted in between has to be searched for as well.
     const current = isMinting ? await store.getCredential(id, accountId) : undefined
@@ -53,24 +81,64 @@ export async function replaceSecret(
   return false
 }
 
-/** What does not open any more can be replaced all the same. */
-async function readReplaced(
-  { vault, now }: ReplacingParts,
+/** Whether somebody is asking the provider, who may answer with another refresh token. */
+const isUnderWay = (minted: MintedRow | undefined, at: number) =>
+  minted !== undefined && minted.claim !== null && (minted.claimedUntil ?? 0) > at
+
+const mintingNow = () =>
+  new GatewayError(
+    'state_conflict',
+    'The provider is being asked for a token with this secret right now, and may answer with the refresh token that is to be kept. Try again in ' +
+      'a few seconds.',
+    { reason: 'minting' },
+  )
+
+interface OpenedText {
+  readonly before: SealedText
+  readonly all: SecretParts
+  /** What answers are searched for of them. */
+  readonly secrets: readonly Secret<string>[]
+}
+
+/** @returns undefined for what does not open any more, which can be replaced all the same */
+async function openParts(
+  { vault }: ReplacingParts,
   credential: SealedCredential,
-  minted: MintedRow | undefined,
-): Promise<Replaced | undefined> {
+): Promise<OpenedText | undefined> {
   const { settings } = credential
   try {
     const opened = await vault.open(credential.sealed, bindingOf(credential))
     const all = splitParts(opened, settings)
     return {
       before: readSealedText(opened),
+      all,
       secrets: [...secretParts(sentParts(withoutTlsParts(all), settings), settings), ...privateTexts(all)],
-      tokens: livingTokens(minted, all, now()),
     }
   } catch (thrown) {
     // A key service that is away is no reason to forget a secret which upstreams may still show.
     if (thrown instanceof KeyServiceError && thrown.reason !== 'refused') throw notStored(thrown)
     return undefined
+  }
+}
+
+function keepToken(text: TextWithToken, opened: OpenedText | undefined, minted: MintedRow | undefined) {
+  if (!opened) throw refreshTokenUnread()
+  const kept = newestRefreshToken(minted, opened.all)
+  return { next: text(kept), kept }
+}
+
+/** @param kept is sought as a part of the secret that comes */
+function replacedBy(
+  { before, all, secrets }: OpenedText,
+  minted: MintedRow | undefined,
+  kept: Secret<string> | undefined,
+  at: number,
+): Replaced {
+  const goes = (secret: Secret<string>) =>
+    kept === undefined || kept.use((text) => secret.use((other) => other !== text))
+  return {
+    before,
+    secrets: secrets.filter(goes),
+    tokens: livingTokens(minted, all, at).filter(({ secret }) => goes(secret)),
   }
 }

@@ -161,25 +161,31 @@ function* reseal(
  * Compare-and-set on version: false when somebody else rotated or revoked first.
  *
  * Where tokens are minted from the secret, compare-and-set on these, too: they end with it, so that whoever seals them beside the new
- * secret, to search for them, has all of them; an exchange that is under way stores nothing and uses nothing.
+ * secret, to search for them, has all of them; an exchange that is under way stores nothing and uses nothing. False during one where the
+ * refresh token stays, since that may be another when it ends.
  */
 export const rotateCredential = command({ ...SEALING, kind: 'transaction' })(function* (
   input: Resealing & {
     /** Of the minted tokens as they were read, null where there were none; left out where the secret mints none. */
     mintedGeneration?: number | null | undefined
+    /** Whether the refresh token among the minted ones goes on as a part of the new secret. */
+    keepsToken?: boolean | undefined
     now: Millis
   },
 ): Command<boolean> {
-  const { id, accountId, mintedGeneration, now } = input
+  const { id, accountId, mintedGeneration, keepsToken = false, now } = input
   yield* requireLiveKey(input.sealed)
   if (mintedGeneration !== undefined) {
     yield* first('SELECT id FROM credentials WHERE id = $1 AND account_id = $2 FOR UPDATE', id, accountId)
-    const minted = yield* first<{ generation: number }>(
-      'SELECT generation FROM minted_tokens WHERE credential_id = $1 AND account_id = $2 FOR UPDATE',
+    const minted = yield* first<{ generation: number; claim: string | null; claimedUntil: Millis | null }>(
+      `SELECT generation, claim, claimed_until AS "claimedUntil" FROM minted_tokens
+       WHERE credential_id = $1 AND account_id = $2 FOR UPDATE`,
       id,
       accountId,
     )
     if ((minted?.generation ?? null) !== mintedGeneration) return false
+    const isUnderWay = minted !== undefined && minted.claim !== null && (minted.claimedUntil ?? 0) > now
+    if (keepsToken && isUnderWay) return false
   }
   if (!(yield* reseal(input, { rotatedAt: now }))) return false
   if (mintedGeneration !== undefined) yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', id)

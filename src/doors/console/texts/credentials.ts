@@ -139,6 +139,7 @@ const en = {
   rotateHint:
     'Scope and capabilities stay. Calls under way end with the old secret, the next one uses the new. Withdraw the old one at its provider afterwards.',
   rotateTo: 'Version {from} is in use now; the new secret becomes version {to}.',
+  refreshStays: 'Where the refresh token is left empty, the newest one stays, which the provider gave last.',
   edit: 'Edit',
   editHint:
     'The secret stays and is not needed. Permits that were prepared before have to be prepared again.',
@@ -299,6 +300,7 @@ const ar: typeof en = {
   rotateHint:
     'يبقى النطاق وتبقى الصلاحيات. الطلبات الجارية تنتهي بالسر القديم، والتالي يستخدم الجديد. اسحب القديم لدى مزوّده بعد ذلك.',
   rotateTo: 'الإصدار {from} مستخدم الآن؛ ويصبح السر الجديد الإصدار {to}.',
+  refreshStays: 'إذا تُرك رمز التحديث فارغًا بقي أحدث رمز، وهو آخر ما أعطاه المزوّد.',
   edit: 'تعديل',
   editHint: 'يبقى السر ولا حاجة إليه. التصاريح المُعدّة قبل ذلك تُعدّ من جديد.',
   save: 'احفظ التغييرات',

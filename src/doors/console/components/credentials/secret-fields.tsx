@@ -19,7 +19,8 @@ export function SecretFields({ page, kind, named }: SecretFieldsProps): VNode {
   if (named) {
     const parts = Object.entries(named).map(([name, is]) => ({
       name,
-      isRequired: true as const,
+      // Left out of a replacement, the newest one stays.
+      ...(!(kind === 'oauth2_refresh_token' && name === 'refresh_token') && { isRequired: true as const }),
       ...(is === 'public' && { isPublic: true as const }),
       ...(PEM.has(name) && { hasLines: true as const }),
     }))

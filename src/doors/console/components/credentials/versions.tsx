@@ -82,6 +82,7 @@ export function Versions({ page, credential, uses, soughtUntil, mayAct }: Versio
           <Form page={page} action="rotate" class="stack" values={{ version: String(version) }}>
             <p>{fill(t.rotateTo, { from: String(version), to: String(version + 1) })}</p>
             <p class="muted small">{t.rotateHint}</p>
+            {kind === 'oauth2_refresh_token' && <p class="muted small">{t.refreshStays}</p>}
             <SecretFields page={page} kind={kind} named={partsOf(credential)} />
             <p>
               <button class="primary">{t.rotate}</button>
