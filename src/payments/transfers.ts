@@ -37,8 +37,11 @@ export interface TransferBook<T extends TransferRow> {
   reopen(input: { id: string; receiptId: string; now: Millis }): Promise<T | undefined>
   touch(id: string, now: Millis): Promise<void>
   listOpen(input: { before: Millis; limit: number }): Promise<readonly T[]>
-  /** Those that are not final, oldest first. */
-  listSettled(limit: number): Promise<readonly T[]>
+  /** Those that are not final, oldest first, behind `after`. */
+  listSettled(input: {
+    after: Pick<TransferRow, 'id' | 'finishedAt'> | undefined
+    limit: number
+  }): Promise<readonly T[]>
   /** Nothing replaces its block any more. */
   finalize(id: string, now: Millis): Promise<void>
 }
@@ -164,9 +167,23 @@ export function createTransfers<T extends TransferRow>(
     }
   }
 
-  async function lookAgain(row: T): Promise<T> {
+  /** @param silent networks whose chain did not answer in this round: one time-out for each is enough */
+  async function read(
+    question: Transfer,
+    silent: Set<string>,
+    transaction?: string | undefined,
+  ): Promise<Evidence> {
+    if (silent.has(question.network)) return { state: 'unanswered' }
+    const found = await evidence.read(question, transaction)
+    // A node that is behind answers, and may show the next one as paid.
+    if (found.state === 'unanswered' && !found.isBehind) silent.add(question.network)
+    return found
+  }
+
+  async function lookAgain(row: T, silent: Set<string>): Promise<T> {
+    // One of a silent chain goes behind the others, too, or a hundred of them would keep those of all other chains waiting.
     await book.touch(row.id, now())
-    const found = await evidence.read(questionOf(row))
+    const found = await read(questionOf(row), silent)
     // One that nobody has signed yet is on no chain, whatever its node has read: on some, blocks come only when somebody sends.
     const isFirst = row.tries === 0 && found.state === 'unanswered' && found.isBehind === true
     const isSendable = (found.state === 'unused' || isFirst) && now() < toTransfer(row).validBefore
@@ -174,10 +191,10 @@ export function createTransfers<T extends TransferRow>(
   }
 
   /** A settled transfer whose chain replaced the block is sent again, or waits for its end. */
-  async function lookAtSettled(row: T): Promise<T> {
+  async function lookAtSettled(row: T, silent: Set<string>): Promise<T> {
     const { transaction, receiptId } = row
     const question = { ...questionOf(row), settledAt: row.finishedAt }
-    const found = await evidence.read(question, transaction ?? undefined)
+    const found = await read(question, silent, transaction ?? undefined)
     if (found.state === 'paid' && found.transaction.toLowerCase() === transaction?.toLowerCase()) {
       // Found so long after it settled, its block is final.
       if (now() >= (row.finishedAt ?? 0) + REORG_WINDOW_MS) await book.finalize(row.id, now())
@@ -191,18 +208,32 @@ export function createTransfers<T extends TransferRow>(
       { ...book.fieldsOf(row), transaction },
       `a ${noun} is gone from its chain: it is open again and its receipt withdrawn`,
     )
-    return lookAgain(reopened)
+    return lookAgain(reopened, silent)
+  }
+
+  /** As many as a round has time for; those of a silent chain take none of it, however many they are and however old. */
+  async function lookAtAllSettled(silent: Set<string>): Promise<void> {
+    let looked = 0
+    for (let after: T | undefined; looked < BATCH;) {
+      const page = await book.listSettled({ after, limit: BATCH })
+      for (const row of page.filter((one) => !silent.has(toTransfer(one).network))) {
+        await alone(row, () => lookAtSettled(row, silent))
+        looked++
+      }
+      after = page.at(-1)
+      if (page.length < BATCH) return
+    }
   }
 
   return {
     send: (row) => alone(row, () => submit(row)),
     async reconcile() {
       const before = now() - (engine === 'sqlite' ? 0 : LEASE_MS)
+      const silent = new Set<string>()
       try {
         const open = await book.listOpen({ before, limit: BATCH })
-        for (const row of open) await alone(row, () => lookAgain(row))
-        const settled = await book.listSettled(BATCH)
-        for (const row of settled) await alone(row, () => lookAtSettled(row))
+        for (const row of open) await alone(row, () => lookAgain(row, silent))
+        await lookAtAllSettled(silent)
       } catch (thrown) {
         onFault('upkeep_failed')
         log.error({ err: thrown }, `${noun}s could not be looked at`)

@@ -181,7 +181,7 @@ describe.each(ENGINES)('refunds in %s', (engine) => {
     const settled = await finish(refund.id, NOW + 30)
     expect(await open(NOW + 99)).not.toContain(refund.id)
     // However long ago it settled: who was away for an hour looks at it all the same.
-    const watched = async () => (await store.listSettledRefunds(1000)).map(({ id }) => id)
+    const watched = async () => (await store.listSettledRefunds({ limit: 1000 })).map(({ id }) => id)
     expect(await watched()).toContain(refund.id)
     const final = await record(await settle(), null)
     await finish(final.id)

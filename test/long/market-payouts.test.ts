@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FaultKind } from '../../src/core/faults.ts'
+import { createNetworks } from '../../src/core/networks.ts'
 import { noFault } from '../../src/lib/fault-points.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -13,20 +14,14 @@ import type { UpstreamRequest, UpstreamSettlement } from '../../src/payments/por
 import { createTransferSigner, type TransferSigner } from '../../src/payments/transfer-signer.ts'
 import type { Seller } from '../../src/store/ports.ts'
 import { marketLedgerFaults, saleOf, sell } from '../support/market-money.ts'
-import {
-  exactKind,
-  fakeChain,
-  type FakeChain,
-  fakeUpstream,
-  hash,
-  networks,
-  usedIn,
-} from '../support/payment-fakes.ts'
+import { exactKind, fakeChain, type FakeChain, fakeUpstream, hash, usedIn } from '../support/payment-fakes.ts'
 import { queryOf } from '../support/store.ts'
 import { openTempStore, type TempStore } from '../support/temp-store.ts'
 
 const BOOT = 'boot_test'
+const networks = createNetworks([1, 8453])
 const BASE = networks.find('eip155:8453')!
+const MAINNET = networks.find('eip155:1')!
 const TX = hash('a')
 const MINUTE = 60_000
 const START = Date.UTC(2026, 10, 23, 12)
@@ -52,21 +47,23 @@ interface Options {
   readonly isSandbox?: boolean
   readonly isKeyless?: boolean
   readonly chain?: FakeChain
+  readonly mainnet?: FakeChain
 }
 
 function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }: Options = {}) {
   const clock = { at: START }
   const now = () => clock.at
-  const { chain = fakeChain(now, BASE) } = shared
-  const chains = new Map([[BASE.network, chain]])
+  const { chain = fakeChain(now, BASE), mainnet } = shared
+  const chains = new Map([...(mainnet ? [mainnet] : []), chain].map((one) => [one.network.network, one]))
   const sellers = new Map<string, Pick<Seller, 'state' | 'payoutAddress'>>()
+  const lookUp = { seller: async (id: string) => sellers.get(id) }
   const settings: { payouts: MarketSettings['payouts'] } = {
     payouts: { ...marketSettingsDocument.initial.payouts, minimum_atomic: 500, schedule: 'manual' },
   }
   const upstream = fakeUpstream('up0')
   /** The chain has what the upstream was handed. */
   const mine = ({ payment }: UpstreamRequest): UpstreamSettlement => {
-    chain.statuses.set(payment.nonce, usedIn(TX))
+    chains.get(payment.network)?.statuses.set(payment.nonce, usedIn(TX))
     return { state: 'settled', transaction: TX }
   }
   upstream.answer = mine
@@ -81,7 +78,7 @@ function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }:
     baseUrl: 'https://gateway.test',
     account: isKeyless ? undefined : account,
     own: new Set(['0x00000000000000000000000000000000000b0b0b']),
-    findSeller: async (id) => sellers.get(id),
+    findSeller: (id) => lookUp.seller(id),
     readSettings: async () => settings,
     bootId,
     isSandbox,
@@ -99,16 +96,17 @@ function open({ bootId = BOOT, isSandbox = true, isKeyless = false, ...shared }:
     faults,
     settings,
     sellers,
-    async earn(id: string, times = 1, over: Partial<Seller> = {}) {
+    lookUp,
+    chains,
+    async earn(id: string, times = 1, over: Partial<Seller> = {}, { network } = BASE) {
       sellers.set(id, { state: 'active', payoutAddress: hex(20), ...sellers.get(id), ...over })
-      for (let i = 0; i < times; i++)
-        await sell(temp.store, BOOT, saleOf(id), { network: BASE.network, at: clock.at })
+      for (let i = 0; i < times; i++) await sell(temp.store, BOOT, saleOf(id), { network, at: clock.at })
     },
     run: () => payouts.run({ minimum: undefined, patienceMs: 10_000 }),
     /** Housekeeping, when so much time has passed for everybody. */
     async round(passed = MINUTE) {
       clock.at += passed
-      chain.time = clock.at
+      for (const one of chains.values()) one.time = clock.at
       await payouts.keep()
     },
     sentTo: () =>
@@ -329,6 +327,126 @@ describe('nobody is paid twice', () => {
   })
 })
 
+describe('one network, or one seller, that fails', () => {
+  const DAY = 24 * 60 * MINUTE
+  /** The node of one network is down, and it comes first. */
+  function openWithSilent() {
+    const mainnet = fakeChain(() => START, MAINNET)
+    let asked = 0
+    mainnet.balanceOf = async () => {
+      asked++
+      throw new ChainError('unreachable', MAINNET.network)
+    }
+    const both = open({ mainnet })
+    both.settings.payouts = { minimum_atomic: 500, schedule: 'daily', hour: 3 }
+    return { ...both, mainnet, questions: () => asked }
+  }
+
+  it('keeps nobody of the others waiting where its chain is silent, for days: its sellers are told why, and paid when it is back', async () => {
+    const both = openWithSilent()
+    const ids = Array.from({ length: 40 }, (_, i) => `ada-${String(i).padStart(2, '0')}`)
+    for (const id of ids) await both.earn(id, 1, {}, MAINNET)
+    await both.round()
+    for (const day of [1, 2, 3]) {
+      await both.earn('bob')
+      await both.round(DAY)
+      expect([both.upstream.settled.length, await owed('bob')]).toEqual([day, 0])
+    }
+    const holds = (await Promise.all(ids.map((id) => temp.store.listPayoutHolds({ sellerId: id })))).flat()
+    expect(new Set(holds.map(({ reason, since }) => `${reason} ${since}`))).toEqual(
+      new Set([`chain_unanswered ${START + MINUTE}`]),
+    )
+    // One batch is open on the network, and its chain is asked once in a round.
+    expect(await temp.store.listOpenPayoutBatches()).toMatchObject([{ network: MAINNET.network }])
+    expect(both.questions()).toBe(4)
+    both.mainnet.balanceOf = async () => 1_000_000n
+    await both.round(MINUTE)
+    expect(await temp.store.listPayoutHolds({})).toEqual([])
+    expect(await temp.store.listOpenPayoutBatches()).toEqual([])
+    expect(await Promise.all(ids.map(owed))).toEqual(ids.map(() => 0))
+  })
+
+  it('is told to whoever asks for a run, when the others are paid', async () => {
+    const both = open({ mainnet: fakeChain(() => START, MAINNET) })
+    both.chain.balanceOf = async () => {
+      throw new ChainError('unreachable', BASE.network)
+    }
+    await both.earn('ada')
+    await both.earn('bob', 1, {}, MAINNET)
+    await expect(both.run()).rejects.toThrow('unreachable')
+    expect([await owed('ada'), await owed('bob')]).toEqual([970, 0])
+  })
+
+  it('is held with the reason, and sellers of its page and of later pages are paid', async () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `eve-${String(i).padStart(2, '0')}`)
+    for (const id of ['ada', 'bob', ...ids]) await world.earn(id)
+    world.lookUp.seller = async (id) => {
+      if (id === 'ada') throw new Error('its record is not readable')
+      return world.sellers.get(id)
+    }
+    const bob = world.sellers.get('bob')?.payoutAddress
+    world.chain.findRefusal = async ({ to }) => {
+      if (to === bob) throw new ChainError('malformed', BASE.network)
+      return null
+    }
+    await world.run()
+    expect(await Promise.all(ids.map(owed))).toEqual(ids.map(() => 0))
+    expect([await owed('ada'), await held('ada')]).toEqual([970, 'payout_interrupted'])
+    expect([await owed('bob'), await held('bob')]).toEqual([970, 'chain_unanswered'])
+    expect(world.faults).toEqual(['transfer_interrupted', 'transfer_interrupted'])
+    // What was a hiccup is over in a minute.
+    world.chain.findRefusal = async () => null
+    await world.round()
+    expect([await owed('ada'), await owed('bob')]).toEqual([970, 0])
+    expect(await temp.store.listOpenPayoutBatches()).toHaveLength(1)
+    // What is none waits for the next batch, so that nobody else is paid more often than the schedule says.
+    await world.round(60 * MINUTE)
+    expect(await temp.store.listOpenPayoutBatches()).toEqual([])
+    expect([await owed('ada'), await held('ada')]).toEqual([970, 'payout_interrupted'])
+  })
+
+  it('is asked once a round for all that is under way on it, and what is under way elsewhere is not kept waiting', async () => {
+    const both = openWithSilent()
+    both.mainnet.balanceOf = async () => 1_000_000n
+    for (const id of ['ada', 'bob', 'eve']) await both.earn(id, 1, {}, MAINNET)
+    await both.earn('zoe')
+    both.upstream.answer = { state: 'pending', transaction: TX }
+    await both.round()
+    const asked: string[] = []
+    both.mainnet.head = async () => {
+      asked.push(MAINNET.network)
+      throw new ChainError('timeout', MAINNET.network)
+    }
+    both.upstream.answer = both.mine
+    await both.round()
+    expect(asked).toHaveLength(1)
+    expect(await payoutsOf('zoe')).toMatchObject([{ state: 'settled' }])
+    // All of them have gone behind what was looked at before.
+    const unseen = async (before: number) => (await temp.store.listOpenPayouts({ before, limit: 9 })).length
+    expect([await unseen(both.clock.at), await unseen(both.clock.at + 1)]).toEqual([0, 3])
+  })
+})
+
+it('watches what settled on a chain that answers, behind more than a round takes of one that is silent', async () => {
+  const both = open({ mainnet: fakeChain(() => START, MAINNET) })
+  for (let i = 0; i < 101; i++) await both.earn(`ada-${i}`, 1, {}, MAINNET)
+  await both.earn('bob')
+  await both.run()
+  const [before] = await payoutsOf('bob')
+  expect(await temp.store.listSettledPayouts({ limit: 999 })).toHaveLength(102)
+  both.chains.get(MAINNET.network)!.head = async () => {
+    throw new ChainError('timeout', MAINNET.network)
+  }
+  both.chains.get(MAINNET.network)!.authorizationStatus = async () => {
+    throw new ChainError('timeout', MAINNET.network)
+  }
+  both.chain.statuses.clear()
+  await both.round(2 * MINUTE)
+  const [after] = await payoutsOf('bob')
+  expect(after).toMatchObject({ id: before?.id, state: 'settled' })
+  expect(after?.receiptId).not.toBe(before?.receiptId)
+})
+
 it('opens a payout again whose block was replaced, and sends the same transfer', async () => {
   await world.earn('ada')
   await world.run()
@@ -354,7 +472,7 @@ it('looks at a payout again that settled before nobody ran for hours, until its 
   expect(await owed('ada')).toBe(970)
   await world.run()
   await world.round(16 * MINUTE)
-  expect(await temp.store.listSettledPayouts(9)).toEqual([])
+  expect(await temp.store.listSettledPayouts({ limit: 9 })).toEqual([])
 })
 
 it('does not pay again what settled, while its node is back on an older copy', async () => {
@@ -373,7 +491,7 @@ it('does not pay again what settled, while its node is back on an older copy', a
   expect(world.upstream.settled).toHaveLength(1)
   world.chain.statuses.set(before[0]?.nonce ?? '', usedIn(TX))
   await world.round()
-  expect(await temp.store.listSettledPayouts(9)).toEqual([])
+  expect(await temp.store.listSettledPayouts({ limit: 9 })).toEqual([])
   expect(await payoutsOf('ada')).toMatchObject([{ state: 'settled', receiptId: before[0]?.receiptId }])
 })
 

@@ -95,7 +95,7 @@ it('a refund that settled is sent once, though its node forgets it for longer th
     await chain.mine()
     await refunds.reconcile()
     expect(await store.getRefund(refund.id)).toEqual(refund)
-    expect(await store.listSettledRefunds(9)).toEqual([])
+    expect(await store.listSettledRefunds({ limit: 9 })).toEqual([])
     expect(await chain.usdcOf(payer)).toBe(1000n)
     expect(await onChain.head()).toMatchObject({ time: expect.any(Number) })
     expect(onChain.state()).toMatchObject({ state: 'ok', detail: 'answers' })

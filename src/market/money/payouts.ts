@@ -14,7 +14,7 @@ import { createTransfers, REORG_WINDOW_MS, type TransferBook, validUntil } from 
 import type { Signer } from '../../receipts/ports.ts'
 import type { Owed, Payout, PayoutBatch, Seller, Store } from '../../store/ports.ts'
 import type { MarketSettings } from '../settings.ts'
-import { findHold, type HoldReason, readRefusal } from './recipients.ts'
+import { findHold, type HoldReason, readFailure, readRefusal } from './recipients.ts'
 import { signPayoutReceipt } from './receipt.ts'
 import { payoutPeriod } from './schedule.ts'
 
@@ -45,7 +45,7 @@ export interface PayoutParts {
 export interface Payouts {
   /**
    * Pays everybody who is owed at least `minimum`, now. Answers when all were looked at, or `patienceMs` have passed: the run
-   * goes on then.
+   * goes on then. Rejects with what stopped the first network that could not be paid on, when the others are through.
    * @returns the batches that were begun; undefined where another process is at it
    */
   run(options: {
@@ -66,6 +66,8 @@ const LEASE_MS = 5 * 60_000
 const PAGE = 32
 /** Transfers that are under way at once; each waits for a block. */
 const AT_ONCE = 8
+/** So long a batch stays open for sellers whose payout something interrupted. After that they wait for the next one. */
+const TRIED_MS = 60 * 60_000
 /** Open transfers that are counted against what the account holds. */
 const MOST_OPEN = 1_000
 
@@ -121,6 +123,57 @@ export function createPayouts(parts: PayoutParts): Payouts {
   const hold = (sellerId: string, network: string, reason: HoldReason) =>
     store.holdPayout({ sellerId, network, reason, now: now() })
 
+  /** Networks whose chain was silent when it was last asked: their sellers know already. */
+  const silent = new Set<string>()
+
+  /** What the account can still send. Where its chain does not say, whoever is owed from `after` on is told, once. @throws {ChainError} */
+  async function fundsFor(signer: TransferSigner, batch: PayoutBatch, after: string | undefined) {
+    const { network } = batch
+    try {
+      const funds = await fundsOf(signer, network)
+      silent.delete(network)
+      return funds
+    } catch (thrown) {
+      if (!silent.has(network)) await holdFrom(batch, after, readFailure(thrown))
+      silent.add(network)
+      throw thrown
+    }
+  }
+
+  const pageOf = ({ network, minimum }: PayoutBatch, after: string | undefined) =>
+    store.listOwed({ network, minimum, after, limit: PAGE })
+
+  async function holdFrom(batch: PayoutBatch, first: string | undefined, reason: HoldReason): Promise<void> {
+    for (let after = first; ;) {
+      const page = await pageOf(batch, after)
+      for (const { sellerId } of page) await hold(sellerId, batch.network, reason)
+      after = page.at(-1)?.sellerId
+      if (page.length < PAGE) return
+    }
+  }
+
+  /** Pays a seller, or keeps what it is owed and says why: no seller stops the others. @returns whether it was looked at to the end */
+  async function tryOne(
+    signer: TransferSigner,
+    batch: PayoutBatch,
+    network: PaymentNetwork,
+    owed: Owed,
+  ): Promise<boolean> {
+    try {
+      await payOne(signer, batch, network, owed)
+      return true
+    } catch (thrown) {
+      // A store that does not answer throws here, too, and ends the page.
+      await hold(owed.sellerId, batch.network, readFailure(thrown))
+      onFault('transfer_interrupted')
+      log.error(
+        { seller: owed.sellerId, network: batch.network, err: thrown },
+        'a payout could not be begun, and is kept as owed',
+      )
+      return false
+    }
+  }
+
   async function payOne(
     signer: TransferSigner,
     batch: PayoutBatch,
@@ -164,19 +217,15 @@ export function createPayouts(parts: PayoutParts): Payouts {
     network: string,
   ) => readRefusal((await chains.get(network)?.findRefusal({ from, to, value })) ?? null)
 
-  /** @returns whether it came to the batch's end. @throws {ChainError} */
+  /** @returns whether it came to the batch's end, with nobody left to try again soon. @throws {ChainError} */
   async function runBatch(signer: TransferSigner, batch: PayoutBatch): Promise<boolean> {
     const network = networks.find(batch.network)
     if (!network) return false
+    let isWhole = true
     for (let after: string | undefined; ;) {
       if (!(await lead())) return false
-      const page = await store.listOwed({
-        network: batch.network,
-        minimum: batch.minimum,
-        after,
-        limit: PAGE,
-      })
-      let funds = page.length > 0 ? await fundsOf(signer, batch.network) : 0n
+      const page = await pageOf(batch, after)
+      let funds = page.length > 0 ? await fundsFor(signer, batch, after) : 0n
       const affordable: Owed[] = []
       for (const one of page) {
         const { sellerId, owed } = one
@@ -192,12 +241,15 @@ export function createPayouts(parts: PayoutParts): Payouts {
         funds -= BigInt(owed)
         affordable.push(one)
       }
-      await eachOf(affordable, AT_ONCE, (one) => payOne(signer, batch, network, one))
+      await eachOf(affordable, AT_ONCE, async (one) => {
+        isWhole = (await tryOne(signer, batch, network, one)) && isWhole
+      })
       await fault.at('after_payout_page')
       const last = page.at(-1)
       if (page.length < PAGE || !last) break
       after = last.sellerId
     }
+    if (!isWhole && now() < batch.createdAt + TRIED_MS) return false
     await store.finishPayoutBatch(batch.id, now())
     return true
   }
@@ -208,18 +260,44 @@ export function createPayouts(parts: PayoutParts): Payouts {
     return store.openPayoutBatch({ id, network, period: period ?? id, minimum, createdAt })
   }
 
-  /** Batches that a run left open, then the one of this period, if anybody is owed as much. */
+  /**
+   * Batches that a run left open, then the one of this period, if anybody is owed as much. What stops a network stops no other, and
+   * nothing more is begun there: the batch that is open is gone on with in the next round.
+   */
   async function runDue(signer: TransferSigner): Promise<void> {
-    for (const batch of await store.listOpenPayoutBatches()) await runBatch(signer, batch)
+    const stopped = new Set<string>()
+    const runOn = async (batch: PayoutBatch) => {
+      if (stopped.has(batch.network)) return
+      try {
+        if (!(await runBatch(signer, batch))) stopped.add(batch.network)
+      } catch (thrown) {
+        stopped.add(batch.network)
+        onFault('upkeep_failed')
+        log.error({ network: batch.network, err: thrown }, 'nobody could be paid on a network')
+      }
+    }
+    for (const batch of await store.listOpenPayoutBatches()) await runOn(batch)
     const { payouts } = await parts.readSettings()
     const period = payoutPeriod(payouts, now())
     if (period === undefined) return
     for (const { network } of paidNetworks()) {
       const minimum = payouts.minimum_atomic
+      if (stopped.has(network)) continue
       if ((await store.listOwed({ network, minimum, limit: 1 })).length === 0) continue
       const batch = await openBatch(network, minimum, period)
-      if (batch.finishedAt === null) await runBatch(signer, batch)
+      if (batch.finishedAt === null) await runOn(batch)
     }
+  }
+
+  /** A batch of each network; those that were begun are pushed to `begun` meanwhile. Rejects as `Payouts.run` does. */
+  async function runAll(signer: TransferSigner, minimum: number, begun: PayoutBatch[]): Promise<void> {
+    const failures: unknown[] = []
+    for (const { network } of paidNetworks()) {
+      const batch = await openBatch(network, minimum, undefined)
+      begun.push(batch)
+      await runBatch(signer, batch).catch((thrown: unknown) => failures.push(thrown))
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   /** One run at a time in this process, and one process at a time. @returns undefined where another one is at it */
@@ -258,11 +336,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
       const { payouts } = await parts.readSettings()
       const begun: PayoutBatch[] = []
       const work = afterOthers(async () => {
-        for (const { network } of paidNetworks()) {
-          const batch = await openBatch(network, minimum ?? payouts.minimum_atomic, undefined)
-          begun.push(batch)
-          await runBatch(account, batch)
-        }
+        await runAll(account, minimum ?? payouts.minimum_atomic, begun)
         return begun
       })
       // The run goes on behind the answer: what fails then is in the log, and housekeeping goes on with it.

@@ -1,5 +1,6 @@
 // Says who is not paid, before anything is written, and what a refused transfer means. What is not paid stays owed.
 import type { PaymentNetwork } from '../../core/networks.ts'
+import { ChainError } from '../../payments/chain-ports.ts'
 import type { Seller } from '../../store/ports.ts'
 
 /** Stable words; docs/guides/selling.md says what a seller does about each. */
@@ -13,6 +14,8 @@ export type HoldReason =
   | 'transfer_refused'
   | 'transfer_needs_too_much_gas'
   | 'payout_account_short'
+  | 'chain_unanswered'
+  | 'payout_interrupted'
 
 const NOBODY = /^0x0{39}[0-9a-f]$/
 
@@ -38,3 +41,7 @@ export function readRefusal(refusal: string | null): HoldReason | undefined {
   if (/exceeds balance/i.test(refusal)) return 'payout_account_short'
   return /blacklist/i.test(refusal) ? 'recipient_refused_by_token' : 'transfer_refused'
 }
+
+/** What it means that a payout could not be begun; the log has the rest. */
+export const readFailure = (thrown: unknown): HoldReason =>
+  thrown instanceof ChainError ? 'chain_unanswered' : 'payout_interrupted'

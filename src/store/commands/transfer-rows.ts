@@ -19,6 +19,12 @@ export const NOTHING_YET = {
   finishedAt: null,
 } as const
 
+export interface SettledPage {
+  /** The last one of the page before. */
+  readonly after?: { readonly id: string; readonly finishedAt: Millis | null } | undefined
+  readonly limit: number
+}
+
 /**
  * @param table whose rows have the columns `state, tries, tx, failure, receipt_id, submitted_at, finished_at, looked_at, final_at`
  * @param columns of a row, as SQL
@@ -42,10 +48,11 @@ export function transferRows<T extends object>(table: string, columns: string, i
       return many(yield* unseen(asked))
     },
 
-    /** Those that settled and are not final, oldest first. */
-    *listSettled(limit: number): Command<readonly T[]> {
-      const text = `SELECT ${columns} FROM ${table} WHERE state = 'settled' AND final_at IS NULL ORDER BY finished_at LIMIT $1`
-      return many(yield* all<T>(text, limit))
+    /** Those that settled and are not final, oldest first, behind `after`. */
+    *listSettled({ after, limit }: SettledPage): Command<readonly T[]> {
+      const text = `SELECT ${columns} FROM ${table} WHERE state = 'settled' AND final_at IS NULL AND (finished_at, id) > ($1, $2)
+        ORDER BY finished_at, id LIMIT $3`
+      return many(yield* all<T>(text, after?.finishedAt ?? 0, after?.id ?? '', limit))
     },
 
     *finalize(id: string, now: Millis): Command<void> {
