@@ -19,11 +19,16 @@ export interface Settled {
   readonly transaction: string
   readonly upstream: string
   readonly block?: ChainBlock | undefined
+  /** Nobody but the upstream says so: its transaction pays for one claim, for which the store stands. */
+  readonly isTrusted?: boolean | undefined
 }
 
 /** None of it throws: an ending that could not be written is answered as `unknown`, and the reconciler decides it again. */
 export interface ClaimStore {
-  /** Writes the settlement with its receipt, once: a second writer is given the first one's. */
+  /**
+   * Writes the settlement with its receipt, once: a second writer is given the first one's. `unknown` where it is trusted and its
+   * transaction paid for another claim.
+   */
   settled(claim: PaymentClaim, by: Settled): Promise<Settlement>
   /** Writes the final failure; the price that /settle took is given back first. */
   failed(claim: PaymentClaim, reason: string, upstream?: string): Promise<Settlement>
@@ -144,9 +149,12 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
           block: toStored(by.block),
           transactionId: newId('txn', receipt.createdAt),
           upstream: by.upstream,
+          isTrusted: by.isTrusted,
           now: receipt.createdAt,
         })
-        return settled ? { state: 'settled', claim: settled, receipt } : standingOf(claim)
+        return settled?.state === 'settled'
+          ? { state: 'settled', claim: settled, receipt }
+          : standingOf(settled ?? claim)
       })
     },
 

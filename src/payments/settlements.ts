@@ -3,7 +3,6 @@
 // business.
 import { GatewayError } from '../core/errors.ts'
 import type { OnFault } from '../core/faults.ts'
-import { keepNewest } from '../lib/keep-newest.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import { retryLater } from '../lib/retry.ts'
@@ -224,20 +223,21 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     }
   }
 
-  // The upstream's word is all there is where no chain of ours can tell; but one transaction pays for one claim only,
-  // so the claim of each is kept, by network and transaction.
-  const trusted = new Map<string, string>()
-  function trust(claim: PaymentClaim, upstream: string, answer: UpstreamSettlement): Promise<Settlement> {
+  /** The upstream's word is all there is where no chain of ours can tell; but one transaction pays for one claim only. */
+  async function trust(
+    claim: PaymentClaim,
+    upstream: string,
+    answer: UpstreamSettlement,
+  ): Promise<Settlement> {
     const transaction = transactionOf(answer)
-    const key = `${claim.network} ${transaction}`
-    if ((trusted.get(key) ?? claim.id) !== claim.id) {
-      const reason = 'settlement_unproven'
-      return claims.doubtful(claim, 'unknown', { reason, transaction: null, upstream })
-    }
-    trusted.set(key, claim.id)
-    keepNewest(trusted, MAX_TRUSTED)
     const payer = claim.payer === '' && 'payer' in answer && answer.payer ? answer.payer : claim.payer
-    return claims.settled({ ...claim, payer }, { transaction, upstream })
+    const settlement = await claims.settled({ ...claim, payer }, { transaction, upstream, isTrusted: true })
+    if (settlement.state !== 'settled')
+      log.warn(
+        { [LogField.claim]: claim.id, upstream, claimed: transaction, reason: settlement.claim.reason },
+        'a facilitator says settled, and by its word alone the claim is not: its transaction may have paid for another one',
+      )
+    return settlement
   }
 
   return {
@@ -286,8 +286,6 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     close: reconciler.close,
   }
 }
-
-const MAX_TRUSTED = 10_000
 
 /** The refusal where nobody alive takes a payment of this kind. */
 export const noRoute = ({ scheme, network }: { scheme: string; network: string }) =>

@@ -17,7 +17,13 @@ import { countedSales, finalTransfers, marketMoneyTables } from './market-money-
 import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
 import { oauthTables } from './oauth-tables.ts'
 import { notificationTables } from './notification-tables.ts'
-import { paymentRecords, paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
+import {
+  paymentRecords,
+  paymentTables,
+  refundTables,
+  trustedTransactions,
+  watchedClaims,
+} from './payment-tables.ts'
 import { pushTables } from './push-tables.ts'
 import { rateTables } from './rate-tables.ts'
 import { spendTables } from './spend-tables.ts'
@@ -377,6 +383,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   accessVersion,
   rateTables,
   paymentRecords,
+  trustedTransactions,
 ]
 
 /** What each version is about, in the words of its step: `names[0]` is version 1. */

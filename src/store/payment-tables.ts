@@ -138,3 +138,16 @@ export const paymentRecords = ({ id, int, plain }: Dialect): readonly string[] =
     closed_at ${int} NOT NULL
   ) ${plain}`,
 ]
+
+/**
+ * What a facilitator's word alone settled: no chain of ours says that the transaction is of that claim and of no other, so one pays for one.
+ * Rows stay as long as claims do.
+ */
+export const trustedTransactions = ({ id, clustered }: Dialect): readonly string[] => [
+  `CREATE TABLE trusted_transactions (
+    network TEXT NOT NULL,
+    tx TEXT NOT NULL,
+    claim_id ${id} NOT NULL,
+    PRIMARY KEY (network, tx)
+  ) ${clustered}`,
+]

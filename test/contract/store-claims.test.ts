@@ -339,6 +339,65 @@ describe.each(ENGINES)('claims in %s', (engine) => {
     expect(receipts.filter(Boolean)).toEqual([winner.receipt])
   })
 
+  describe("by an upstream's word alone", () => {
+    const trusting = (id: string, transaction: string) => ({
+      ...settling(id),
+      transaction,
+      upstream: 'far.example',
+      isTrusted: true,
+    })
+
+    it('settle one for each transaction, of twenty at once: the others stay undecided, and nothing of theirs is written', async () => {
+      const ids = (await Promise.all(times(20, () => claimIn('submitted')))).map(({ id }) => id)
+      const ends = ids.map((id) => trusting(id, '0xAB'))
+      const ended = await Promise.all(ends.map((end) => store.settleClaim(end)))
+      expect(ended.filter((one) => one?.state === 'settled')).toHaveLength(1)
+      const others = ends.filter((_, i) => ended[i]?.state !== 'settled')
+      for (const { id, receipt } of others) {
+        expect(await store.getClaim(id)).toMatchObject({
+          state: 'unknown',
+          reason: 'settlement_unproven',
+          transaction: null,
+          receiptId: null,
+          upstream: 'far.example',
+          finishedAt: null,
+        })
+        expect(await store.getReceipt(receipt.id)).toBeUndefined()
+      }
+      // Each has what it was told to hold: another transaction of its own settles it.
+      const [first] = others
+      expect(await store.settleClaim(trusting(first!.id, '0xac'))).toMatchObject({ state: 'settled' })
+    })
+
+    it('take the digits of an address space in either case, the words of another as they are, and a network for itself', async () => {
+      const solana = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+      const settle = async (transaction: string, network: string) => {
+        const { id } = await claimIn('submitted', { network })
+        return (await store.settleClaim(trusting(id, transaction)))?.state
+      }
+      expect(await settle('0xCd', 'eip155:43114')).toBe('settled')
+      expect(await settle('0xcD', 'eip155:43114')).toBe('unknown')
+      expect(await settle('0xcd', 'eip155:43113')).toBe('settled')
+      expect(await settle('5Nf', solana)).toBe('settled')
+      expect(await settle('5nf', solana)).toBe('settled')
+      expect(await settle('5Nf', solana)).toBe('unknown')
+    })
+
+    it('leave what ended before as it is, and its transaction to whom it is of', async () => {
+      const [failed, settled, next] = [
+        await claimIn('failed'),
+        await claimIn('settled'),
+        await claimIn('submitted'),
+      ]
+      const before = await store.getClaim(settled.id)
+      for (const { id } of [failed, settled])
+        expect(await store.settleClaim(trusting(id, '0xef'))).toBeUndefined()
+      expect(await store.getClaim(settled.id)).toEqual(before)
+      expect(await store.settleClaim(trusting(next.id, '0xef'))).toMatchObject({ state: 'settled' })
+      expect(await store.settleClaim(trusting(next.id, '0xef'))).toBeUndefined()
+    })
+  })
+
   it('submits without a result when there is none to release', async () => {
     const { id } = await claim()
     expect(await store.submitClaim({ ...submission(id, BOOT), result: null })).toBe(true)

@@ -173,10 +173,9 @@ export function describeRestores(engine: EngineName): void {
       const place = await newPlace(engine)
       const bad = join(folder, `bad-${engine}.gz`)
       const bytes = await readFile(file)
-      await writeFile(
-        bad,
-        bytes.fill(bytes[bytes.length >> 1]! ^ 1, bytes.length >> 1, (bytes.length >> 1) + 1),
-      )
+      // In the checksum that ends the file: every row is loaded by then, and what stands in the middle depends on the tables.
+      bytes[bytes.length - 6]! ^= 1
+      await writeFile(bad, bytes)
       const sink = await openSink(place.config, TABLE_VERSION, NOW)
       await expect(carryFile(bad, sink, ignore)).rejects.toThrow(/damaged|does not fit/)
       await sink.close()

@@ -46,6 +46,8 @@ export interface SettleClaimInput {
   receipt: StoredReceipt
   /** Where the chain has it; without it nobody looks whether it stays there. */
   block?: ClaimBlock | undefined
+  /** An upstream's word is all there is: its transaction pays for this claim and for no other. */
+  isTrusted?: boolean | undefined
   transactionId: string
   now: Millis
 }
@@ -264,26 +266,44 @@ export const NEVER_SETTLED = 'receipt_id IS NULL'
 const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id = $2, reason = NULL,
     upstream = COALESCE($3, upstream), finished_at = $4, block_number = $5, block_hash = $6
   WHERE id = $7 AND ${IS_OPEN} AND ${NEVER_SETTLED} RETURNING ${CLAIM}`
+/** No row where the transaction pays for a claim already, whichever process settled that. Hexadecimal digits are the same in either case. */
+const TAKE_TRANSACTION = `INSERT INTO trusted_transactions (network, tx, claim_id)
+  SELECT network, CASE WHEN network LIKE 'eip155:%' THEN lower($1) ELSE $1 END, id FROM payment_claims
+  WHERE id = $2 AND ${IS_OPEN} AND ${NEVER_SETTLED} ON CONFLICT DO NOTHING RETURNING claim_id`
+
 /**
  * `submitted | pending | unknown | watched failed -> settled`, once, with its receipt, and with the credits it bought (double entry,
  * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state, or had settled before.
  * When the account is gone or full, it settles all the same with reason `purchase_unclaimed`, and the credits stand
- * on `system:unclaimed` until the operator grants them by hand.
+ * on `system:unclaimed` until the operator grants them by hand. Where it is trusted and its transaction paid for another claim, it is
+ * `unknown` with the reason `settlement_unproven` instead, and nothing else is written.
  */
 export const settleClaim = command({ kind: 'transaction', touches: 'records' })(function* (
   input: SettleClaimInput,
 ): Command<PaymentClaim | undefined> {
-  const { id, transaction, receipt, block, now } = input
+  const { id, transaction, receipt, upstream, block, now } = input
+  const isTrusted = input.isTrusted === true
+  if (isTrusted && !(yield* first(TAKE_TRANSACTION, transaction, id)))
+    return yield* moveClaim({
+      id,
+      to: 'unknown',
+      reason: 'settlement_unproven',
+      transaction: null,
+      upstream,
+      now,
+    })
   const row = yield* first<ClaimRow>(
     SETTLE,
     transaction,
     receipt.id,
-    input.upstream,
+    upstream,
     now,
     block?.number,
     block?.hash,
     id,
   )
+  // Somebody ended it in between: its transaction is free again.
+  if (!row && isTrusted) throw new Undo(undefined)
   if (!row) return undefined
   const claim = toClaim(row)
   yield* addSettled(claim)

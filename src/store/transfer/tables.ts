@@ -50,6 +50,7 @@ export const TABLE_FATES: Readonly<Record<string, Carried | Left>> = {
   payment_claims: carried,
   claim_results: carried,
   claim_closures: carried,
+  trusted_transactions: carried,
   payer_totals: carried,
   settlement_counters: carried,
   settlement_takes: carried,

@@ -18,7 +18,9 @@ import { exactKind, fakeUpstream, networks, SOLANA } from '../../support/payment
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 const anyone = { kind: 'anonymous', id: 'anonymous', address: '192.0.2.1' } as const
-const TX = '5'.repeat(88)
+let sent = 0
+/** Each payment has a transaction of its own. */
+const nthTransaction = (n: number) => String(n).padStart(88, '5')
 const TERMS = {
   settleFreeAllowance: 100,
   settleKeylessAllowance: 1000,
@@ -56,8 +58,10 @@ function arrange(answer: 'settled' | 'unknown', failing: Partial<Store> = {}) {
   const upstream = fakeUpstream('solana', {
     kinds: [exactKind(SOLANA)],
     verdict: { ok: true, payer: 'payer' },
-    answer:
-      answer === 'settled' ? { state: 'settled', transaction: TX } : { state: 'unknown', reason: 'timeout' },
+    answer: () =>
+      answer === 'settled'
+        ? { state: 'settled', transaction: nthTransaction(++sent) }
+        : { state: 'unknown', reason: 'timeout' },
   })
   const router = createRouter({ upstreams: [upstream], networks, now, log })
   const base = { store, router, networks, now, log, fault: noFault, bootId: randomUUID() }
@@ -89,7 +93,7 @@ it('is told as settled, with its receipt, and sent once', async () => {
   const { facilitator, upstream } = arrange('settled')
   const body = bodyOf('one')
   const first = await facilitator.settle(body, anyone, chargeOf())
-  expect(first).toMatchObject({ success: true, transaction: TX })
+  expect(first).toMatchObject({ success: true, transaction: nthTransaction(sent) })
   await expect(facilitator.settle(body, anyone, chargeOf())).rejects.toMatchObject({
     code: 'settlement_replayed',
     extras: { receipt_id: first.extra!['receipt_id'] },

@@ -603,6 +603,21 @@ describe('a payment that no chain of ours can prove', () => {
     })
   })
 
+  it('nor by one that paid for another claim through another replica, or before a restart', async () => {
+    const answer = { state: 'settled', transaction: '8'.repeat(88) } as const
+    const [first, second] = [foreign(answer), foreign(answer)]
+    expect((await first.settle(await claimed(first))).state).toBe('settled')
+    const one = await second.settle(await claimed(second))
+    expect(one).toMatchObject({
+      state: 'unknown',
+      claim: { state: 'unknown', reason: 'settlement_unproven', transaction: null, receiptId: null },
+    })
+    // No round of anybody makes more of it.
+    await first.settlements.reconcile()
+    await second.settlements.reconcile()
+    expect(await temp.store.getClaim(one.claim.id)).toMatchObject({ state: 'unknown', receiptId: null })
+  })
+
   it.each<[UpstreamSettlement, string]>([
     [{ state: 'failed', reason: 'insufficient_funds' }, 'failed'],
     [refused, 'failed'],

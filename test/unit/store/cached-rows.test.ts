@@ -95,7 +95,7 @@ beforeAll(async () => {
   const [paid, doubtful, canceled] = [newClaim({ accountId }), newClaim(), newClaim()]
   for (const claim of [paid, doubtful, canceled]) run('claimPayment', { claim, bootId: BOOT })
   for (const { id } of [paid, doubtful]) run('submitClaim', { ...submission(id, BOOT), result: resultOf() })
-  run('settleClaim', settling(paid.id))
+  run('settleClaim', { ...settling(paid.id), isTrusted: true })
   for (const to of ['unknown', 'failed'] as const)
     run('moveClaim', { id: doubtful.id, to, reason: null, transaction: null, now: NOW })
   run('takeReference', { id: 'ref-1', claimId: doubtful.id, now: NOW })

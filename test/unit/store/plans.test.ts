@@ -96,6 +96,10 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   ['submitClaim', () => plansOf(commands.submitClaim(submission(claim.id, 'boot-1')), [found])],
   ['settleClaim', () => plansOf(commands.settleClaim(settling(claim.id)), [found])],
   [
+    'settleClaim, by a word alone',
+    () => plansOf(commands.settleClaim({ ...settling(claim.id), isTrusted: true }), [found, found]),
+  ],
+  [
     'moveClaim',
     () =>
       plansOf(commands.moveClaim({ id: claim.id, to: 'failed', reason: null, transaction: null, now: NOW }), [

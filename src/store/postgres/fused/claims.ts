@@ -45,9 +45,10 @@ const SETTLE = `WITH done AS (
   )
   SELECT * FROM done`
 
-/** The command `settleClaim` as one statement: undefined when there was nothing to settle, or credits to grant, or a sale to count, or a result to keep longer. */
+/** The command `settleClaim` as one statement: undefined when there was nothing to settle, or credits to grant, or a sale to count, or a result to keep longer, or it rests on an upstream's word. */
 export function* settleClaim(input: SettleClaimInput): Command<PaymentClaim | undefined> {
   const { id, transaction, receipt, upstream, block, now } = input
+  if (input.isTrusted === true) return undefined
   const row = yield* first<ClaimRow>(
     SETTLE,
     id,
