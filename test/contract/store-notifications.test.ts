@@ -64,6 +64,14 @@ describe.each(ENGINES)('notifications in %s', (engine) => {
     expect(await take(NOW + 1e9)).toEqual([])
   })
 
+  it('are queued once, of thirty that have the same to tell at once', async () => {
+    const accountId = await addAccount(store, 0)
+    await store.addNotificationTarget(target(accountId), 9)
+    const queued = await Promise.all(times(30, () => queue(accountId, 'pmt_2')))
+    expect(queued.reduce((sum, one) => sum + one)).toBe(1)
+    expect(await take(NOW)).toHaveLength(1)
+  })
+
   it('about the installation go to those who look after it, and no account has more than it may', async () => {
     const [accountId, other] = [await addAccount(store, 0), await addAccount(store, 0)]
     await store.addNotificationTarget(target(accountId, true), 9)

@@ -79,7 +79,7 @@ describe.each(PLACES)('notifications in %s with locks that are %s', (...kind) =>
     ).taken
   const ids = (taken: readonly PushConfig[]) => taken.map(({ id }) => id)
   const told = (taken: PushConfig, state: string, revision: number, nextAt: number | null = NOW) =>
-    store.finishPush({ taken, nextAt, ended: { told: { state, revision } } })
+    store.finishPush({ taken, nextAt, now: NOW, ended: { told: { state, revision } } })
 
   it('keeps what it was given, the oldest first, and replaces what has the same id', async () => {
     await move(WORKING)
@@ -164,12 +164,18 @@ describe.each(PLACES)('notifications in %s with locks that are %s', (...kind) =>
     await store.finishPush({
       taken: taken!,
       nextAt: NOW + 5,
+      now: NOW,
       ended: { problem: 'timeout', tries: taken!.tries },
     })
     expect(await take({ now: NOW + 4 })).toEqual([])
     const [again] = await take({ now: NOW + 5 })
     expect(again).toMatchObject({ tries: 2, problem: 'timeout' })
-    await store.finishPush({ taken: again!, nextAt: null, ended: { problem: 'status_500', tries: 2 } })
+    await store.finishPush({
+      taken: again!,
+      nextAt: null,
+      now: NOW,
+      ended: { problem: 'status_500', tries: 2 },
+    })
     expect(await take({ now: NOW + HOUR - 1 })).toEqual([])
     expect(await store.listPushConfigs(last.id)).toMatchObject([{ nextAt: null, problem: 'status_500' }])
   })

@@ -253,6 +253,25 @@ describe.each(ENGINES)('sellers in %s', (engine) => {
     expect(await take(NOW + 50)).toEqual(['evt_a1'])
   })
 
+  it('are told at once of what a clock that goes a day ahead wrote down, and of what is put off when its time has come', async () => {
+    await register('acme')
+    await register('other')
+    const DAY = 24 * 60 * 60_000
+    const tell = (sellerId: string, id: string, now: number) =>
+      store.addMarketEvent({ sellerId, event: { id, type: 't', data: {} }, now })
+    await tell('acme', 'evt_a1', NOW)
+    await tell('acme', 'evt_a2', NOW)
+    await tell('other', 'evt_b1', NOW + DAY)
+    const take = async (now: number) =>
+      (await store.takeMarketEvents({ now, busyUntil: now + 60, limit: 9 })).map(({ id }) => id)
+    expect((await take(NOW)).toSorted()).toEqual(['evt_a1', 'evt_a2', 'evt_b1'])
+    await store.finishMarketEvent({ id: 'evt_b1', state: 'sent', nextAt: NOW, problem: null, now: NOW })
+    const failed = { id: 'evt_a1', state: 'pending', problem: 'timeout' } as const
+    await store.finishMarketEvent({ ...failed, nextAt: NOW + DAY, now: NOW + 3 })
+    expect(await take(NOW + DAY - 1)).toEqual([])
+    expect(await take(NOW + DAY)).toEqual(['evt_a1', 'evt_a2'])
+  })
+
   it('have as many listings as they may, and no two that look alike', async () => {
     await register('acme')
     await offer('acme', 'one')

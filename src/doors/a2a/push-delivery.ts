@@ -117,7 +117,7 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
     let known: KnownTask
     let notification: Notification
     const giveUp = (problem: string) =>
-      store.finishPush({ taken: config, nextAt: null, ended: { problem, tries: config.tries } })
+      store.finishPush({ taken: config, nextAt: null, now: now(), ended: { problem, tries: config.tries } })
     try {
       known = await readTask(config.taskId, config.holder)
     } catch {
@@ -141,6 +141,7 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
       return store.finishPush({
         taken: config,
         nextAt,
+        now: now(),
         ended: { told: { state, revision: known.revision } },
       })
     }
@@ -148,6 +149,7 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
       return store.finishPush({
         taken: config,
         nextAt: now(),
+        now: now(),
         ended: { problem: 'gateway_stopped', tries: config.tries - 1 },
       })
     // Nothing is there any more, and the receiver says so itself.
@@ -156,6 +158,7 @@ export function createPushDelivery(parts: PushDeliveryParts): PushDelivery {
     return store.finishPush({
       taken: config,
       nextAt: now() + pauseS * SECOND,
+      now: now(),
       ended: { problem, tries: config.tries },
     })
   }

@@ -3,7 +3,7 @@ import { all, type Command } from '../command.ts'
 import type { Millis } from '../model.ts'
 
 /** A look that is written down as later than this, from whoever asks, was by a clock that goes ahead: nobody waits until it has come. */
-const AHEAD_MS = 15 * 60_000
+export const AHEAD_MS = 15 * 60_000
 
 /**
  * @param select a statement with the condition that it is given, for the rows that nobody looked at for the longest; its `$2` is their number

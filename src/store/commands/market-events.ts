@@ -1,8 +1,9 @@
 // What sellers are told: written in the transaction of the change that it tells of, delivered later.
-import { all, columns, type Command, command } from '../command.ts'
+import { all, columns, type Command, command, first } from '../command.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import { selectPage } from '../page.ts'
 import type { MarketEvent, NewMarketEvent } from '../ports/market.ts'
+import { AHEAD_MS } from './longest-unseen.ts'
 
 const fields = [
   'id',
@@ -49,6 +50,14 @@ export const addMarketEvent = command({ kind: 'statement', touches: 'records' })
   yield* tellSeller(input.sellerId, input.event, input.now)
 })
 
+const DUE = `SELECT id, next_at AS "nextAt" FROM market_events WHERE state = 'pending' AND next_at <= $1
+  ORDER BY next_at, id LIMIT $2 FOR UPDATE`
+/** What nobody has tried or put off yet, and what is to come: a clock that goes ahead told of it, and it is due. */
+const FROM_AHEAD = `SELECT id, next_at AS "nextAt" FROM market_events WHERE state = 'pending' AND next_at > $1
+  AND next_at = created_at AND tries = 0 ORDER BY next_at, id LIMIT $2 FOR UPDATE`
+const TAKE = `UPDATE market_events SET next_at = $1, tries = tries + 1
+  WHERE id = $2 AND state = 'pending' AND next_at = $3 RETURNING ${EVENT}`
+
 /**
  * Takes up to `limit` events that are due, and puts them off until `busyUntil`: no two processes deliver one at the same time, and
  * one that dies in between is delivered then.
@@ -58,20 +67,13 @@ export const takeMarketEvents = command({ kind: 'transaction', touches: 'records
   busyUntil: Millis
   limit: number
 }): Command<readonly MarketEvent[]> {
-  const due = yield* all<{ id: string }>(
-    `SELECT id FROM market_events WHERE state = 'pending' AND next_at <= $1 ORDER BY next_at, id LIMIT $2 FOR UPDATE`,
-    input.now,
-    input.limit,
-  )
+  const { now, busyUntil, limit } = input
+  type Due = { id: string; nextAt: Millis }
+  const due = [...(yield* all<Due>(DUE, now, limit))]
+  if (due.length < limit) due.push(...(yield* all<Due>(FROM_AHEAD, now + AHEAD_MS, limit - due.length)))
   const taken: MarketEvent[] = []
-  for (const { id } of due) {
-    const [row] = yield* all<EventRow>(
-      `UPDATE market_events SET next_at = $1, tries = tries + 1
-       WHERE id = $2 AND state = 'pending' AND next_at <= $3 RETURNING ${EVENT}`,
-      input.busyUntil,
-      id,
-      input.now,
-    )
+  for (const { id, nextAt } of due) {
+    const row = yield* first<EventRow>(TAKE, busyUntil, id, nextAt)
     if (row) taken.push(toEvent(row))
   }
   return taken

@@ -67,6 +67,9 @@ export const removeNotificationTarget = command({ kind: 'transaction', touches: 
 const MOST_WAITING = 200
 const WAITING = `SELECT 1 FROM notifications WHERE target_id = $1 AND next_at IS NOT NULL LIMIT 1 OFFSET ${MOST_WAITING - 1}`
 const TOLD = `SELECT 1 FROM notifications WHERE target_id = $1 AND kind = $2 AND about = $3 AND created_at > $4 LIMIT 1`
+/** Whoever has the same to tell at the same time waits, and then sees that it is told. */
+const TARGETS_OF_ALL = `SELECT ${TARGET} FROM notification_targets WHERE admin = 1 ORDER BY id FOR NO KEY UPDATE`
+const TARGETS_OF_ACCOUNT = `SELECT ${TARGET} FROM notification_targets WHERE account_id = $1 ORDER BY id FOR NO KEY UPDATE`
 const QUEUE = insertInto('notifications', ['id', 'targetId', 'kind', 'about', 'body', 'createdAt', 'nextAt'])
 
 /**
@@ -85,11 +88,8 @@ export const queueNotifications = command({ kind: 'transaction', touches: 'recor
   const { accountId, kind, about, body, againAfter, now } = input
   const rows =
     accountId === undefined
-      ? yield* all<TargetRow>(`SELECT ${TARGET} FROM notification_targets WHERE admin = 1 ORDER BY id`)
-      : yield* all<TargetRow>(
-          `SELECT ${TARGET} FROM notification_targets WHERE account_id = $1 ORDER BY id`,
-          accountId,
-        )
+      ? yield* all<TargetRow>(TARGETS_OF_ALL)
+      : yield* all<TargetRow>(TARGETS_OF_ACCOUNT, accountId)
   let queued = 0
   for (const { id, kinds } of rows.map(toTarget)) {
     if (!kinds.includes(kind)) continue

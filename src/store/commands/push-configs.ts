@@ -124,6 +124,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 export const finishPush = command({ kind: 'statement', touches: 'records' })(function* (input: {
   taken: Pick<PushConfig, 'taskId' | 'id' | 'nextAt'>
   nextAt: Millis | null
+  now: Millis
   ended: { told: { state: string; revision: number } } | { problem: string; tries: number }
 }): Command<void> {
   const { taken, nextAt, ended } = input

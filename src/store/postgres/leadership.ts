@@ -1,9 +1,8 @@
 // Who leads a piece of work, by the clock of the database: those of two processes may differ by more than a lease.
 import { type Command, first } from '../command.ts'
 import type { Millis } from '../model.ts'
+import { SERVER_NOW as NOW } from './server-clock.ts'
 
-/** Milliseconds since the epoch. */
-const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 /** A lease that lasts so much longer than one that began now was written by another clock, as a release before this one did. */
 const AHEAD_MS = 15 * 60_000
 

@@ -2,9 +2,7 @@
 // server's.
 import { all, type Command } from '../command.ts'
 import type { RateCount } from '../ports/rates.ts'
-
-/** Milliseconds since the epoch. */
-const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
+import { SERVER_NOW as NOW } from './server-clock.ts'
 
 const EXCHANGE = `WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::json) AS input (name text, used bigint, "leftMs" bigint)

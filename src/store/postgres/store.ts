@@ -17,6 +17,7 @@ import { type Gathered, gathered } from './gathered/index.ts'
 import { keepPartitions } from './partitions/keep.ts'
 import { takeLeadership } from './leadership.ts'
 import { savePushConfigUnder } from './push-lock.ts'
+import { queuesByTheDatabase } from './queue-clock.ts'
 import { exchangeRates } from './rate-counts.ts'
 import { recoveryOf } from './recovery.ts'
 import { accessVersion, rememberRows } from './remembered.ts'
@@ -39,6 +40,7 @@ type Start = (...args: unknown[]) => Command<unknown>
 /** Many processes share the database: only what dead ones left behind is taken over, and a payer's claims queue up. */
 const sharedUnder = (coordination: Coordination): Partial<Commands> => ({
   ...recoveryOf(coordination),
+  ...queuesByTheDatabase,
   claimPayment: claimPaymentUnder(coordination),
   savePushConfig: savePushConfigUnder(coordination),
   takeLeadership,

@@ -333,8 +333,8 @@ beforeAll(async () => {
   const share = { perHost: 1, perHolder: 1 }
   run('takePushes', { now: NOW, busyUntil: NOW + 1, limit: 1, share, busy: [] })
   const taken = { ...push, nextAt: NOW + 1 }
-  run('finishPush', { taken, nextAt: NOW + 1, ended: { problem: 'timeout', tries: 1 } })
-  run('finishPush', { taken, nextAt: null, ended: { told: { state: ended.state, revision: 1 } } })
+  run('finishPush', { taken, nextAt: NOW + 1, now: NOW, ended: { problem: 'timeout', tries: 1 } })
+  run('finishPush', { taken, nextAt: null, now: NOW, ended: { told: { state: ended.state, revision: 1 } } })
   run('deletePushConfig', push.taskId, push.id)
   const challenge = { hash: Buffer.alloc(32), purpose: 'sign_in', holder: '', now: NOW } as const
   run('insertChallenge', { ...challenge, expiresAt: NOW + 1 })
