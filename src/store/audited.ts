@@ -274,13 +274,13 @@ const EVENTS = {
         }
       : undefined,
 
-  beginRotation: (begun, { id, fromKid, now }) =>
+  beginRotation: (begun, { fromKid, now }) =>
     begun.ok
       ? {
           chain: INSTALLATION_CHAIN,
           at: now,
           event: 'authority.rotation_started',
-          ...about('rotation', id),
+          ...about('rotation', begun.rotation.id),
           detail: { from_kid: fromKid },
         }
       : undefined,

@@ -3,7 +3,6 @@
 import type { AuthorityRotation } from '../../../schemas/authority.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Fault } from '../../lib/fault-points.ts'
-import { newId } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
 import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { Rotation, Store } from '../../store/ports.ts'
@@ -154,9 +153,8 @@ export function createRotations(parts: RotationParts): Rotations {
       }
       await pause()
       if (isClosed) return
-      const newest: Rotation | undefined = await store.latestRotation().catch(() => job)
-      job =
-        newest?.id === first.id && newest.state === 'running' && newest.bootId === bootId ? newest : undefined
+      const left: Rotation | undefined = await store.getRotation(first.id).catch(() => job)
+      job = left?.state === 'running' && left.bootId === bootId ? left : undefined
     }
   }
   const pause = () =>
@@ -179,7 +177,6 @@ export function createRotations(parts: RotationParts): Rotations {
 
   return {
     async start() {
-      const at = now()
       // From the key of another replica's rotation, not the one before it: where that is gone already, no key would be made.
       await authority.reload?.().catch((cause: unknown) => {
         log.error({ err: cause }, 'the wrapping key cannot be read')
@@ -187,7 +184,7 @@ export function createRotations(parts: RotationParts): Rotations {
       })
       await authority.checkReplaceable?.()
       const { kid: fromKid } = authority.current()
-      const begun = await store.beginRotation({ id: newId('rot', at), fromKid, bootId, now: at })
+      const begun = await store.beginRotation({ fromKid, bootId, now: now() })
       if (!begun.ok)
         throw new GatewayError(
           'state_conflict',
@@ -197,9 +194,8 @@ export function createRotations(parts: RotationParts): Rotations {
         )
       await fault.at('after_rotation_begun')
       await Promise.race([begin(begun.rotation), timeout(PATIENCE_MS)])
-      const job = (await store.latestRotation()) ?? begun.rotation
-      if (job.id === begun.rotation.id && job.state === 'failed')
-        throw (job.kid === null && notReplaceable) || couldNotOpen(job)
+      const job = (await store.getRotation(begun.rotation.id)) ?? begun.rotation
+      if (job.state === 'failed') throw (job.kid === null && notReplaceable) || couldNotOpen(job)
       return toRecord(job)
     },
 

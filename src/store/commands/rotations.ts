@@ -1,4 +1,5 @@
 // Rotations of the wrapping authority: one runs at a time, and who works on it may die.
+import { newId, timeOfId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { Rotation } from '../ports/rotations.ts'
@@ -33,24 +34,32 @@ type Begun =
 // At most one row runs: a unique index over those that do.
 const BEGIN = `${insertInto('authority_rotations', fields)} ON CONFLICT DO NOTHING RETURNING ${ROTATION}`
 const RUNNING = `SELECT ${ROTATION} FROM authority_rotations WHERE state = 'running'`
+const RENAME = `UPDATE authority_rotations SET id = $1 WHERE id = $2 RETURNING ${ROTATION}`
 
-/** Begins a rotation where none runs. */
+/** Begins a rotation where none runs. Its id sorts behind those of all before it, whatever the clocks of replicas say. */
 export const beginRotation = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  id: string
   fromKid: string
   bootId: string
   now: Millis
 }): Command<Begun> {
-  const { id, fromKid, bootId, now } = input
+  const { fromKid, bootId, now } = input
   // Again where the one that was in the way has ended by the time it is looked for.
   for (;;) {
+    const id = newId('rot', now)
     const values = [id, 'running', 'begun', fromKid, null, '[]', 0, null, 0, '[]', bootId, now, now, null]
     const made = yield* first<Row>(BEGIN, ...values)
-    if (made) return { ok: true, rotation: toRotation(made) }
+    if (made) return { ok: true, rotation: toRotation((yield* moveToEnd(made)) ?? made) }
     const running = yield* first<Row>(RUNNING)
     if (running) return { ok: false, running: toRotation(running) }
   }
 })
+
+/** Done once the row stands: no other rotation can begin then, so none comes behind it. */
+function* moveToEnd({ id }: Row): Command<Row | undefined> {
+  const newest = yield* first<{ id: string }>('SELECT max(id) AS id FROM authority_rotations')
+  if (newest === undefined || newest.id === id) return undefined
+  return yield* first<Row>(RENAME, newId('rot', (timeOfId(newest.id) ?? 0) + 1), id)
+}
 
 /** Writes how far a rotation got. False where it is another process's by now. */
 export const advanceRotation = command({ kind: 'statement', touches: 'records' })(function* (input: {
@@ -107,9 +116,18 @@ export const finishRotation = command({ kind: 'statement', touches: 'records' })
   return row && toRotation(row)
 })
 
-/** The newest rotation, running or not. */
+export const getRotation = command({ kind: 'read' })(function* (id: string): Command<Rotation | undefined> {
+  const row = yield* first<Row>(`SELECT ${ROTATION} FROM authority_rotations WHERE id = $1`, id)
+  return row && toRotation(row)
+})
+
+/** The one that runs, else the one that began last. */
 export const latestRotation = command({ kind: 'read' })(function* (): Command<Rotation | undefined> {
-  const row = yield* first<Row>(`SELECT ${ROTATION} FROM authority_rotations ORDER BY id DESC LIMIT 1`)
+  // Earlier releases made ids by the clock alone.
+  const row = yield* first<Row>(
+    `SELECT ${ROTATION} FROM authority_rotations
+     ORDER BY CASE state WHEN 'running' THEN 0 ELSE 1 END, id DESC LIMIT 1`,
+  )
   return row && toRotation(row)
 })
 

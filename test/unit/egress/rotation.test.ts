@@ -230,10 +230,10 @@ it('ends as failed a rotation that finds only later that it can make no key, and
     expect(mounted.current().kid).toBe(kid)
 
     // One that an earlier release left running.
-    const left = { id: 'rot_left', fromKid: kid, bootId: 'boot_dead', now: Date.now() }
-    await temp.store.beginRotation(left)
+    const left = await temp.store.beginRotation({ fromKid: kid, bootId: 'boot_dead', now: Date.now() })
+    if (!left.ok) throw new Error('another one runs')
     await rotations.resume()
-    await expect.poll(rotations.latest).toMatchObject({ rotation_id: 'rot_left', state: 'failed' })
+    await expect.poll(rotations.latest).toMatchObject({ rotation_id: left.rotation.id, state: 'failed' })
   }))
 
 it('refuses a second rotation while one runs, and says how far that is', async () => {
@@ -386,6 +386,28 @@ it('is ended under its new key by a process that read the key file before that w
   await expect.poll(async () => (await rotations.latest())?.state).toBe('done')
   expect(await rotations.latest()).toMatchObject({ kid, rewrapped: 130 })
   expect(await temp.store.countWrapsNotUnder(kid)).toEqual({ total: 0, kids: [] })
+})
+
+it('answers with the rotation that it began, and tries that again, after the clock was set back', async () => {
+  let clock = Date.now()
+  const at = (changes: Partial<ReturnType<typeof parts>> = {}) =>
+    createRotations({ ...parts(), now: () => clock, retryMs: 5, ...changes })
+  const first = await at().start()
+  clock -= 3_600_000
+  const second = await at().start()
+  expect(second).toMatchObject({ state: 'done', retired: [first.kid], kid: authority.current().kid })
+
+  let failures = 1
+  const shaky = {
+    ...authority,
+    rotate: async (...asked: Parameters<Authority['rotate']>) => {
+      if (failures-- > 0) throw new Error('the key file is away')
+      return authority.rotate(...asked)
+    },
+  }
+  const rotations = at({ authority: shaky })
+  expect(await rotations.start()).toMatchObject({ state: 'done', retired: [second.kid] })
+  expect(await rotations.latest()).toMatchObject({ kid: authority.current().kid })
 })
 
 it('goes on past a credential that was deleted after it was listed', async () => {

@@ -314,7 +314,8 @@ beforeAll(async () => {
     now: NOW,
   })
   const rotation = { id: 'rot_1', bootId: BOOT, now: NOW }
-  run('beginRotation', { ...rotation, fromKid: 'k1' })
+  run('beginRotation', { fromKid: 'k1', bootId: BOOT, now: NOW })
+  run('getRotation', 'rot_1')
   run('advanceRotation', { ...rotation, change: { step: 'key_made', kid: 'k2', total: 1 } })
   run('takeOverRotation', { bootId: 'boot_next', now: NOW })
   run('finishRotation', { ...rotation, state: 'done', credentialIds: [], broken: 0 })
