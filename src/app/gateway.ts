@@ -127,13 +127,8 @@ async function open(
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
-  const { calls, services, analyses, housekeeping, webhooks, endWaits, forProxy } = await openServices(
-    platform,
-    payments,
-    registry,
-    { ...options, times, port },
-    lifetime,
-  )
+  const { calls, services, analyses, housekeeping, webhooks, endWaits, refusals, forProxy } =
+    await openServices(platform, payments, registry, { ...options, times, port }, lifetime)
   const firstLink =
     generatedOperatorKey === undefined ? undefined : await services.identity.people.inviteFirst()
   const readiness = createReadiness({
@@ -151,6 +146,7 @@ async function open(
     registry,
     calls,
     webhooks,
+    refusals,
     payments: payments.gate,
     services,
     documents: services.documents,
@@ -175,7 +171,7 @@ async function open(
     observed ? observed.upgrades(doors.upgrades) : doors.upgrades,
   )
   const observe = observed?.proxy
-  const proxyUrl = await openProxy(platform, { calls, addresses, observe, ...forProxy }, lifetime)
+  const proxyUrl = await openProxy(platform, { calls, addresses, refusals, observe, ...forProxy }, lifetime)
   const stopHousekeeping = startHousekeeping(platform, housekeeping)
 
   async function stop(deadlineMs: number): Promise<void> {

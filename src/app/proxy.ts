@@ -41,7 +41,8 @@ export interface ProxyRules {
  */
 export async function openProxy(
   platform: Platform,
-  parts: Pick<DoorParts, 'calls' | 'addresses'> & ProxyRules & { readonly observe: ObserveProxy | undefined },
+  parts: Pick<DoorParts, 'calls' | 'addresses' | 'refusals'> &
+    ProxyRules & { readonly observe: ObserveProxy | undefined },
   lifetime: Lifetime,
 ): Promise<string | undefined> {
   const { config, store, log, now } = platform
@@ -69,17 +70,32 @@ export async function openProxy(
       : thrown
   }
 
+  const record: ProxyDoorParts['record'] = ({ agent, token, address, host, requestId, error }) =>
+    parts.refusals.refused({
+      caller: agent?.caller,
+      tokens: { bearer: token },
+      address,
+      door: 'proxy',
+      tool: 'gateway.proxy.connect',
+      requestId,
+      input: { url: `https://${host}` },
+      // A token that is no good is a sign-in that failed, whatever the program is told.
+      error: agent === undefined && error.cause instanceof GatewayError ? error.cause : error,
+    })
+
   const identify: ProxyDoorParts['identify'] = async (token, address) => {
     if (token === undefined)
       throw new GatewayError(
         'proxy_identity_required',
         'Put the capability that the operator issued into the address of the proxy: http://agent:agw_cap_…@host:port.',
       )
-    const { id, capability } = await identifyAgent(store, token, now(), address).catch(refuse(address))
+    const caller = await identifyAgent(store, token, now(), address).catch(refuse(address))
+    const { id, capability } = caller
     const rate = await limiter.take('gateway.proxy.connect', capability.rootId, CONNECTIONS_PER_MINUTE)
     if (rate?.exceeded) throw rateLimited(rate, 'Too many connections with this capability in a minute.')
     return {
       id,
+      caller,
       unknown,
       async covers(host, at) {
         const parted =
@@ -100,6 +116,7 @@ export async function openProxy(
       outside: createOutside({ ...platform, checkHost: parts.checkHost }),
       targets: { ports: config.egressPorts, allowSandboxName: platform.isSandbox },
       watch: logPassages(log),
+      record,
       observe: parts.observe,
       baseUrl: parts.addresses.baseUrl,
       now,
@@ -166,7 +183,7 @@ async function identifyAgent(
     if (caller.kind === 'agent') return caller
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
-    throw new GatewayError('scope_denied', thrown.message, { reason: thrown.code })
+    throw new GatewayError('scope_denied', thrown.message, { reason: thrown.code, cause: thrown })
   }
   throw new GatewayError('scope_denied', 'A proxy takes the capability of an agent.', {
     reason: 'not_an_agent',

@@ -9,6 +9,7 @@ import { type CallPath, createCallPath } from '../core/call.ts'
 import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
+import type { RefusalWatch } from '../core/refusal-watch.ts'
 import { createJobs } from '../core/jobs.ts'
 import type { Alerts } from '../core/alerts.ts'
 import { createMailer } from '../notifications/adapters/smtp.ts'
@@ -65,6 +66,8 @@ export interface OpenServices {
   readonly webhooks: WebhookSender
   /** Lets go whoever waits for people. */
   readonly endWaits: () => void
+  /** Told of what doors refuse by themselves. */
+  readonly refusals: RefusalWatch
   /** What the proxy judges by, beside what the call path does. */
   readonly forProxy: ProxyRules
 }
@@ -261,6 +264,7 @@ export async function openServices(
     analyses: () => analyser.load(),
     webhooks,
     endWaits: () => broker.actions.endWaits(),
+    refusals: audit,
     forProxy: {
       checkHost: egress.checkHost,
       callsPerMinute: () => settings.callsPerMinute(),

@@ -1,7 +1,7 @@
 // Decides who is calling from the tokens a door found. A door only finds tokens; it never judges them.
 import { GatewayError } from './errors.ts'
 import type { Agent, Caller, CallerKind, Operator, Seller } from './caller.ts'
-import type { Store } from '../store/ports.ts'
+import type { SignedIn, Store } from '../store/ports.ts'
 import { hashToken, parseToken, type TokenKind } from '../lib/tokens.ts'
 
 /** Tokens as carried (contract, section 4). */
@@ -189,6 +189,11 @@ async function person(
   const session = parseToken(token)?.kind === 'ss' ? await store.findSession(hashToken(token)) : undefined
   if (!session || session.expiresAt <= now)
     throw new GatewayError('sign_in_required', 'You are signed out. Sign in again: what you typed is kept.')
+  return callerOfSession(session, address)
+}
+
+/** A person who is signed in, as the caller of what they do. */
+export function callerOfSession(session: SignedIn, address: string): Operator | Seller {
   const { personId: id, accountId, admin, role } = session
   if (role === 'seller') return { kind: 'seller', id, accountId, address, session }
   return { kind: 'operator', id, accountId, admin, role, address, session }

@@ -127,22 +127,37 @@ export interface ProblemExtras {
   [key: string]: unknown
 }
 
+/** Somebody or something of an account, by id. */
+export interface ErrorSubject {
+  readonly type: 'person' | 'invitation'
+  readonly id: string
+  readonly accountId: string
+}
+
 export class GatewayError extends Error {
   readonly code: ErrorCode
   /** Why, for the log only: may be finer than what the caller sees, never a secret. */
   readonly reason: string | undefined
   readonly extras: ProblemExtras
+  /** Whom or what it is about where nobody is signed in, for the audit log of that account only. */
+  readonly about: ErrorSubject | undefined
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { cause?: unknown; reason?: string; extras?: ProblemExtras } = {},
+    options: {
+      cause?: unknown
+      reason?: string
+      extras?: ProblemExtras
+      about?: ErrorSubject | undefined
+    } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'GatewayError'
     this.code = code
     this.reason = options.reason
     this.extras = options.extras ?? {}
+    this.about = options.about
   }
 
   get status(): number {

@@ -1,4 +1,4 @@
-// The port through which the call path tells of refused calls: what is a security event is decided in src/audit.
+// The port through which the call path, and doors that refuse by themselves, tell of refusals: what is a security event is decided in src/audit.
 import type { PresentedTokens } from './authenticate.ts'
 import type { Caller } from './caller.ts'
 import type { GatewayError } from './errors.ts'
@@ -9,6 +9,7 @@ export interface RefusedCall {
   readonly tokens: PresentedTokens
   readonly address: string
   readonly door: string
+  /** Of a door that refused by itself the page or the kind of request, such as `console.join`. */
   readonly tool: string
   readonly requestId: string
   readonly input: unknown

@@ -4,6 +4,7 @@ import type { CallPath } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
 import type { PaymentGate } from '../core/charging.ts'
+import type { RefusalWatch } from '../core/refusal-watch.ts'
 import type { Registry } from '../core/registry.ts'
 import type { SkillDocument } from '../documents/skills.ts'
 import type { Documents, Services } from '../../tools/services.ts'
@@ -34,6 +35,8 @@ export interface DoorParts {
   readonly store: Store
   /** The way to those who asked to be told; a door that is opened without one tells nobody. */
   readonly webhooks?: WebhookSender
+  /** Told of what a door refuses by itself, in front of the call path. */
+  readonly refusals: RefusalWatch
   readonly signer: Signer
   /** Keys for uses inside a door, each bound to its purpose. */
   readonly deriveKey: (purpose: string) => KeyObject

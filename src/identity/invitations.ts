@@ -9,7 +9,7 @@ import type { Invitation, Store } from '../store/ports.ts'
 export const INVITATION_MS = 3_600_000
 
 export interface InvitationParts {
-  readonly store: Pick<Store, 'insertInvitation' | 'findInvitation'>
+  readonly store: Pick<Store, 'insertInvitation' | 'findInvitation' | 'findFormerInvitation'>
   readonly addresses: { readonly baseUrl: string }
   readonly now: () => number
 }
@@ -42,14 +42,17 @@ export async function openInvitation(
   { store, now }: Pick<InvitationParts, 'store' | 'now'>,
   token: string,
 ): Promise<Invitation> {
-  const found =
-    parseToken(token)?.kind === 'inv' ? await store.findInvitation(hashToken(token), now()) : undefined
-  if (!found) throw invitationInvalid()
+  if (parseToken(token)?.kind !== 'inv') throw invitationInvalid()
+  const hash = hashToken(token)
+  const found = await store.findInvitation(hash, now())
+  if (!found) throw invitationInvalid(await store.findFormerInvitation(hash))
   return found
 }
 
-export const invitationInvalid = () =>
+/** @param of which one it was, where that is known */
+export const invitationInvalid = (of?: Pick<Invitation, 'id' | 'accountId'>) =>
   new GatewayError(
     'invitation_invalid',
     'This link was used, has expired or was withdrawn. Ask whoever sent it for a new one.',
+    { about: of && { type: 'invitation', id: of.id, accountId: of.accountId } },
   )

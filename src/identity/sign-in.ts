@@ -60,10 +60,26 @@ export function createSignIn(parts: SignInParts): SignIn {
     const passkey = await store.findPasskey(webauthn.credentialOf(answer))
     if (!passkey || passkey.personId !== (personId ?? passkey.personId))
       throw refused('nobody, or somebody else, has this passkey')
-    const { counter, isBackedUp } = await webauthn.authenticate(answer, challenge, passkey)
-    if (!(await store.noteAuthenticatorUse({ id: passkey.id, counter, isBackedUp, now: now() })))
+    try {
+      const { counter, isBackedUp } = await webauthn.authenticate(answer, challenge, passkey)
+      if (await store.noteAuthenticatorUse({ id: passkey.id, counter, isBackedUp, now: now() }))
+        return passkey
       throw refused('the passkey has counted further before: there are two of it')
-    return passkey
+    } catch (thrown) {
+      throw await withOwner(thrown, passkey)
+    }
+  }
+
+  /** The same refusal, which says whose passkey it was. */
+  async function withOwner(thrown: unknown, { personId: id }: Passkey): Promise<unknown> {
+    if (!(thrown instanceof GatewayError)) return thrown
+    const { code, message, reason } = thrown
+    const [first] = await store.membershipsOf(id)
+    return new GatewayError(code, message, {
+      cause: thrown,
+      ...(reason !== undefined && { reason }),
+      about: first && { type: 'person', id, accountId: first.accountId },
+    })
   }
 
   async function open(personId: string, method: SignInMethod, from: From): Promise<Opened> {
@@ -162,7 +178,8 @@ export function createSignIn(parts: SignInParts): SignIn {
       return { personId, options }
     },
     async join({ invitation: token, personId, name, answer, from }) {
-      const { id } = await openInvitation(parts, token)
+      const invitation = await openInvitation(parts, token)
+      const { id } = invitation
       const challenge = await take('join', `${id} ${personId}`, answer)
       const passkey = await registered(answer, challenge, personId, deviceOf(from))
       if (await store.findPasskey(passkey.credentialId)) throw refused('somebody has this passkey already')
@@ -176,13 +193,14 @@ export function createSignIn(parts: SignInParts): SignIn {
           now: at,
         }),
       )
-      if (!accepted) throw invitationInvalid()
+      if (!accepted) throw invitationInvalid(invitation)
       return { ...(await open(personId, 'passkey', from)), codes }
     },
     async joinAs({ invitation: token, signedIn: { personId, name, sessionId }, from }) {
-      const { accountId, personId: member } = await openInvitation(parts, token)
+      const invitation = await openInvitation(parts, token)
+      const { accountId, personId: member } = invitation
       // The link for somebody's new passkey is no way into their account for others.
-      if (member !== null) throw invitationInvalid()
+      if (member !== null) throw invitationInvalid(invitation)
       const at = now()
       const accepted = await actAs(actor(personId, from), () =>
         store.acceptInvitation({
@@ -191,7 +209,7 @@ export function createSignIn(parts: SignInParts): SignIn {
           now: at,
         }),
       )
-      if (!accepted) throw invitationInvalid()
+      if (!accepted) throw invitationInvalid(invitation)
       await actAs(actor(personId, from), () => sessions.switchTo({ sessionId, personId, accountId }))
     },
 

@@ -186,6 +186,9 @@ describe.each(ENGINES)('people in %s', (engine) => {
     )
     expect(results.filter((result) => result !== undefined)).toHaveLength(1)
     expect(await store.findInvitation(tokenHash, NOW + 1)).toBeUndefined()
+    const former = await store.findFormerInvitation(tokenHash)
+    expect(former).toEqual({ id: expect.stringMatching(/^inv/), accountId })
+    expect(await store.findFormerInvitation(Buffer.alloc(32))).toBeUndefined()
   })
 
   it('find no invitation that is over or withdrawn', async () => {

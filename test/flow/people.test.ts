@@ -286,6 +286,86 @@ describe('a passkey', () => {
   })
 })
 
+describe('the audit log', () => {
+  interface Written {
+    readonly event: string
+    readonly actor: Record<string, unknown>
+    readonly subject: unknown
+    readonly detail: Record<string, unknown>
+  }
+  /** What was refused since `from`, without the numbers of what came again. */
+  async function refusals(of: string, from: number): Promise<Written[]> {
+    const { body } = await gateway.rest('GET', `/v1/audit/events?of=${of}&after=${from}&limit=500`)
+    return body.events.filter(
+      ({ event, detail }: Written) => /^(?:sign_in|access)\./.test(event) && detail['repeated'] === undefined,
+    )
+  }
+  const end = async (of: string): Promise<number> => {
+    const page = await gateway.rest('GET', `/v1/audit/events?of=${of}&limit=500`)
+    return page.body.events.at(-1)?.seq ?? 0
+  }
+
+  it('names whose passkey, and which invitation, was refused, on the chain of their account', async () => {
+    const invitation = await invite()
+    const { key, personId } = await join(invitation)
+    expect((await signInWith(key, { counter: 9 })).sent.status).toBe(303)
+    skipped += 60_000
+    const before = await end('account')
+    expect((await signInWith(key, { counter: 9 })).sent.status).toBe(403)
+    await browser().ask('/console/join', { _action: 'look', secret_invitation: invitation })
+    expect(await refusals('account', before)).toMatchObject([
+      {
+        event: 'sign_in.failed',
+        actor: { kind: 'anonymous', door: 'console', tool: 'console.signIn', address: expect.any(String) },
+        subject: { type: 'person', id: personId },
+        detail: { code: 'sign_in_failed' },
+      },
+      {
+        event: 'sign_in.failed',
+        actor: { kind: 'anonymous', door: 'console', tool: 'console.join' },
+        subject: { type: 'invitation' },
+        detail: { code: 'invitation_invalid' },
+      },
+    ])
+  })
+
+  it('has guesses that are nobody’s in the chain of the installation, once a minute', async () => {
+    skipped += 60_000
+    const before = await end('installation')
+    for (let i = 0; i < 3; i++) expect((await signInWith(createSoftKey())).sent.status).toBe(403)
+    expect(await refusals('installation', before)).toMatchObject([
+      { event: 'sign_in.failed', subject: null, detail: { code: 'sign_in_failed' } },
+    ])
+  })
+
+  it('has what a role does not open, once, whether a page or a tool refuses it', async () => {
+    const auditor = await signIn(gateway, { role: 'auditor' })
+    const before = await end('account')
+    expect((await auditor.get('/console/identity-provider')).status).toBe(403)
+    const csrf = await auditor.csrf()
+    const sent = await auditor.post('/console/keys', { _csrf: csrf, _action: 'create', label: 'mine' })
+    expect(sent.status).toBe(403)
+    const events = await refusals('account', before)
+    expect(
+      events.map(({ event, actor, detail }) => [event, actor['id'], actor['tool'], detail['code']]),
+    ).toEqual([
+      ['access.denied', auditor.personId, 'console.provider', 'role_required'],
+      ['access.denied', auditor.personId, 'gateway.keys.create', 'role_required'],
+    ])
+  })
+
+  it('has what asks for a fresh sign-in, and was not done', async () => {
+    const owner = await signIn(gateway)
+    const before = await end('account')
+    skipped += FRESH_MS + 1
+    const csrf = await owner.csrf()
+    await owner.post('/console/me', { _csrf: csrf, _action: 'codes' })
+    expect((await refusals('account', before)).map(({ detail }) => detail['code'])).toEqual([
+      'fresh_sign_in_required',
+    ])
+  })
+})
+
 describe('a recovery code', () => {
   it('signs in once, however it is typed, and is nowhere in the store', async () => {
     const { joined } = await join(await invite())

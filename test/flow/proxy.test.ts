@@ -156,6 +156,50 @@ describe('the proxy of the gateway', () => {
     ).toBe(403)
   })
 
+  it('has what it refuses in the audit log of whose capability it is, and of the installation where it is nobody’s', async () => {
+    const { capability: good, capabilityId } = await gateway.grant({ credential: { label: 'logged' } })
+    const gone = await gateway.grant({ credential: { label: 'revoked and logged' } })
+    await gateway.rest('POST', `/v1/egress/capabilities/${gone.capabilityId}/revoke`, {})
+    const read = async (of: string, after = 0) =>
+      (await gateway.rest('GET', `/v1/audit/events?of=${of}&after=${after}&limit=500`)).body.events
+    const [own, installation] = [await read('account'), await read('installation')]
+    const authority = `${UPSTREAM_HOST}:${gateway.upstream.port}`
+    const connect = (to: string, token: string) => sendConnect(gateway.gateway.proxyUrl!, to, [basic(token)])
+
+    for (let i = 0; i < 3; i++) await connect(authority, gone.capability)
+    const { body } = await connect('unknown.example.com:443', good)
+    await connect('169.254.169.254:443', good)
+    const { socket } = await connect(authority, good)
+    const ca = await (await fetch(`${gateway.gateway.proxyUrl}/ca.pem`)).text()
+    const tls = await startTls(socket, { ca, servername: UPSTREAM_HOST })
+    await exchange(tls, 'GET / HTTP/1.1\r\nHost: other.example.com\r\n\r\n')
+    tls.destroy()
+    await connect('none.example.com:443', newToken('cap'))
+
+    const events = await read('account', own.at(-1).seq)
+    const told = events.map((event: Record<string, Record<string, unknown>>) => [
+      event['event'],
+      event['actor']?.['id'] ?? event['subject']?.['id'],
+      event['detail']?.['code'],
+      event['detail']?.['host'],
+    ])
+    expect(told).toEqual([
+      ['sign_in.failed', gone.capabilityId, 'capability_invalid', UPSTREAM_HOST],
+      ['scope.denied', capabilityId, 'scope_denied', 'unknown.example.com'],
+      ['target.refused', capabilityId, 'target_blocked', '169.254.169.254'],
+      ['target.refused', capabilityId, 'host_mismatch', UPSTREAM_HOST],
+    ])
+    expect(events[1].actor).toMatchObject({
+      kind: 'capability',
+      door: 'proxy',
+      request_id: JSON.parse(body).request_id,
+    })
+    expect(await read('installation', installation.at(-1)?.seq ?? 0)).toMatchObject([
+      { event: 'sign_in.failed', subject: null, actor: { kind: 'anonymous', door: 'proxy' } },
+    ])
+    expect(JSON.stringify(await read('account'))).not.toContain('agw_')
+  })
+
   it('takes the capability of the CONNECT for every request inside, whatever token the program sends there', async () => {
     const { capability: other } = await gateway.grant({ secret: SECRET, credential: { label: 'inside' } })
     const authority = `${UPSTREAM_HOST}:${gateway.upstream.port}`

@@ -245,6 +245,7 @@ export async function startA2aDoor(
     documents: {} as never,
     services: {} as never,
     identity: noIdentity,
+    refusals: { refused: async () => {} },
     store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
     deriveKey,

@@ -87,6 +87,7 @@ export async function startRestHarness(
     documents,
     services,
     identity: noIdentity,
+    refusals: { refused: async () => {} },
     ...(options.marketplace && { marketplace: options.marketplace }),
     skills: servedSkills(await readSkills(), registry),
     store,

@@ -34,6 +34,8 @@ export interface ConsoleRequest {
     readonly requestId: string
     readonly signal: () => AbortSignal
   }
+  /** Tells the audit log of a refusal that the page shows in its own words; it hears of those that it throws. */
+  tell(error: GatewayError): Promise<void>
   /** For sign-in alone, which sets cookies and reads those of the authorization server. */
   readonly exchange: { readonly req: IncomingMessage; readonly res: ServerResponse }
 }

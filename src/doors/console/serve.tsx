@@ -1,6 +1,7 @@
 // Answers for a page of the console: who asks, whether they may see it, what their form does, and the page in HTML or as plain data.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { API_VERSION } from '../../core/config.ts'
+import { callerOfSession } from '../../core/authenticate.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { SignedIn } from '../../store/ports.ts'
 import { readBytes } from '../http/body.ts'
@@ -32,13 +33,21 @@ export interface ConsoleServer {
   page(name: ConsolePageName, language: Language, exchange: Exchange): Promise<void>
 }
 
+/** One request for a page: who asks, and which refusals the audit log was told of already. */
+interface Visit {
+  readonly address: string
+  readonly requestId: string
+  signedIn: SignedIn | undefined
+  readonly told: Set<GatewayError>
+}
+
 /** Credentials may be files of keys. */
 const MAX_FORM_BYTES = 256 * 1024
 const HTML = 'text/html; charset=utf-8'
 
 /** @throws {Error} where the site was not built */
 export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
-  const { addresses, config, identity, registry, calls } = parts
+  const { addresses, config, identity, registry, calls, refusals } = parts
   const assets = await openAssets()
   const root = new URL(addresses.baseUrl).pathname.replace(/\/$/, '')
   const limit = createPageLimit(config.rateLimit)
@@ -81,148 +90,185 @@ export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
     }
   }
 
+  /** What a page refuses by itself is told here: sign-ins, and pages that are not for this role. */
+  async function tell(name: ConsolePageName, visit: Visit, error: unknown): Promise<void> {
+    if (!(error instanceof GatewayError) || visit.told.has(error)) return
+    visit.told.add(error)
+    const { signedIn, address, requestId } = visit
+    await refusals.refused({
+      caller: signedIn && callerOfSession(signedIn, address),
+      tokens: {},
+      address,
+      door: 'console',
+      tool: `console.${name}`,
+      requestId,
+      input: {},
+      error,
+    })
+  }
+
   return {
-    async page(name, language, { req, res, context, params }) {
-      const route: ConsoleRoute = CONSOLE_ROUTES[name]
-      await limit.count(context.address)
-      const own = new URL(addresses.baseUrl)
-      const isForm = req.method === 'POST'
-      const path =
-        pathOf(context.path, language) + (context.query === '' || isForm ? '' : `?${context.query}`)
-      // A passkey belongs to one host, and a session to one origin: pages have one address.
-      if (
-        !isForm &&
-        req.headers.host !== undefined &&
-        req.headers.host.toLowerCase() !== own.host &&
-        isLoopback(own)
-      )
-        return redirect(exchangeOf(), 302, addresses.baseUrl + pathIn(language, path))
-
-      const token = readSessionCookie(req, addresses.baseUrl)
-      // A strict cookie stays away where another site sent the browser here: asked from this page it comes along.
-      if (!isForm && token === undefined && senderOf(req) === 'elsewhere')
-        return answer(200, renderAway(pathIn(language, path), language))
-
-      const signedIn = token === undefined ? undefined : await identity.sessions.find(token)
-      if (!signedIn && !route.isOpen && !isForm) {
-        if (wantsData(req)) throw new GatewayError('sign_in_required', 'You are signed out. Sign in again.')
-        return redirect(
-          exchangeOf(),
-          303,
-          root + pathIn(language, `/console/sign-in?next=${encodeURIComponent(pathIn(language, path))}`),
-        )
-      }
-      // Who only sells has a first page of their own.
-      if (name === 'overview' && signedIn?.role === 'seller' && !isForm)
-        return redirect(exchangeOf(), 303, root + pathIn(language, '/console/selling'))
-      if (signedIn && !maySee(name, signedIn))
-        throw new GatewayError(
-          'role_required',
-          `This page is not for the role ${signedIn.role}. Ask an owner of the account.`,
-        )
-      const { page } = await CONSOLE_PAGES[name]()
-      const disconnect = watchDisconnect(res)
-      const browser = browserOf(req, context.address)
-
-      const call: ConsoleRequest['try'] = (tool, input) => {
-        const entry = registry.find(tool)
-        if (!entry) throw new GatewayError('tool_not_found', `There is no tool ${tool}.`)
-        return calls.call({
-          tool: entry.tool,
-          input,
-          door: 'console',
-          tokens: token === undefined ? {} : { session: token },
-          address: context.address,
-          requestId: context.requestId,
-          traceparent: context.traceparent,
-          signal: disconnect.signal,
-        })
-      }
-      const request: ConsoleRequest & { readonly signedIn?: SignedIn } = {
-        console: parts,
-        language,
-        params,
-        query: new URLSearchParams(context.query),
-        ...(signedIn && { signedIn }),
-        try: call,
-        async call(tool, input) {
-          const result = await call(tool, input)
-          if (!result.ok) throw result.error
-          return result.output
-        },
-        visitor: {
-          address: context.address,
-          userAgent: (req.headers['user-agent'] ?? '').slice(0, 256),
-          requestId: context.requestId,
-          signal: disconnect.signal,
-        },
-        exchange: { req, res },
-      }
-
-      if (!isForm) {
-        const data = await load(page, request)
-        // Where an identity provider sends the browser back to, the answer leads on.
-        return res.headersSent ? undefined : show(data, 200, request)
-      }
-      // The token of a session that has ended is nobody's: the form is kept, and does nothing until it is sent again.
-      const isKept = !signedIn && !route.isOpen
-      const form = await readForm(
-        req,
-        (given) => isKept || isSame(given, csrfOf(signedIn?.sessionId ?? browser)),
-      )
-      if (isKept) return keepForm(form, request)
-      const act = page.actions?.[form.get('_action') ?? '']
-      if (!act) throw new GatewayError('request_invalid', 'This page has no such form. Load it again.')
-      let done: ActionResult<unknown>
+    async page(name, language, exchange) {
+      const { address, requestId } = exchange.context
+      const visit: Visit = { address, requestId, signedIn: undefined, told: new Set() }
       try {
-        done = await act(form, request as SignedInRequest)
+        await answerPage(name, language, exchange, visit)
       } catch (thrown) {
-        const error = toGatewayError(thrown)
-        if (error.code === 'internal' || wantsData(req)) throw thrown
-        const again = { ...request, refused: { form: withoutSecrets(form), error } }
-        return show(await load(page, again), error.status, again)
-      }
-      // What the form did may have sent the answer itself (sign-in does).
-      if (res.headersSent) return
-      if ('goTo' in done) return redirect(exchangeOf(), 303, root + pathIn(language, done.goTo || path))
-      if ('leaveFor' in done) return answer(200, renderAway(done.leaveFor, language))
-      if ('answer' in done) return answer(200, JSON.stringify(done.answer), 'application/json')
-      return show(done.show, 200, { ...request, ...(done.signedIn && { signedIn: done.signedIn }) })
-
-      function exchangeOf() {
-        return { res, requestId: context.requestId }
-      }
-      function answer(status: number, text: string, type = HTML) {
-        sendText(res, status, req.method === 'HEAD' ? '' : text, {
-          ...headers,
-          vary: 'accept, cookie',
-          'content-type': type,
-          'x-request-id': context.requestId,
-        })
-      }
-      function show(data: unknown, status: number, request: ConsoleRequest & { signedIn?: SignedIn }) {
-        if (data === undefined)
-          throw new GatewayError(
-            'not_found',
-            `Your account has nothing here. See ${addresses.baseUrl}/console.`,
-          )
-        if (wantsData(req)) return answer(status, JSON.stringify(data), 'application/json')
-        const drawn = contextOf(name, language, path, request.signedIn, request.refused, browser)
-        answer(status, renderConsole({ page: drawn, view: page, data }))
-      }
-      /** The session ended while somebody wrote: what they wrote waits in the page in which they sign in again. */
-      async function keepForm(form: URLSearchParams, request: ConsoleRequest) {
-        const { page: signIn } = await CONSOLE_PAGES.signIn()
-        const error = new GatewayError(
-          'sign_in_required',
-          'You were signed out. Sign in again: what you typed is kept in this page.',
-        )
-        const again = { ...request, refused: { form: withoutSecrets(form), error } }
-        const data = await load(signIn, again)
-        const drawn = contextOf('signIn', language, path, undefined, again.refused, browser)
-        answer(401, renderConsole({ page: drawn, view: signIn, data }))
+        await tell(name, visit, thrown)
+        throw thrown
       }
     },
+  }
+
+  async function answerPage(
+    name: ConsolePageName,
+    language: Language,
+    { req, res, context, params }: Exchange,
+    visit: Visit,
+  ): Promise<void> {
+    const route: ConsoleRoute = CONSOLE_ROUTES[name]
+    await limit.count(context.address)
+    const own = new URL(addresses.baseUrl)
+    const isForm = req.method === 'POST'
+    const path = pathOf(context.path, language) + (context.query === '' || isForm ? '' : `?${context.query}`)
+    // A passkey belongs to one host, and a session to one origin: pages have one address.
+    if (
+      !isForm &&
+      req.headers.host !== undefined &&
+      req.headers.host.toLowerCase() !== own.host &&
+      isLoopback(own)
+    )
+      return redirect(exchangeOf(), 302, addresses.baseUrl + pathIn(language, path))
+
+    const token = readSessionCookie(req, addresses.baseUrl)
+    // A strict cookie stays away where another site sent the browser here: asked from this page it comes along.
+    if (!isForm && token === undefined && senderOf(req) === 'elsewhere')
+      return answer(200, renderAway(pathIn(language, path), language))
+
+    const signedIn = token === undefined ? undefined : await identity.sessions.find(token)
+    visit.signedIn = signedIn
+    if (!signedIn && !route.isOpen && !isForm) {
+      if (wantsData(req)) throw new GatewayError('sign_in_required', 'You are signed out. Sign in again.')
+      return redirect(
+        exchangeOf(),
+        303,
+        root + pathIn(language, `/console/sign-in?next=${encodeURIComponent(pathIn(language, path))}`),
+      )
+    }
+    // Who only sells has a first page of their own.
+    if (name === 'overview' && signedIn?.role === 'seller' && !isForm)
+      return redirect(exchangeOf(), 303, root + pathIn(language, '/console/selling'))
+    if (signedIn && !maySee(name, signedIn))
+      throw new GatewayError(
+        'role_required',
+        `This page is not for the role ${signedIn.role}. Ask an owner of the account.`,
+      )
+    const { page } = await CONSOLE_PAGES[name]()
+    const disconnect = watchDisconnect(res)
+    const browser = browserOf(req, context.address)
+
+    const call: ConsoleRequest['try'] = async (tool, input) => {
+      const entry = registry.find(tool)
+      if (!entry) throw new GatewayError('tool_not_found', `There is no tool ${tool}.`)
+      const result = await calls.call({
+        tool: entry.tool,
+        input,
+        door: 'console',
+        tokens: token === undefined ? {} : { session: token },
+        address: context.address,
+        requestId: context.requestId,
+        traceparent: context.traceparent,
+        signal: disconnect.signal,
+      })
+      if (!result.ok) visit.told.add(result.error)
+      return result
+    }
+    const request: ConsoleRequest & { readonly signedIn?: SignedIn } = {
+      console: parts,
+      language,
+      params,
+      query: new URLSearchParams(context.query),
+      ...(signedIn && { signedIn }),
+      try: call,
+      async call(tool, input) {
+        const result = await call(tool, input)
+        if (!result.ok) throw result.error
+        return result.output
+      },
+      visitor: {
+        address: context.address,
+        userAgent: (req.headers['user-agent'] ?? '').slice(0, 256),
+        requestId: context.requestId,
+        signal: disconnect.signal,
+      },
+      exchange: { req, res },
+      tell: (error) => tell(name, visit, error),
+    }
+
+    if (!isForm) {
+      const data = await load(page, request)
+      // Where an identity provider sends the browser back to, the answer leads on.
+      return res.headersSent ? undefined : show(data, 200, request)
+    }
+    // The token of a session that has ended is nobody's: the form is kept, and does nothing until it is sent again.
+    const isKept = !signedIn && !route.isOpen
+    const form = await readForm(
+      req,
+      (given) => isKept || isSame(given, csrfOf(signedIn?.sessionId ?? browser)),
+    )
+    if (isKept) return keepForm(form, request)
+    const act = page.actions?.[form.get('_action') ?? '']
+    if (!act) throw new GatewayError('request_invalid', 'This page has no such form. Load it again.')
+    let done: ActionResult<unknown>
+    try {
+      done = await act(form, request as SignedInRequest)
+    } catch (thrown) {
+      const error = toGatewayError(thrown)
+      if (error.code === 'internal' || wantsData(req)) throw thrown
+      await tell(name, visit, error)
+      const again = { ...request, refused: { form: withoutSecrets(form), error } }
+      return show(await load(page, again), error.status, again)
+    }
+    // What the form did may have sent the answer itself (sign-in does).
+    if (res.headersSent) return
+    if ('goTo' in done) return redirect(exchangeOf(), 303, root + pathIn(language, done.goTo || path))
+    if ('leaveFor' in done) return answer(200, renderAway(done.leaveFor, language))
+    if ('answer' in done) return answer(200, JSON.stringify(done.answer), 'application/json')
+    return show(done.show, 200, { ...request, ...(done.signedIn && { signedIn: done.signedIn }) })
+
+    function exchangeOf() {
+      return { res, requestId: context.requestId }
+    }
+    function answer(status: number, text: string, type = HTML) {
+      sendText(res, status, req.method === 'HEAD' ? '' : text, {
+        ...headers,
+        vary: 'accept, cookie',
+        'content-type': type,
+        'x-request-id': context.requestId,
+      })
+    }
+    function show(data: unknown, status: number, request: ConsoleRequest & { signedIn?: SignedIn }) {
+      if (data === undefined)
+        throw new GatewayError(
+          'not_found',
+          `Your account has nothing here. See ${addresses.baseUrl}/console.`,
+        )
+      if (wantsData(req)) return answer(status, JSON.stringify(data), 'application/json')
+      const drawn = contextOf(name, language, path, request.signedIn, request.refused, browser)
+      answer(status, renderConsole({ page: drawn, view: page, data }))
+    }
+    /** The session ended while somebody wrote: what they wrote waits in the page in which they sign in again. */
+    async function keepForm(form: URLSearchParams, request: ConsoleRequest) {
+      const { page: signIn } = await CONSOLE_PAGES.signIn()
+      const error = new GatewayError(
+        'sign_in_required',
+        'You were signed out. Sign in again: what you typed is kept in this page.',
+      )
+      const again = { ...request, refused: { form: withoutSecrets(form), error } }
+      const data = await load(signIn, again)
+      const drawn = contextOf('signIn', language, path, undefined, again.refused, browser)
+      answer(401, renderConsole({ page: drawn, view: signIn, data }))
+    }
   }
 
   function redirect(

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import { newId } from '../../lib/ids.ts'
 import { refuseMalformed } from '../http/malformed.ts'
 import { sendProblem, sendText } from '../http/reply.ts'
 import { httpContext } from '../http/request.ts'
@@ -54,9 +55,10 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
     socket.on('error', () => socket.destroy())
     let agent: ProxyAgent | undefined
     let leave: (() => void) | undefined
+    const { remoteAddress: address = 'local', remotePort } = req.socket
+    const token = presentedIdentity(req)
     try {
-      const { remoteAddress = 'local', remotePort } = req.socket
-      agent = await parts.identify(presentedIdentity(req), remoteAddress, remotePort)
+      agent = await parts.identify(token, address, remotePort)
       const to = readDestination(req.url ?? '', parts.targets)
       const way = await wayTo(agent, to)
       leave = agent.enter?.()
@@ -69,15 +71,18 @@ export function createProxyDoor(parts: ProxyDoorParts): ProxyDoor {
       else await intercept(socket, agent, to, way, establish)
     } catch (thrown) {
       const error = toGatewayError(thrown)
+      const host = namedHost(req.url ?? '')
+      const requestId = newId('req')
       told?.refused(error.status)
       watch.refused({
         agentId: agent?.id,
-        host: namedHost(req.url ?? ''),
+        host,
         code: error.code,
         reason: error.reason,
         detail: error.message,
       })
-      refuseConnect(socket, error, baseUrl)
+      await parts.record?.({ agent, token, address, host, requestId, error })
+      refuseConnect(socket, error, { requestId, baseUrl })
     } finally {
       leave?.()
     }

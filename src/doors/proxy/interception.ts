@@ -123,6 +123,8 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
       })
       // What follows on this connection cannot be trusted to be what it says.
       connection.isRefused = true
+      const { address, requestId } = context
+      await parts.record?.({ agent, token: undefined, address, host: to.host, requestId, error })
       res.shouldKeepAlive = false
       sendProblem(res, error, context, addresses)
     }

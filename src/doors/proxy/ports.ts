@@ -1,6 +1,8 @@
 // What the proxy door is given. The gateway's own door and the private one of `agent-gateway run` differ in this alone.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Agent } from '../../core/caller.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import type { UpgradeRequest } from '../http/upgrade.ts'
 import type { CertificateAuthority } from '../../interception/authority.ts'
 import type { TargetOptions } from '../../egress/target.ts'
@@ -13,6 +15,8 @@ export type UnknownHosts = (typeof UNKNOWN_HOSTS)[number]
 export interface ProxyAgent {
   /** For logs: of a capability, never its token. */
   readonly id: string
+  /** Where it is the holder of a capability. */
+  readonly caller?: Agent
   readonly unknown: UnknownHosts
   /** Whether it holds anything for this host, as of now. */
   covers(host: string, port: number): boolean | Promise<boolean>
@@ -79,6 +83,19 @@ export interface ProxyWatch {
   refused(refusal: Refusal): void
 }
 
+/** A refusal as whoever keeps a record of them is told of it. */
+export interface RecordedRefusal {
+  /** Undefined where nobody was found. */
+  readonly agent: ProxyAgent | undefined
+  /** What was presented. */
+  readonly token: string | undefined
+  readonly address: string
+  readonly host: string
+  /** Of the problem document. */
+  readonly requestId: string
+  readonly error: GatewayError
+}
+
 /** One connection that asked for a tunnel. */
 export interface ObservedConnect {
   established(way: Way): void
@@ -116,6 +133,8 @@ export interface ProxyDoorParts {
   readonly outside: Outside
   readonly targets: Pick<TargetOptions, 'ports' | 'allowSandboxName'>
   readonly watch: ProxyWatch
+  /** Told of each refusal before it is answered. Never rejects; left out where nobody keeps a record. */
+  readonly record?: (refusal: RecordedRefusal) => Promise<void>
   /** Left out where nothing is measured. */
   readonly observe?: ObserveProxy | undefined
   /** Of problem documents. */

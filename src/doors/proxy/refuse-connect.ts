@@ -2,19 +2,21 @@
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES } from 'node:http'
 import { type GatewayError, toProblem } from '../../core/errors.ts'
-import { newId } from '../../lib/ids.ts'
 
 /** Whoever is refused has this long to read why. */
 const LINGER_MS = 1_000
 
-export function refuseConnect(socket: Duplex, error: GatewayError, baseUrl: string): void {
+export function refuseConnect(
+  socket: Duplex,
+  error: GatewayError,
+  { requestId, baseUrl }: { readonly requestId: string; readonly baseUrl: string },
+): void {
   if (!socket.writable) {
     socket.destroy()
     return
   }
   const linger = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(linger))
-  const requestId = newId('req')
   const body = JSON.stringify(toProblem(error, { requestId, baseUrl }))
   const { retry_after_seconds: retry } = error.extras
   socket.end(

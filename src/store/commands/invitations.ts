@@ -73,6 +73,17 @@ export const findInvitation = command({ kind: 'lookup' })(function* (
   return row && toInvitation(row)
 })
 
+/** Finds the invitation of this hash, whatever became of it; undefined for one that was never made here. */
+export const findFormerInvitation = command({ kind: 'lookup' })(function* (
+  tokenHash: Buffer,
+): Command<Pick<Invitation, 'id' | 'accountId'> | undefined> {
+  const row = yield* first<Pick<Invitation, 'id' | 'accountId'>>(
+    `SELECT ${columns(['id', 'accountId'])} FROM invitations WHERE token_hash = $1`,
+    tokenHash,
+  )
+  return row && { ...row }
+})
+
 /** Those of the account that wait, newest first. */
 export const listInvitations = command({ kind: 'read' })(function* (
   accountId: string,

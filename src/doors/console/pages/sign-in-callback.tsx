@@ -42,6 +42,7 @@ export const page = defineOpenPage<CallbackData>({
     } catch (thrown) {
       const error = toGatewayError(thrown)
       if (error.code === 'internal') throw thrown
+      await request.tell(error)
       return { problem: error.message }
     }
   },
