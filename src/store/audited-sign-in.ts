@@ -1,10 +1,24 @@
 // Events of people, their sessions and passkeys, and of the assistants that they connect. Ids, roles and hosts, never a name.
 import { about, type Describe } from './audit-description.ts'
+import { budgetList } from './audit-terms.ts'
 import type { ConnectionTerms } from './ports/identity.ts'
 /** What an assistant was allowed, in ids and hosts. */
-const allowed = ({ parts, mayPay, mayOperate, maxUses, expiresAt }: ConnectionTerms) => ({
+const allowed = ({
+  parts,
+  scope,
+  budgets,
+  mayPay,
+  mayOperate,
+  showsBalance,
+  maxUses,
+  expiresAt,
+}: ConnectionTerms) => ({
   credential_ids: parts.map(({ credentialId }) => credentialId),
   hosts: [...new Set(parts.flatMap(({ scope }) => scope.hosts))],
+  path_prefixes: [...scope.path_prefixes],
+  methods: [...scope.methods],
+  budgets: budgetList(budgets),
+  shows_balance: showsBalance,
   may_pay: mayPay,
   may_operate: mayOperate,
   max_uses: maxUses,

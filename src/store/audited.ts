@@ -4,6 +4,7 @@
 import type { ApprovalRule } from '../../schemas/approval.ts'
 import type { Actor } from '../lib/acting.ts'
 import { about, type Describe, type Described } from './audit-description.ts'
+import { budgetList, rulesDetail, settingsList } from './audit-terms.ts'
 import { SIGN_IN_EVENTS } from './audited-sign-in.ts'
 import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
@@ -70,7 +71,7 @@ const EVENTS = {
 
   ...SIGN_IN_EVENTS,
 
-  insertCredential: (_, credential) => ({
+  insertCredential: (_, credential, budgets = []) => ({
     chain: credential.accountId,
     at: credential.createdAt,
     event: 'credential.created',
@@ -81,6 +82,8 @@ const EVENTS = {
       hosts: list(credential.scope.hosts),
       path_prefixes: list(credential.scope.path_prefixes),
       methods: list(credential.scope.methods),
+      budgets: budgetList(budgets),
+      settings: settingsList(credential.settings),
       ...privateTargets(credential),
       ...approvalOf(credential),
     },
@@ -114,7 +117,7 @@ const EVENTS = {
       ...about('credential', credential.id),
       detail: { version: credential.version },
     },
-  editCredential: (credential, { now }) =>
+  editCredential: (credential, { budgets, now }) =>
     credential && {
       chain: credential.accountId,
       at: now,
@@ -125,12 +128,15 @@ const EVENTS = {
         hosts: list(credential.scope.hosts),
         path_prefixes: list(credential.scope.path_prefixes),
         methods: list(credential.scope.methods),
+        // Without a word of them they stay as they were.
+        ...(budgets && { budgets: budgetList(budgets) }),
+        settings: settingsList(credential.settings),
         ...privateTargets(credential),
         ...approvalOf(credential),
       },
     },
 
-  insertCapability: (_, { capability }) => ({
+  insertCapability: (_, { capability, budgets = [] }) => ({
     chain: capability.accountId,
     at: capability.createdAt,
     event: capability.parentId === null ? 'capability.issued' : 'capability.narrowed',
@@ -141,6 +147,9 @@ const EVENTS = {
       hosts: list(capability.scope.hosts),
       path_prefixes: list(capability.scope.path_prefixes),
       methods: list(capability.scope.methods),
+      ...rulesDetail(capability.scope),
+      budgets: budgetList(budgets),
+      shows_balance: capability.showsBalance,
       max_uses: capability.maxUses,
       expires_at: new Date(capability.expiresAt).toISOString(),
     },
@@ -168,6 +177,9 @@ const EVENTS = {
             host: mandate.host,
             path_prefix: mandate.pathPrefix,
             methods: list(mandate.methods),
+            max_calls: mandate.maxCalls,
+            max_credits: mandate.maxCredits,
+            expires_at: new Date(mandate.expiresAt).toISOString(),
             requires_approval: mandate.requiresApproval,
             ...approvalDetail(mandate.approval),
           },

@@ -7,10 +7,23 @@ import { isAudited, NO_EVENT } from '../../src/store/audited.ts'
 import { commandNames, traitsOf } from '../../src/store/commands/index.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { INSTALLATION_CHAIN } from '../../src/store/ports/audit.ts'
+import { addMember, newConnection, termsOn } from '../support/connections.ts'
 import { runRaw } from '../support/raw-sql.ts'
-import { addSetting, createPlace, ENGINES, NOW, type Place, sealedCredential } from '../support/store.ts'
+import {
+  addCapability,
+  addSetting,
+  createPlace,
+  ENGINES,
+  NOW,
+  type Place,
+  sealedCredential,
+} from '../support/store.ts'
 
 const ACTOR: Actor = { kind: 'service_key', id: 'key_1', address: '192.0.2.1' }
+
+interface Event {
+  readonly settings?: readonly string[]
+}
 
 /** Everything in a chain, with its bodies read. */
 async function read(store: Store, chain: string) {
@@ -71,6 +84,56 @@ describe.each(ENGINES)('the audit log in %s', (engine) => {
     expect((await read(store, accountId)).slice(before).map(({ body }) => body['event'])).toEqual([
       'credential.revoked',
     ])
+  })
+
+  it('says what may be used up, and which settings there are, and what an edit makes of them', async () => {
+    const [store] = stores as [Store]
+    const { accountId } = await addSetting(store, 5)
+    const before = (await read(store, accountId)).length
+    const daily = { unit: 'credits', period: 'day', max: 5 } as const
+    const paid = { unit: 'usdc', period: 'total', max: 12_500_000 } as const
+    const rules = ['allow GET api.example.com/v1/**', 'ask POST api.example.com/v1/**']
+    const credential = sealedCredential(accountId, { settings: { encoded_slash: true } })
+    await store.insertCredential(credential, [daily])
+    const resealed = {
+      id: credential.id,
+      accountId,
+      sealed: credential.sealed,
+      label: 'api',
+      scope: credential.scope,
+    }
+    const edited = { ...resealed, settings: { encoded_slash: true, ask_ms: 2000, rules }, now: NOW } as const
+    await store.editCredential({ ...edited, fromVersion: 1, budgets: [{ ...daily, max: 1_000_000 }, paid] })
+    await store.editCredential({ ...edited, fromVersion: 2, settings: { rules: rules.toReversed() } })
+    await addCapability(
+      store,
+      credential,
+      { scope: { ...credential.scope, rules: [rules] }, showsBalance: true },
+      [daily],
+    )
+    const personId = await addMember(store, accountId)
+    const connection = newConnection(accountId, personId)
+    const terms = termsOn([credential], { budgets: [paid] })
+    await store.openConnection({ connection, terms })
+    await store.changeConnection({ connection, terms: { ...terms, budgets: [] }, now: NOW })
+
+    const details = (await read(store, accountId)).slice(before).map(({ body }) => body['detail'] as Event)
+    const digest = /^sha256:[\w-]{43}$/
+    expect(details).toMatchObject([
+      { budgets: ['5 credits/day'], settings: ['encoded_slash=true'] },
+      {
+        budgets: ['1000000 credits/day', '12.500000 usdc/total'],
+        settings: ['ask_ms=2000', 'encoded_slash=true', expect.stringMatching(/^rules=sha256:/)],
+      },
+      { settings: [expect.stringMatching(/^rules=sha256:/)] },
+      { budgets: ['5 credits/day'], rules: expect.stringMatching(digest), shows_balance: true },
+      {},
+      { budgets: ['12.500000 usdc/total'], shows_balance: false },
+      { budgets: [] },
+    ])
+    // Left as they are: not told as none.
+    expect(details[2]).not.toHaveProperty('budgets')
+    expect(details[2]?.settings?.[0]).not.toBe(details[1]?.settings?.[2])
   })
 
   it('keeps neither the change nor its event where one of them cannot be written', async () => {
