@@ -36,6 +36,13 @@ const accountCreated = ({ account, key }: { readonly account: Account; readonly 
   detail: { key_id: key.id, admin: key.admin },
 })
 
+const keyEvent = (kid: string, at: number, event: string) => ({
+  chain: INSTALLATION_CHAIN,
+  at,
+  event,
+  ...about('published_key', kid),
+})
+
 /** The event of each change. Ids and scopes, never a label or another text of a stranger; undefined where nothing changed. */
 const EVENTS = {
   createAccount: (_, created) => accountCreated(created),
@@ -235,30 +242,15 @@ const EVENTS = {
       detail: { host: target.host },
     },
 
-  publishKey: (_, { kid, purpose, notBefore }) => ({
-    chain: INSTALLATION_CHAIN,
-    at: notBefore,
-    event: `${purpose === 'sign' ? 'signing' : 'wrapping'}_key.published`,
-    ...about('published_key', kid),
-  }),
-  retireKey: (_, kid, at) => ({
-    chain: INSTALLATION_CHAIN,
-    at,
-    event: 'published_key.retired',
-    ...about('published_key', kid),
-  }),
-  retireSigningKeysBut: (_, kid, at) => ({
-    chain: INSTALLATION_CHAIN,
-    at,
-    event: 'signing_key.took_over',
-    ...about('published_key', kid),
-  }),
-  revokeSigningKey: (_, kid, _reason, now) => ({
-    chain: INSTALLATION_CHAIN,
-    at: now,
-    event: 'signing_key.revoked',
-    ...about('published_key', kid),
-  }),
+  publishKey: (isNew, { kid, purpose, notBefore }) =>
+    isNew
+      ? keyEvent(kid, notBefore, `${purpose === 'sign' ? 'signing' : 'wrapping'}_key.published`)
+      : undefined,
+  retireKey: (isChanged, kid, at) => (isChanged ? keyEvent(kid, at, 'published_key.retired') : undefined),
+  retireSigningKeysBut: (isChanged, kid, at) =>
+    isChanged ? keyEvent(kid, at, 'signing_key.took_over') : undefined,
+  revokeSigningKey: (isChanged, kid, _reason, now) =>
+    isChanged ? keyEvent(kid, now, 'signing_key.revoked') : undefined,
   reconcileAttempt: (reconciled, { id, decision, receipt, now }) =>
     reconciled.ok
       ? {

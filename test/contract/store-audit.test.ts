@@ -86,6 +86,32 @@ describe.each(ENGINES)('the audit log in %s', (engine) => {
     ])
   })
 
+  it('writes what became of a published key once, and nothing of a key that there never was', async () => {
+    const [store] = stores as [Store]
+    const before = (await read(store, INSTALLATION_CHAIN)).length
+    const key = { jwk: '{}', notBefore: NOW, retiredAt: null }
+    for (let at = NOW; at < NOW + 3; at++) {
+      await store.publishKey({ ...key, kid: 'old-sign', purpose: 'sign', notBefore: at })
+      await store.publishKey({ ...key, kid: 'new-sign', purpose: 'sign', notBefore: at })
+      await store.publishKey({ ...key, kid: 'old-wrap', purpose: 'wrap', notBefore: at })
+      await store.retireKey('old-wrap', at)
+      await store.retireKey('none', at)
+      await store.retireSigningKeysBut('new-sign', at)
+      await store.revokeSigningKey('old-sign', 'lost', at)
+      await store.revokeSigningKey('none', 'lost', at)
+      await store.revokeSigningKey('old-wrap', 'lost', at)
+    }
+    const events = (await read(store, INSTALLATION_CHAIN)).slice(before)
+    expect(events.map(({ body }) => [body['event'], (body['subject'] as { id: string }).id])).toEqual([
+      ['signing_key.published', 'old-sign'],
+      ['signing_key.published', 'new-sign'],
+      ['wrapping_key.published', 'old-wrap'],
+      ['published_key.retired', 'old-wrap'],
+      ['signing_key.took_over', 'new-sign'],
+      ['signing_key.revoked', 'old-sign'],
+    ])
+  })
+
   it('says what may be used up, and which settings there are, and what an edit makes of them', async () => {
     const [store] = stores as [Store]
     const { accountId } = await addSetting(store, 5)

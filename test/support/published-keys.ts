@@ -6,25 +6,30 @@ export function createPublishedKeys() {
   const change = (kid: string, to: Partial<PublishedKey>) => {
     const key = keys.get(kid)
     if (key) keys.set(kid, { ...key, ...to })
+    return key !== undefined
   }
   const earlier = (one: number | null, other: number) => Math.min(one ?? other, other)
   return {
     async publishKey(key) {
-      if (!keys.has(key.kid)) keys.set(key.kid, { ...key, revokedAt: null, revocationReason: null })
+      if (keys.has(key.kid)) return false
+      keys.set(key.kid, { ...key, revokedAt: null, revocationReason: null })
+      return true
     },
     listPublishedKeys: async () => [...keys.values()],
     async retireKey(kid, at) {
-      change(kid, { retiredAt: earlier(keys.get(kid)?.retiredAt ?? null, at) })
+      return change(kid, { retiredAt: earlier(keys.get(kid)?.retiredAt ?? null, at) })
     },
     async retireSigningKeysBut(kid, at) {
-      for (const each of keys.values())
-        if (each.purpose === 'sign' && each.kid !== kid && each.retiredAt === null)
-          change(each.kid, { retiredAt: at })
+      const others = [...keys.values()].filter(
+        (each) => each.purpose === 'sign' && each.kid !== kid && each.retiredAt === null,
+      )
+      for (const each of others) change(each.kid, { retiredAt: at })
+      return others.length > 0
     },
     async revokeSigningKey(kid, reason, at) {
       const key = keys.get(kid)
-      if (key?.revokedAt !== null) return
-      change(kid, { revokedAt: at, revocationReason: reason, retiredAt: earlier(key.retiredAt, at) })
+      if (key?.revokedAt !== null) return false
+      return change(kid, { revokedAt: at, revocationReason: reason, retiredAt: earlier(key.retiredAt, at) })
     },
   } satisfies Partial<Store>
 }

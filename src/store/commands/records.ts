@@ -15,58 +15,62 @@ import type { NewPublishedKey, StoredTask, PublishedKey } from '../ports/records
 const newKeyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
 const keyFields = [...newKeyFields, 'revokedAt', 'revocationReason']
 
-/** Idempotent by `kid`. */
+/** Idempotent by `kid`. True where it was not published before. */
 export const publishKey = command({ kind: 'statement', touches: 'access' })(function* (
   key: NewPublishedKey,
-): Command<void> {
-  yield* all(
-    `${insertInto('published_keys', newKeyFields)} ON CONFLICT (kid) DO NOTHING`,
+): Command<boolean> {
+  const row = yield* first(
+    `${insertInto('published_keys', newKeyFields)} ON CONFLICT (kid) DO NOTHING RETURNING kid`,
     key.kid,
     key.purpose,
     key.jwk,
     key.notBefore,
     key.retiredAt,
   )
+  return row !== undefined
 })
 
-/** Idempotent: of several times the earliest stands. The key stays published. */
+/** Idempotent: of several times the earliest stands. The key stays published. True where this one is written down. */
 export const retireKey = command({ kind: 'statement', touches: 'access' })(function* (
   kid: string,
   at: Millis,
-): Command<void> {
-  yield* all(
-    `UPDATE published_keys SET retired_at = $1 WHERE kid = $2 AND (retired_at IS NULL OR retired_at > $1)`,
+): Command<boolean> {
+  const row = yield* first(
+    `UPDATE published_keys SET retired_at = $1 WHERE kid = $2 AND (retired_at IS NULL OR retired_at > $1) RETURNING kid`,
     at,
     kid,
   )
+  return row !== undefined
 })
 
-/** Retires every signing key but this one that nobody has retired yet. */
+/** Retires every signing key but this one that nobody has retired yet. True where there was one. */
 export const retireSigningKeysBut = command({ kind: 'statement', touches: 'access' })(function* (
   kid: string,
   at: Millis,
-): Command<void> {
-  yield* all(
-    `UPDATE published_keys SET retired_at = $1 WHERE purpose = 'sign' AND kid <> $2 AND retired_at IS NULL`,
+): Command<boolean> {
+  const row = yield* first(
+    `UPDATE published_keys SET retired_at = $1 WHERE purpose = 'sign' AND kid <> $2 AND retired_at IS NULL RETURNING kid`,
     at,
     kid,
   )
+  return row !== undefined
 })
 
-/** Idempotent: the first time and reason stand. A revoked key is retired too. */
+/** Idempotent: the first time and reason stand. A revoked key is retired too. False where there is none, or it was revoked before. */
 export const revokeSigningKey = command({ kind: 'statement', touches: 'access' })(function* (
   kid: string,
   reason: string,
   now: Millis,
-): Command<void> {
-  yield* all(
+): Command<boolean> {
+  const row = yield* first(
     `UPDATE published_keys SET revoked_at = $1, revocation_reason = $2,
        retired_at = CASE WHEN retired_at IS NULL OR retired_at > $1 THEN $1 ELSE retired_at END
-     WHERE kid = $3 AND purpose = 'sign' AND revoked_at IS NULL`,
+     WHERE kid = $3 AND purpose = 'sign' AND revoked_at IS NULL RETURNING kid`,
     now,
     reason,
     kid,
   )
+  return row !== undefined
 })
 
 /** Oldest first, retired ones too. */

@@ -317,6 +317,27 @@ it('goes on by itself where the store or the key file is away for a moment', asy
   expect(rotation).toMatchObject({ state: 'done', rewrapped: 3 })
 })
 
+it('is one event of each step, however often a step has to be tried again', async () => {
+  let failures = 4
+  const shaky = {
+    ...authority,
+    drop: async (kids: readonly string[]) => {
+      if (failures-- > 0) throw new Error('read-only file system')
+      await authority.drop(kids)
+    },
+  }
+  const before = await temp.store.getAuditChain('installation')
+  await createRotations({ ...parts(), authority: shaky, retryMs: 5 }).start()
+  const from = { chain: 'installation', after: before?.seq ?? 0, upTo: 1e6, limit: 1e6 }
+  const events = await temp.store.listAuditEvents(from)
+  expect(events.map(({ body }) => (JSON.parse(body) as { event: string }).event)).toEqual([
+    'authority.rotation_started',
+    'wrapping_key.published',
+    'published_key.retired',
+    'authority.rotated',
+  ])
+})
+
 it('stores nothing under a key that was retired meanwhile, and seals it again', async () => {
   const credential = makeCredential(accountId)
   // Another replica: its seal gate is another one, so that no rotation waits for it.
