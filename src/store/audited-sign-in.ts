@@ -25,6 +25,9 @@ const allowed = ({
   expires_at: new Date(expiresAt).toISOString(),
 })
 
+/** Of so many keys that end at once an event says the ids. */
+const MAX_NAMED = 20
+
 export const SIGN_IN_EVENTS = {
   addPerson: (_, { person, membership }) => ({
     chain: membership.accountId,
@@ -57,7 +60,11 @@ export const SIGN_IN_EVENTS = {
           at: now,
           event: 'person.removed',
           ...about('person', changed.personId),
-          detail: { was: changed.was, revoked_keys: changed.revokedKeys.length },
+          detail: {
+            was: changed.was,
+            revoked_keys: changed.revokedKeys.length,
+            key_ids: changed.revokedKeys.slice(0, MAX_NAMED),
+          },
         }
       : undefined,
   signInThroughProvider: (known, { accountId, now }) =>

@@ -168,6 +168,15 @@ describe.each(ENGINES)('people in %s', (engine) => {
       expect(removed).toMatchObject({
         revokedKeys: keepsKeys ? [] : expect.arrayContaining([own.id, further.id]),
       })
+      const chain = await store.getAuditChain(accountId)
+      const from = { chain: accountId, after: (chain?.seq ?? 1) - 1, upTo: 1e9, limit: 9 }
+      const [event] = await store.listAuditEvents(from)
+      expect(JSON.parse(event?.body ?? '')).toMatchObject({
+        event: 'person.removed',
+        detail: keepsKeys
+          ? { revoked_keys: 0, key_ids: [] }
+          : { revoked_keys: 2, key_ids: expect.arrayContaining([own.id, further.id]) },
+      })
       expect((await other.findKey(hashOfKey(own))) !== undefined).toBe(keepsKeys)
       expect((await other.findKey(hashOfKey(further))) !== undefined).toBe(keepsKeys)
       expect(await other.findKey(hashOfKey(foreign))).toMatchObject({ id: foreign.id })

@@ -5,7 +5,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StoreConfig } from '../../src/store/index.ts'
 import { TABLE_VERSION } from '../../src/store/migrations.ts'
-import { countLiving, endWhatWorksOnce } from '../../src/store/transfer/after-restore.ts'
+import {
+  countLiving,
+  type EndedOf,
+  endWhatWorksOnce,
+  noteArrival,
+  revokeTokens,
+} from '../../src/store/transfer/after-restore.ts'
 import { readBackupFile, type Tallied } from '../../src/store/transfer/backup-file.ts'
 import {
   carryFile,
@@ -202,7 +208,8 @@ export function describeRestores(engine: EngineName): void {
           yield { text: 'UPDATE service_keys SET revoked_at = NULL', values: [] }
           yield { text: 'UPDATE market_payout_batches SET finished_at = NULL', values: [] }
         })
-        expect(await sink.run(() => endWhatWorksOnce(NOW))).toEqual({
+        const of: EndedOf = new Map()
+        expect(await sink.run(() => endWhatWorksOnce(NOW, of))).toEqual({
           permits: 1,
           sessions: 1,
           invitations: 1,
@@ -212,7 +219,25 @@ export function describeRestores(engine: EngineName): void {
           payments_in_doubt: 1,
           payout_batches: 1,
         })
+        for (const kind of ['permits', 'sessions', 'invitations', 'assistants'] as const)
+          expect([...of.values()].flatMap((ended) => ended[kind] ?? [])).toHaveLength(1)
+        const accounts = [...of.keys()]
+        await sink.run(
+          noteArrival({
+            now: NOW,
+            event: 'backup.restored',
+            id: 'x.gz',
+            detail: {},
+            of: { ended: of, since: 'then' },
+          }),
+        )
+        const told = await sink.query<{ chain: string; body: string }>('SELECT chain, body FROM audit_events')
+        const arrivals = told.filter(({ body }) => body.includes('"backup.restored"'))
+        expect(arrivals.map(({ chain }) => chain).toSorted()).toEqual(
+          ['installation', ...accounts].toSorted(),
+        )
         expect(await sink.run(() => countLiving(NOW))).toMatchObject({ service_keys: 1, sellers: 1 })
+        expect(await sink.run(() => revokeTokens(Buffer.alloc(32, 9), NOW, of))).toBeUndefined()
         const left = await sink.query<{ n: number }>(
           `SELECT count(*) AS n FROM oauth_rows WHERE model <> 'Client' UNION ALL SELECT count(*) FROM access_tokens
          UNION ALL SELECT count(*) FROM sessions UNION ALL SELECT count(*) FROM sign_in_challenges

@@ -18,6 +18,7 @@ import {
   countLiving,
   countSettledSince,
   endWhatWorksOnce,
+  type EndedOf,
   noteArrival,
 } from '../../store/transfer/after-restore.ts'
 import { carry, checkLoaded, findImbalances, openSink, openSource } from '../../store/transfer/carry.ts'
@@ -167,11 +168,18 @@ async function mayHaveArrived(moved: Moved, to: DatabaseAddress | undefined): Pr
 
 async function protectCopy(dataDir: string, moved: Moved, at: number, fault: Fault): Promise<Aftermath> {
   const done = await changeInPlace(dataDir, { now: at, fault }, function* () {
-    const ended = yield* endWhatWorksOnce(at)
+    const of: EndedOf = new Map()
+    const ended = yield* endWhatWorksOnce(at, of)
     const living = yield* countLiving(at)
     const settledLately = yield* countSettledSince(Date.parse(moved.at) - WINDOW_MS)
     const detail = { to: moved.to, moved_at: moved.at, ...ended }
-    yield* noteArrival({ now: at, event: 'data.moved_back', id: moved.move_id, detail })()
+    yield* noteArrival({
+      now: at,
+      event: 'data.moved_back',
+      id: moved.move_id,
+      detail,
+      of: { ended: of, since: moved.at },
+    })()
     return { ended, living, settledLately }
   })
   await fault.at('after_rows_committed')

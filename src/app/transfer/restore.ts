@@ -10,6 +10,7 @@ import {
   countLiving,
   countSettledSince,
   type Ended,
+  type EndedOf,
   endWhatWorksOnce,
   type Living,
   noteArrival,
@@ -88,8 +89,11 @@ export async function restore(options: {
           'all the same with --accept-findings.',
       )
     const at = now()
-    const ended = await sink.run(() => endWhatWorksOnce(at))
-    if (keptKey !== undefined && !(await sink.run(() => revokeTokens(hashToken(keptKey), at))))
+    const of: EndedOf = new Map()
+    const ended = await sink.run(() => endWhatWorksOnce(at, of))
+    const revoked =
+      keptKey === undefined ? undefined : await sink.run(() => revokeTokens(hashToken(keptKey), at, of))
+    if (keptKey !== undefined && !revoked)
       throw new TransferFault(
         'The operator key is no live key of this backup, and --revoke-tokens would leave none. Name one that is in GATEWAY_OPERATOR_KEY; nothing was kept.',
       )
@@ -97,8 +101,16 @@ export async function restore(options: {
     const settledLately = await sink.run(() => countSettledSince(Date.parse(header.taken_at) - WINDOW_MS))
     const payoutsHeld = living.sellers > 0
     if (payoutsHeld) await sink.replaceDocument('market', payByHand)
-    const detail = { taken_at: header.taken_at, gateway: header.gateway, rows: total, ...ended }
-    await sink.run(noteArrival({ now: at, event: 'backup.restored', id: basename(file), detail }))
+    const detail = { taken_at: header.taken_at, gateway: header.gateway, rows: total, ...ended, ...revoked }
+    await sink.run(
+      noteArrival({
+        now: at,
+        event: 'backup.restored',
+        id: basename(file),
+        detail,
+        of: { ended: of, since: header.taken_at },
+      }),
+    )
     await fault.at('after_rows_loaded')
     onPhase('keeping it', total, total)
     await sink.commit()

@@ -16,6 +16,43 @@ export interface Ended {
   readonly payout_batches: number
 }
 
+/** Tokens that `revokeTokens` ended. */
+export interface Revoked {
+  readonly service_keys: number
+  readonly capabilities: number
+  readonly email_keys: number
+}
+
+const KINDS = ['permits', 'sessions', 'invitations', 'assistants', 'service_keys', 'capabilities'] as const
+type Kind = (typeof KINDS)[number]
+/** Ids of what was ended of each account, by what it is. */
+export type EndedOf = Map<string, Partial<Record<Kind, string[]>>>
+type Ending = { readonly accountId: string; readonly id: string }
+
+function tell(of: EndedOf, kind: Kind, rows: readonly Ending[]): number {
+  for (const { accountId, id } of rows) {
+    const ended = of.get(accountId) ?? {}
+    of.set(accountId, ended)
+    const ids = (ended[kind] ??= [])
+    ids.push(id)
+  }
+  return rows.length
+}
+
+/** Of so many tokens an event says the ids. */
+const MAX_NAMED = 20
+const NAMED = { service_keys: 'key_ids', capabilities: 'capability_ids' } as const
+
+function describeEnded(ended: Partial<Record<Kind, readonly string[]>>) {
+  const detail: Record<string, number | string[]> = {}
+  for (const kind of KINDS) detail[kind] = ended[kind]?.length ?? 0
+  for (const kind of ['service_keys', 'capabilities'] as const) {
+    const ids = ended[kind] ?? []
+    if (ids.length > 0 && ids.length <= MAX_NAMED) detail[NAMED[kind]] = ids.toSorted()
+  }
+  return detail
+}
+
 /** Rows that work as they did when the backup was made. */
 export interface Living {
   readonly service_keys: number
@@ -25,44 +62,58 @@ export interface Living {
   readonly sellers: number
 }
 
-/** Writes into the audit log that the data came from elsewhere, in the transaction in which it comes. */
+/**
+ * Writes into the audit log that the data came from elsewhere, in the transaction in which it comes: for the installation, and for each account of
+ * which something was ended.
+ * @param input.of what that was
+ * @param input.since whatever happened from then on is lost
+ */
 export const noteArrival = (input: {
   readonly now: number
   readonly event: 'backup.restored' | 'data.moved' | 'data.moved_back'
   readonly id: string
   readonly detail: Readonly<Record<string, string | number>>
+  readonly of?: { readonly ended: EndedOf; readonly since: string }
 }) =>
   function* (): Command<void> {
-    const { now, event, id, detail } = input
+    const { now, event, id, detail, of } = input
     yield* appendEvent(
       { chain: INSTALLATION_CHAIN, at: now, event, subject: { type: 'backup', id }, detail },
       { kind: 'gateway' },
     )
+    for (const [chain, ended] of of?.ended ?? [])
+      yield* appendEvent(
+        { chain, at: now, event, detail: { since: of?.since ?? null, ...describeEnded(ended) } },
+        { kind: 'gateway' },
+      )
   }
 
-/** In the transaction of the restore, at the tables of this release. */
-export function* endWhatWorksOnce(now: number): Command<Ended> {
+/** In the transaction of the restore, at the tables of this release. @param of is told whose it was */
+export function* endWhatWorksOnce(now: number, of: EndedOf): Command<Ended> {
+  const end = function* (kind: Kind, text: string, ...values: number[]): Command<number> {
+    return tell(of, kind, yield* all<Ending>(`${text} RETURNING id, account_id AS "accountId"`, ...values))
+  }
   const count = function* (text: string, ...values: number[]): Command<number> {
     return (yield* all(text, ...values)).length
   }
   return {
     // Their time is over; what their mandates hold for them is given back like that of any other.
-    permits: yield* count(
-      `UPDATE permits SET expires_at = $1
-       WHERE state IN ('pending_approval', 'ready') AND expires_at > $1 RETURNING id`,
+    permits: yield* end(
+      'permits',
+      `UPDATE permits SET expires_at = $1 WHERE state IN ('pending_approval', 'ready') AND expires_at > $1`,
       now,
     ),
-    sessions: yield* count('DELETE FROM sessions RETURNING id'),
-    invitations: yield* count(
-      `UPDATE invitations SET revoked_at = $1
-       WHERE used_at IS NULL AND revoked_at IS NULL AND expires_at > $1 RETURNING id`,
+    sessions: yield* end('sessions', 'DELETE FROM sessions'),
+    invitations: yield* end(
+      'invitations',
+      'UPDATE invitations SET revoked_at = $1 WHERE used_at IS NULL AND revoked_at IS NULL AND expires_at > $1',
       now,
     ),
     recovery_codes: yield* count(
       'UPDATE recovery_codes SET used_at = $1 WHERE used_at IS NULL RETURNING person_id',
       now,
     ),
-    assistants: yield* endTokens(),
+    assistants: yield* endTokens(of),
     // Of these nobody knows whether the request left; recovery at the start charges them and sends nothing.
     attempts_in_doubt: yield* count(
       `UPDATE attempts SET state = 'sending', sending_at = created_at WHERE state = 'reserved' RETURNING id`,
@@ -82,26 +133,42 @@ export function* endWhatWorksOnce(now: number): Command<Ended> {
 /**
  * Ends every service key but one, and every capability: for whoever does not know what was revoked since.
  * @param keep SHA-256 of the service key that goes on
- * @returns whether that key is a live one
+ * @param of is told whose they were
+ * @returns undefined where that key is no live one
  */
-export function* revokeTokens(keep: Uint8Array, now: number): Command<boolean> {
+export function* revokeTokens(keep: Uint8Array, now: number, of: EndedOf): Command<Revoked | undefined> {
   const kept = yield* first('SELECT id FROM service_keys WHERE key_hash = $1 AND revoked_at IS NULL', keep)
-  if (!kept) return false
-  yield* all('UPDATE service_keys SET revoked_at = $1 WHERE revoked_at IS NULL AND key_hash <> $2', now, keep)
-  yield* all('UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL', now)
-  yield* all('UPDATE email_keys SET revoked_at = $1 WHERE revoked_at IS NULL', now)
-  return true
+  if (!kept) return undefined
+  const keys = yield* all<Ending>(
+    `UPDATE service_keys SET revoked_at = $1 WHERE revoked_at IS NULL AND key_hash <> $2
+     RETURNING id, account_id AS "accountId"`,
+    now,
+    keep,
+  )
+  const capabilities = yield* all<Ending>(
+    'UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL RETURNING id, account_id AS "accountId"',
+    now,
+  )
+  const emailKeys = yield* all(
+    'UPDATE email_keys SET revoked_at = $1 WHERE revoked_at IS NULL RETURNING id',
+    now,
+  )
+  return {
+    service_keys: tell(of, 'service_keys', keys),
+    capabilities: tell(of, 'capabilities', capabilities),
+    email_keys: emailKeys.length,
+  }
 }
 
 /** Tokens of assistants, and what makes new ones. Their registrations stay. @returns connections that have to be made anew */
-function* endTokens(): Command<number> {
-  const open = yield* first<{ found: number }>(
-    'SELECT count(*) AS found FROM connections WHERE revoked_at IS NULL',
+function* endTokens(of: EndedOf): Command<number> {
+  const open = yield* all<Ending>(
+    'SELECT id, account_id AS "accountId" FROM connections WHERE revoked_at IS NULL',
   )
   yield* all('DELETE FROM access_tokens')
   yield* all(`DELETE FROM oauth_rows WHERE model <> 'Client'`)
   yield* all('DELETE FROM sign_in_challenges')
-  return Number(open?.found ?? 0)
+  return tell(of, 'assistants', open)
 }
 
 /** Payments whose chain may have replaced their block after the backup was made. */

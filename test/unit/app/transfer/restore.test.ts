@@ -1,4 +1,5 @@
 // What a restore does to money that may have left since the backup, and to data that was wrong before.
+import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,9 +7,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/app/config.ts'
 import { restore } from '../../../../src/app/transfer/restore.ts'
+import { newId } from '../../../../src/lib/ids.ts'
+import { hashToken, newToken } from '../../../../src/lib/tokens.ts'
 import { writeBackup } from '../../../../src/store/transfer/write-backup.ts'
 import { removeFolder } from '../../../support/remove-folder.ts'
-import { addAccount, createPlace, NOW, type Place } from '../../../support/store.ts'
+import { addAccount, addSetting, createPlace, NOW, type Place } from '../../../support/store.ts'
 
 let folder: string
 let place: Place
@@ -31,14 +34,20 @@ function change(...texts: string[]): void {
 }
 
 let backups = 0
-async function restored(options: { acceptFindings?: boolean } = {}) {
+async function restored({
+  operatorKey,
+  ...options
+}: { acceptFindings?: boolean; revokeTokens?: boolean; operatorKey?: string } = {}) {
   const file = join(folder, `${++backups}.gz`)
   const origin = { gateway: 'test', taken_at: new Date(NOW).toISOString() }
   await writeBackup({ config: place.config, origin }, file)
   const dataDir = join(folder, `restored-${backups}`)
   await mkdir(dataDir)
   const report = await restore({
-    config: loadConfig({ GATEWAY_DATA_DIR: dataDir }),
+    config: loadConfig({
+      GATEWAY_DATA_DIR: dataDir,
+      ...(operatorKey !== undefined && { GATEWAY_OPERATOR_KEY: operatorKey }),
+    }),
     file,
     now: () => NOW,
     ...options,
@@ -82,6 +91,53 @@ it('keeps nothing of data that was wrong before, unless that is wanted', async (
   )
   const { report } = await restored({ acceptFindings: true })
   expect(report.findings).toHaveLength(2)
+})
+
+it('says on the chain of each account which of its tokens ended, and how many on that of the installation', async () => {
+  const store = await place.open()
+  const operatorKey = newToken('sk')
+  const { accountId, capability } = await addSetting(store, 5)
+  const kept = { label: 'kept', admin: true, role: 'owner', createdAt: NOW, revokedAt: null } as const
+  const key = { ...kept, id: newId('key', NOW), accountId }
+  await store.addKey({ key, keyHash: hashToken(operatorKey) })
+  const crowded = await addAccount(store, 5)
+  for (let i = 0; i < 20; i++)
+    await store.addKey({
+      key: { ...kept, id: newId('key', NOW), accountId: crowded },
+      keyHash: randomBytes(32),
+    })
+  const untouched = await addAccount(store, 5)
+  const [first] = (await store.listKeys(accountId, { limit: 9 })).items.filter(({ id }) => id !== key.id)
+  const [gone] = (await store.listKeys(untouched, { limit: 9 })).items
+  await store.revokeKey({ id: gone?.id ?? '', accountId: untouched, now: NOW })
+  await store.close()
+  // A record without a secret needs no key to be restored.
+  change(`UPDATE credentials SET wrap_kid = ''`)
+
+  const { dataDir } = await restored({ revokeTokens: true, operatorKey })
+  const db = new DatabaseSync(join(dataDir, 'gateway.db'), { readOnly: true })
+  const rows = db.prepare('SELECT chain, body FROM audit_events').all() as { chain: string; body: string }[]
+  db.close()
+  const arrivals = new Map(
+    rows
+      .map(({ chain, body }) => [chain, JSON.parse(body) as { event: string; detail: object }] as const)
+      .filter(([, { event }]) => event === 'backup.restored')
+      .map(([chain, { detail }]) => [chain, detail]),
+  )
+  const nothing = { permits: 0, sessions: 0, invitations: 0, assistants: 0 }
+  const since = new Date(NOW).toISOString()
+  expect(arrivals.get(accountId)).toEqual({
+    ...nothing,
+    since,
+    service_keys: 1,
+    key_ids: [first?.id],
+    capabilities: 1,
+    capability_ids: [capability.id],
+  })
+  expect(arrivals.get(crowded)).toEqual({ ...nothing, since, service_keys: 21, capabilities: 0 })
+  expect(arrivals.has(untouched)).toBe(false)
+  // That of the account from the beginning, too.
+  expect(arrivals.get('installation')).toMatchObject({ service_keys: 23, capabilities: 1, email_keys: 0 })
 })
 
 it('takes a request that was about to be sent for one that was, and leaves a payment to its chain', async () => {
