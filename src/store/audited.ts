@@ -381,6 +381,7 @@ export const NO_EVENT: Readonly<Record<string, string>> = {
   recoverAttempts: 'it changes who may do nothing; each attempt has its receipt',
   recoverClaims: 'it changes who may do nothing',
   recoverDebits: 'it changes who may do nothing',
+  listDeadOwners: 'it changes who may do nothing',
   sweep: 'what it removes had no effect any more',
 }
 

@@ -313,6 +313,67 @@ describe.each(PLACES)('recovery in %s with locks that are %s', (...kind) => {
   })
 })
 
+describe.each(ENGINES)('what dead processes left in %s', (engine) => {
+  let place: Place
+  beforeAll(async () => void (place = await createPlace(engine, 'left')))
+  afterAll(() => place.remove())
+
+  it('is listed by process start in the order of ids, and settled one by one where that is asked', async () => {
+    const old = await place.open('boot-old')
+    const setting = await addSetting(old, 10)
+    const inputs = times(3, () => reservation(setting, 'boot-old'))
+    for (const input of inputs) await old.reserveAttempt(input)
+    const ids = inputs.map(({ attempt }) => attempt.id).toSorted()
+    await old.close()
+
+    const store = await place.open('boot-new')
+    const list = (after: string, limit: number, bootId = 'boot-old') =>
+      store.listUnfinishedAttempts({ bootId, after, limit })
+    expect(await list('', 2)).toEqual([{ id: ids[0] }, { id: ids[1] }])
+    expect(await list(ids[1]!, 2)).toEqual([{ id: ids[2] }])
+    expect(await list('', 9, 'boot-new')).toEqual([])
+    expect(await store.listDeadOwners({ bootId: 'boot-new' })).toContain('boot-old')
+
+    const recover = (id?: string) => store.recoverAttempts({ bootId: 'boot-new', now: NOW, id })
+    expect((await recover(ids[1])).refunded.map(({ id }) => id)).toEqual([ids[1]])
+    expect(await recover(ids[1])).toEqual({ refunded: [], ambiguous: [] })
+    expect(await list('', 9)).toEqual([{ id: ids[0] }, { id: ids[2] }])
+    expect((await recover()).refunded).toHaveLength(2)
+    expect(await store.balance(setting.accountId)).toBe(10)
+    await store.close()
+  })
+
+  it('is given back also where an account holds all that is counted: the rest stands for the operator', async () => {
+    const dying = await place.open('boot-dying')
+    const [full, poor] = [await addSetting(dying, 10), await addSetting(dying, 10)]
+    const [held, refunded] = times(2, () => reservation(full, 'boot-dying'))
+    for (const input of [held!, refunded!, reservation(poor, 'boot-dying')]) await dying.reserveAttempt(input)
+    const amount = Number.MAX_SAFE_INTEGER - (await dying.balance(full.accountId))!
+    const unlimited = { amount, reference: 'unlimited', transactionId: nextTransaction(), now: NOW }
+    await dying.grant({ ...unlimited, accountId: full.accountId })
+    expect(await dying.refundAttempt(refundOf(refunded!.attempt.id, 'boot-dying'))).toEqual({
+      ok: true,
+      balance: Number.MAX_SAFE_INTEGER,
+    })
+    await dying.close()
+
+    const store = await place.open('boot-next')
+    expect((await store.recoverAttempts({ bootId: 'boot-next', now: NOW })).refunded).toHaveLength(2)
+    expect(await store.balance(poor.accountId)).toBe(10)
+    expect(await store.balance(full.accountId)).toBe(Number.MAX_SAFE_INTEGER)
+    const unclaimed = await store.ledger('system:unclaimed', { limit: 9 })
+    expect(
+      unclaimed.items.map(({ amount: credits, kind, reference }) => ({ credits, kind, reference })),
+    ).toEqual(
+      expect.arrayContaining(
+        [held!, refunded!].map(({ attempt }) => ({ credits: 1, kind: 'refund', reference: attempt.id })),
+      ),
+    )
+    expect(await sumOfLedger(place)).toBe(0)
+    expect(await unbalancedAccounts(place)).toEqual([])
+  })
+})
+
 describe.each(SHARED_PLACES)('two processes on one %s database with locks that are %s', (...kind) => {
   let place: Place
   beforeAll(async () => {
@@ -325,7 +386,14 @@ describe.each(SHARED_PLACES)('two processes on one %s database with locks that a
     const setting = await addSetting(a, 100)
     await Promise.all(times(20, () => a.reserveAttempt(reservation(setting, 'boot-a'))))
     expect(await b.recoverAttempts({ bootId: 'boot-b', now: NOW })).toEqual({ refunded: [], ambiguous: [] })
+    const [{ id } = { id: '' }] = await b.listUnfinishedAttempts({ bootId: 'boot-a', after: '', limit: 1 })
+    expect(await b.recoverAttempts({ bootId: 'boot-b', now: NOW, id })).toEqual({
+      refunded: [],
+      ambiguous: [],
+    })
+    expect(await b.listDeadOwners({ bootId: 'boot-b' })).toEqual([])
     await a.close()
+    expect(await b.listDeadOwners({ bootId: 'boot-b' })).toContain('boot-a')
     const both = await Promise.all([
       b.recoverAttempts({ bootId: 'boot-b', now: NOW }),
       c.recoverAttempts({ bootId: 'boot-c', now: NOW }),

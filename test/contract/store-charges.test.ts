@@ -1,5 +1,6 @@
 // What a priced call takes of the credits, and how it comes back; on every engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_BALANCE } from '../../src/store/migrations.ts'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addAccount,
@@ -64,6 +65,22 @@ describe.each(PLACES)('charges in %s with locks that are %s', (...kind) => {
     // What was refused is not remembered: with credits the same transaction goes through.
     await store.grant({ accountId, amount: 1, reference: 'r', transactionId: nextTransaction(), now: NOW })
     expect(await store.debitCredits(refused)).toEqual({ ok: true, balance: 0 })
+  })
+
+  it('gives credits back once that their account has no room for any more: they stand for the operator', async () => {
+    const accountId = await addAccount(store, 5)
+    const debit = debitOf(accountId, 3)
+    await store.debitCredits(debit)
+    const unlimited = { reference: 'unlimited', transactionId: nextTransaction(), now: NOW }
+    await store.grant({ ...unlimited, accountId, amount: MAX_BALANCE - 2 })
+    const { transactionId } = debit
+    expect(await store.refundCredits({ transactionId, now: NOW })).toEqual({ ok: true, balance: MAX_BALANCE })
+    expect(await store.refundCredits({ transactionId, now: NOW })).toMatchObject({ ok: false })
+    const refund = (await entriesOf('system:unclaimed')).filter(
+      (entry) => entry.reference === debit.reference,
+    )
+    expect(refund).toMatchObject([{ amount: 3, kind: 'refund', transactionId: `${transactionId}_refund` }])
+    expect(await store.debitCredits(debit)).toEqual({ ok: false, balance: MAX_BALANCE })
   })
 
   it('refuses an account that does not exist', async () => {
@@ -233,9 +250,18 @@ describe.each(PLACES)('charges in %s with locks that are %s', (...kind) => {
     store = await place.open('boot-3')
     const alive = { ...debitOf(other, 3), bootId: 'boot-3' }
     await store.debitCredits(alive)
+    const left = [open!, second!, foreign!].map(({ transactionId }) => transactionId).toSorted()
+    const list = (after: string, limit: number) =>
+      store.listOpenDebits({ bootId: 'boot-dying', after, limit })
+    expect(await list('', 2)).toEqual([{ id: left[0] }, { id: left[1] }])
+    expect(await list(left[1]!, 2)).toEqual([{ id: left[2] }])
+    expect(await store.listDeadOwners({ bootId: 'boot-3' })).toContain('boot-dying')
+    const alone = { bootId: 'boot-3', now: NOW + 9, id: second!.transactionId }
+    expect(await store.recoverDebits(alone)).toEqual({ refunded: 1 })
+    expect(await store.recoverDebits(alone)).toEqual({ refunded: 0 })
     const recover = () => store.recoverDebits({ bootId: 'boot-3', now: NOW + 9 })
     const results = await Promise.all(times(5, recover))
-    expect(results.reduce((sum, { refunded }) => sum + refunded, 0)).toBe(3)
+    expect(results.reduce((sum, { refunded }) => sum + refunded, 0)).toBe(2)
     expect(await recover()).toEqual({ refunded: 0 })
     expect(await openDebits()).toEqual([alive.transactionId])
     expect([await store.balance(accountId), await store.balance(other)]).toEqual([18, 17])

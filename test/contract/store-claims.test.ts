@@ -529,10 +529,20 @@ describe.each(PLACES)('claims of several processes in %s with locks that are %s'
     const [mine, submitted] = times(2, () => newClaim())
     for (const claim of [mine!, submitted!]) await store.claimPayment({ claim, bootId: 'boot-living' })
     await store.submitClaim(submission(submitted!.id, 'boot-living'))
-    expect(await store.recoverClaims({ bootId: 'boot-living', now: NOW + 9 })).toEqual({
-      canceled: 1,
-      unknown: 1,
-    })
+    const [first, second] = [left!.id, sent!.id].toSorted()
+    const list = async (after: string, limit: number) =>
+      (await store.listUnfinishedClaims({ bootId: 'boot-dead', after, limit })).map(({ id, state }) => [
+        id,
+        state,
+      ])
+    const stateOf = (id?: string) => (id === left!.id ? 'claimed' : 'submitted')
+    expect(await list('', 1)).toEqual([[first, stateOf(first)]])
+    expect(await list(first!, 9)).toEqual([[second, stateOf(second)]])
+    const alone = { bootId: 'boot-living', now: NOW + 9 }
+    for (const id of [mine!.id, submitted!.id, done!.id])
+      expect(await store.recoverClaims({ ...alone, id })).toEqual({ canceled: 0, unknown: 0 })
+    expect(await store.recoverClaims({ ...alone, id: sent!.id })).toEqual({ canceled: 0, unknown: 1 })
+    expect(await store.recoverClaims(alone)).toEqual({ canceled: 1, unknown: 0 })
     expect(await store.getClaim(left!.id)).toMatchObject({
       state: 'canceled',
       reason: 'crashed',

@@ -281,6 +281,20 @@ describe.each(ENGINES)('refunds in %s', (engine) => {
 
     const fail = (id: string) => store.failRefund({ id, failure: 'no_route', now: NOW + 9 })
 
+    it('that fail leave the credits to the operator where their account has no room for any more', async () => {
+      const { accountId, claimId } = await bought(10)
+      const refund = await record(claimId, null)
+      const unlimited = { reference: 'unlimited', transactionId: newId('txn', NOW), now: NOW }
+      const left = (await store.balance(accountId))!
+      await store.grant({ ...unlimited, accountId, amount: MAX_BALANCE - left })
+      expect(await fail(refund.id)).toMatchObject({ state: 'failed' })
+      expect(await store.balance(accountId)).toBe(MAX_BALANCE)
+      const { items } = await store.ledger('system:unclaimed', { limit: 99 })
+      expect(items.filter(({ reference }) => reference === refund.id)).toMatchObject([
+        { amount: refund.credits, kind: 'reversal' },
+      ])
+    })
+
     it.each([null, '400'])(
       'give none back of a payment that never came, where their transfer never comes either (of %s)',
       async (amount) => {

@@ -1,6 +1,7 @@
 // What settlements for other sellers cost, quotes, and their sweep; on every engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
+import { MAX_BALANCE } from '../../src/store/migrations.ts'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addAccount,
@@ -185,6 +186,18 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     const { items } = await store.ledger(accountId, { limit: 10 })
     const ofFirst = items.filter((entry) => entry.reference === take.claimId).map(({ kind }) => kind)
     expect(ofFirst).toEqual(allowance === 0 ? ['refund', 'settlement'] : [])
+  })
+
+  it('gives a credit back that its account has no room for any more: it stands for the operator', async () => {
+    const accountId = await addAccount(store, 1)
+    const take = taking(nextHolder(), { allowance: 0, accountId })
+    await store.takeSettlement(take)
+    const unlimited = { reference: 'unlimited', transactionId: nextTransaction(), now: NOW }
+    await store.grant({ ...unlimited, accountId, amount: MAX_BALANCE })
+    expect(await store.returnSettlement(returning(take.claimId))).toBe(true)
+    expect(await store.balance(accountId)).toBe(MAX_BALANCE)
+    const { items } = await store.ledger('system:unclaimed', { limit: 10 })
+    expect(items).toMatchObject([{ amount: 1, kind: 'refund', reference: take.claimId }])
   })
 
   it('gives nothing back for a claim that took nothing', async () => {

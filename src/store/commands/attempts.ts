@@ -3,11 +3,12 @@
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, perEngine } from '../command.ts'
 import { selectPage } from '../page.ts'
-import { balanceOf, recordMovement } from './accounts.ts'
+import { balanceOf } from './accounts.ts'
 import { attemptAmounts, returnBudgets } from './budgets.ts'
 import { addCounts } from './counts.ts'
 import { keepAnswer } from './kept-answers.ts'
 import { returnShares } from './mandates.ts'
+import { returnCredits } from './returned-credits.ts'
 import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
 import type { FinishAttempt, FinishResult, ReserveResult, StoredReceipt } from '../ports/attempts.ts'
 import type { KeyClaim } from '../ports/idempotency.ts'
@@ -194,21 +195,7 @@ export function* giveBack(
   now: Millis,
 ): Command<number> {
   if (cost === 0) return yield* balanceOf(accountId)
-  const row = yield* first<{ balance: number }>(
-    'UPDATE accounts SET balance = balance + $1 WHERE id = $2 RETURNING balance',
-    cost,
-    accountId,
-  )
-  yield* recordMovement({
-    transactionId,
-    accountId,
-    against: 'usage',
-    amount: cost,
-    kind: 'refund',
-    reference: id,
-    now,
-  })
-  return row?.balance ?? 0
+  return yield* returnCredits({ transactionId, accountId, amount: cost, reference: id, now })
 }
 
 /** `reserved | sending -> refunded`, credit returned, once. Only for attempts of which no request byte left. */
@@ -299,24 +286,60 @@ export function* listAttemptsFrom(
 /** Word for word what the index of unfinished attempts holds: SQLite recognises it by that alone. */
 export const UNFINISHED = `state IN ('reserved', 'sending')`
 
+/** What `recover…` is asked: `bootId` is whoever asks. With an `id`, that row alone, where others keep all at once from being settled. */
+export interface RecoverInput {
+  bootId: string
+  now: Millis
+  id?: string | undefined
+}
+
+/** Rows that a process start has not ended, in the order of their ids, behind `after`. */
+export interface UnfinishedInput {
+  bootId: string
+  after: string
+  limit: number
+}
+
+/** Ids of the unfinished attempts of a process start. */
+export const listUnfinishedAttempts = command({ kind: 'read' })(function* (
+  input: UnfinishedInput,
+): Command<readonly { id: string }[]> {
+  const rows = yield* all<{ id: string }>(
+    `SELECT id FROM attempts WHERE boot_id = $1 AND ${UNFINISHED} AND id > $2 ORDER BY id LIMIT $3`,
+    input.bootId,
+    input.after,
+    input.limit,
+  )
+  return rows.map((row) => ({ ...row }))
+})
+
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
 type Left = Attempt & { cost: number }
-/** Settles what the given process starts left behind: nothing of `reserved` was sent; of `sending` nobody knows. */
-export function* recoverAttemptsOf(owners: readonly string[], now: Millis): Command<Recovered> {
+/**
+ * Settles what the given process starts left behind: nothing of `reserved` was sent; of `sending` nobody knows.
+ * @param id that one alone
+ */
+export function* recoverAttemptsOf(
+  owners: readonly string[],
+  { now, id }: Omit<RecoverInput, 'bootId'>,
+): Command<Recovered> {
   const refunded: Left[] = []
   const ambiguous: Left[] = []
+  const [alone, ids] = id === undefined ? ['', []] : ['AND id = $3', [id]]
   for (const bootId of owners) {
     const unsent = yield* all<Left>(
       `UPDATE attempts SET state = 'refunded', outcome = 'crashed', finished_at = $1
-       WHERE boot_id = $2 AND state = 'reserved' AND ${UNFINISHED} RETURNING ${ATTEMPT}, cost`,
+       WHERE boot_id = $2 AND state = 'reserved' AND ${UNFINISHED} ${alone} RETURNING ${ATTEMPT}, cost`,
       now,
       bootId,
+      ...ids,
     )
     const unknown = yield* all<Left>(
       `UPDATE attempts SET state = 'ambiguous', outcome = 'crashed', finished_at = $1
-       WHERE boot_id = $2 AND state = 'sending' AND ${UNFINISHED} RETURNING ${ATTEMPT}, cost`,
+       WHERE boot_id = $2 AND state = 'sending' AND ${UNFINISHED} ${alone} RETURNING ${ATTEMPT}, cost`,
       now,
       bootId,
+      ...ids,
     )
     refunded.push(...unsent)
     ambiguous.push(...unknown)
@@ -350,16 +373,14 @@ export const UNFINISHED_ATTEMPT_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FR
  * Settles what dead processes left behind: `reserved` is refunded, `sending` becomes `ambiguous` (still charged).
  * Attempts of live processes are not touched. Ambiguous ones come back so that a receipt can be signed and attached.
  */
-export const recoverAttempts = command({ kind: 'transaction', touches: 'access' })(function* (input: {
-  bootId: string
-  now: Millis
-}): Command<Recovered> {
-  const { bootId, now } = input
-  const owners = yield* all<{ bootId: string }>(UNFINISHED_ATTEMPT_OWNERS, bootId)
+export const recoverAttempts = command({ kind: 'transaction', touches: 'access' })(function* (
+  input: RecoverInput,
+): Command<Recovered> {
+  const owners = yield* all<{ bootId: string }>(UNFINISHED_ATTEMPT_OWNERS, input.bootId)
   return yield* recoverAttemptsOf(
     // One engine has one owner at a time, so every other process start is dead; PostgreSQL asks the leases instead.
     owners.map((owner) => owner.bootId),
-    now,
+    input,
   )
 })
 

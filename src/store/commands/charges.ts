@@ -3,8 +3,10 @@
 import { GatewayError } from '../../core/errors.ts'
 import { all, type Command, command, first } from '../command.ts'
 import { recordMovement } from './accounts.ts'
-import { inOrder, insertReceipt } from './attempts.ts'
+import { inOrder, insertReceipt, type RecoverInput, type UnfinishedInput } from './attempts.ts'
+import { UNCLAIMED } from './bought-credits.ts'
 import { type Amounts, countOnBudgets, judgeBudgets, returnBudgets } from './budgets.ts'
+import { returnCredits } from './returned-credits.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
 import type { Budget } from '../ports/budgets.ts'
@@ -54,8 +56,12 @@ export const debitCredits = command({ kind: 'transaction', touches: 'records', s
     const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
     if (!account) return { ok: false, balance: 0 }
     const { balance } = account
-    if (yield* first(FIND_ENTRY, accountId, transactionId))
-      return { ok: !(yield* first(FIND_ENTRY, accountId, refundOf(transactionId))), balance }
+    if (yield* first(FIND_ENTRY, accountId, transactionId)) {
+      const refund = refundOf(transactionId)
+      const isReturned =
+        (yield* first(FIND_ENTRY, accountId, refund)) ?? (yield* first(FIND_ENTRY, UNCLAIMED, refund))
+      return { ok: !isReturned, balance }
+    }
     if (budget) return { ok: false, balance, budget }
     if (balance < amount) return { ok: false, balance }
     if (spender) yield* countOnBudgets(spender, creditsOnly(amount), now)
@@ -112,27 +118,26 @@ export const refundCredits = command({ kind: 'transaction', touches: 'records' }
   const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
   const balance = account?.balance ?? 0
   if (!account || !(yield* first(CLOSE, transactionId))) return { ok: false, balance }
-  yield* all(ADD_TO_BALANCE, -amount, accountId)
-  yield* recordMovement({
-    transactionId: refundOf(transactionId),
-    accountId,
-    against: 'usage',
-    amount: -amount,
-    kind: 'refund',
-    reference,
-    now,
-  })
-  return { ok: true, balance: balance - amount }
+  const back = { accountId, amount: -amount, reference, now }
+  return { ok: true, balance: yield* returnCredits({ ...back, transactionId: refundOf(transactionId) }) }
 })
 
 type Recovered = { refunded: number }
 const FIND_OPEN = `SELECT o.transaction_id AS "transactionId", e.account AS "accountId"
   FROM open_debits o JOIN ledger_entries e ON e.transaction_id = o.transaction_id AND e.kind = 'call' AND e.amount < 0
   WHERE o.boot_id = $1`
-/** Gives back what the given process starts left open: nobody was answered for it. */
-export function* recoverDebitsOf(owners: readonly string[], now: Millis): Command<Recovered> {
+/**
+ * Gives back what the given process starts left open: nobody was answered for it.
+ * @param id that transaction alone
+ */
+export function* recoverDebitsOf(
+  owners: readonly string[],
+  { now, id }: Omit<RecoverInput, 'bootId'>,
+): Command<Recovered> {
   const open: { transactionId: string; accountId: string }[] = []
-  for (const bootId of owners) open.push(...(yield* all<(typeof open)[number]>(FIND_OPEN, bootId)))
+  const [alone, ids] = id === undefined ? ['', []] : ['AND o.transaction_id = $2', [id]]
+  for (const bootId of owners)
+    open.push(...(yield* all<(typeof open)[number]>(`${FIND_OPEN} ${alone}`, bootId, ...ids)))
   let refunded = 0
   for (const { transactionId } of inOrder(open))
     if ((yield* refundCredits({ transactionId, now })).ok) refunded++
@@ -142,15 +147,27 @@ export function* recoverDebitsOf(owners: readonly string[], now: Millis): Comman
 /** Names the process starts with open debits, other than $1. */
 export const OPEN_DEBIT_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM open_debits WHERE boot_id <> $1`
 /** Debits of dead processes that have neither receipt nor refund are given back. Living processes' are not touched. */
-export const recoverDebits = command({ kind: 'transaction', touches: 'access' })(function* (input: {
-  bootId: string
-  now: Millis
-}): Command<Recovered> {
-  const { bootId, now } = input
-  const owners = yield* all<{ bootId: string }>(OPEN_DEBIT_OWNERS, bootId)
+export const recoverDebits = command({ kind: 'transaction', touches: 'access' })(function* (
+  input: RecoverInput,
+): Command<Recovered> {
+  const owners = yield* all<{ bootId: string }>(OPEN_DEBIT_OWNERS, input.bootId)
   return yield* recoverDebitsOf(
     // One engine has one owner at a time, so every other process start is dead; PostgreSQL asks the leases instead.
     owners.map((owner) => owner.bootId),
-    now,
+    input,
   )
+})
+
+/** Transactions of the open debits of a process start, as ids. */
+export const listOpenDebits = command({ kind: 'read' })(function* (
+  input: UnfinishedInput,
+): Command<readonly { id: string }[]> {
+  const rows = yield* all<{ id: string }>(
+    `SELECT transaction_id AS id FROM open_debits WHERE boot_id = $1 AND transaction_id > $2
+     ORDER BY transaction_id LIMIT $3`,
+    input.bootId,
+    input.after,
+    input.limit,
+  )
+  return rows.map((row) => ({ ...row }))
 })

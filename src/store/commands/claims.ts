@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, type SqlValue, Undo } from '../command.ts'
-import { insertReceipt } from './attempts.ts'
+import { insertReceipt, type RecoverInput, type UnfinishedInput } from './attempts.ts'
 import { grantPurchase } from './bought-credits.ts'
 import { spend, unspend } from './claim-budgets.ts'
 import { bookSale, insertSale } from './market-sales.ts'
@@ -371,20 +371,30 @@ export const cancelClaim = command({ kind: 'transaction', touches: 'records' })(
 const UNFINISHED = `state IN ('claimed', 'submitted')`
 
 type Recovered = { canceled: number; unknown: number }
-/** Nothing of `claimed` was submitted; what became of `submitted`, only the chain knows. */
-export function* recoverClaimsOf(owners: readonly string[], now: Millis): Command<Recovered> {
+/**
+ * Nothing of `claimed` was submitted; what became of `submitted`, only the chain knows.
+ * @param id that one alone
+ */
+export function* recoverClaimsOf(
+  owners: readonly string[],
+  { now, id: only }: Omit<RecoverInput, 'bootId'>,
+): Command<Recovered> {
   const recovered = { canceled: 0, unknown: 0 }
+  const alone = (place: number) => (only === undefined ? '' : `AND id = $${place}`)
+  const ids = only === undefined ? [] : [only]
   for (const bootId of owners) {
     const unsent = yield* all<{ id: string }>(
-      `UPDATE payment_claims SET ${CANCELED} WHERE boot_id = $3 AND state = 'claimed' AND ${UNFINISHED} RETURNING id`,
+      `UPDATE payment_claims SET ${CANCELED} WHERE boot_id = $3 AND state = 'claimed' AND ${UNFINISHED} ${alone(4)} RETURNING id`,
       'crashed',
       now,
       bootId,
+      ...ids,
     )
     const sent = yield* all(
       `UPDATE payment_claims SET state = 'unknown', reason = 'crashed'
-       WHERE boot_id = $1 AND state = 'submitted' AND ${UNFINISHED} RETURNING id`,
+       WHERE boot_id = $1 AND state = 'submitted' AND ${UNFINISHED} ${alone(2)} RETURNING id`,
       bootId,
+      ...ids,
     )
     // A settlement that was paid for and never submitted costs nothing.
     for (const { id } of unsent) {
@@ -401,15 +411,26 @@ export function* recoverClaimsOf(owners: readonly string[], now: Millis): Comman
 export const UNFINISHED_CLAIM_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
   WHERE ${UNFINISHED} AND boot_id <> $1`
 /** Claims of dead processes: `claimed -> canceled`, `submitted -> unknown`. Living processes' are not touched. */
-export const recoverClaims = command({ kind: 'transaction', touches: 'access' })(function* (input: {
-  bootId: string
-  now: Millis
-}): Command<Recovered> {
-  const { bootId, now } = input
-  const owners = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_OWNERS, bootId)
+export const recoverClaims = command({ kind: 'transaction', touches: 'access' })(function* (
+  input: RecoverInput,
+): Command<Recovered> {
+  const owners = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_OWNERS, input.bootId)
   return yield* recoverClaimsOf(
     // One engine has one owner at a time, so every other process start is dead; PostgreSQL asks the leases instead.
     owners.map((owner) => owner.bootId),
-    now,
+    input,
   )
+})
+
+/** Claims of a process start that are `claimed` or `submitted`. */
+export const listUnfinishedClaims = command({ kind: 'read' })(function* (
+  input: UnfinishedInput,
+): Command<readonly PaymentClaim[]> {
+  const rows = yield* all<ClaimRow>(
+    `SELECT ${CLAIM} FROM payment_claims WHERE boot_id = $1 AND ${UNFINISHED} AND id > $2 ORDER BY id LIMIT $3`,
+    input.bootId,
+    input.after,
+    input.limit,
+  )
+  return rows.map(toClaim)
 })

@@ -13,6 +13,7 @@ import * as connections from './connections.ts'
 import * as connectionTerms from './connection-terms.ts'
 import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
+import * as deadOwners from './dead-owners.ts'
 import * as discovery from './discovery.ts'
 import * as doubtfulClaims from './doubtful-claims.ts'
 import * as edge from './edge.ts'
@@ -82,6 +83,7 @@ export const commands = definitionsOf({
   ...claims,
   ...counts,
   ...credentials,
+  ...deadOwners,
   ...discovery,
   ...doubtfulClaims,
   ...edge,

@@ -6,9 +6,10 @@ import type { Millis } from '../model.ts'
 import type { PaymentClaim } from '../ports/payments.ts'
 import type { NewRefund, Refund, Spend } from '../ports/refunds.ts'
 import { recordMovement } from './accounts.ts'
-import { findBought } from './bought-credits.ts'
+import { findBought, UNCLAIMED } from './bought-credits.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
 import { concludeRefund, takeRefund } from './market-sales.ts'
+import { addCredits } from './returned-credits.ts'
 import { NOTHING_YET, transferRows } from './transfer-rows.ts'
 
 const beginning = [
@@ -199,9 +200,13 @@ function* returnCredits({ id, claimId, credits }: Refund, isReversed: boolean, n
     id,
   )
   if (!source) return
-  yield* moveCredits(source.account, id, credits, now)
-  if (isReversed) yield* moveCredits(source.account, claimId, -credits, now)
-  else yield* all('UPDATE accounts SET balance = balance + $1 WHERE id = $2', credits, source.account)
+  if (isReversed) {
+    yield* moveCredits(source.account, id, credits, now)
+    yield* moveCredits(source.account, claimId, -credits, now)
+    return
+  }
+  const hasRoom = yield* addCredits(source.account, credits)
+  yield* moveCredits(hasRoom ? source.account : UNCLAIMED, id, credits, now)
 }
 
 /** `settled -> submitted`: its chain replaced the block. Its receipt is withdrawn. */

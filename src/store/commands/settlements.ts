@@ -1,6 +1,7 @@
 // Cost of a settlement for another seller: one of a month's free allowance, else one credit. And quotes.
 import { all, type Command, command, first, insertInto } from '../command.ts'
 import { balance, balanceOf, recordMovement } from './accounts.ts'
+import { returnCredits } from './returned-credits.ts'
 import type { Millis } from '../model.ts'
 import type { SettlementTake } from '../ports/payments.ts'
 
@@ -127,16 +128,8 @@ export const returnSettlement = command({ kind: 'transaction', touches: 'records
     for (const holder of take.holder.split(' ')) yield* all(RETURN_ALLOWANCE, holder, take.month)
     return true
   }
-  yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', take.accountId)
-  yield* recordMovement({
-    transactionId,
-    accountId: take.accountId,
-    against: 'usage',
-    amount: 1,
-    kind: 'refund',
-    reference: claimId,
-    now,
-  })
+  const { accountId } = take
+  yield* returnCredits({ transactionId, accountId, amount: 1, reference: claimId, now })
   return true
 })
 

@@ -209,6 +209,17 @@ const walks: readonly (readonly [string, () => string[]])[] = [
       ]),
   ],
   ['recoverAttempts', () => plansOf(commands.recoverAttempts(boot), [found, found])],
+  ...([commands.recoverAttempts, commands.recoverClaims, commands.recoverDebits] as const).map(
+    (recover) =>
+      [
+        'recover… of one row',
+        () => plansOf(recover({ ...boot, id: 'one' }), [found, [{ transactionId: 'txn_1', accountId: 'a' }]]),
+      ] as const,
+  ),
+  ...([commands.listUnfinishedAttempts, commands.listUnfinishedClaims, commands.listOpenDebits] as const).map(
+    (list) => ['a page of what is not ended', () => plansOf(list({ ...boot, after: '', limit: 9 }))] as const,
+  ),
+  ['listDeadOwners', () => plansOf(commands.listDeadOwners(boot))],
   ['listAttemptsWithoutReceipt', () => plansOf(commands.listAttemptsWithoutReceipt(9))],
   ['preparePermit', preparing],
   ['sweep', () => plansOf(commands.sweep(NOW), [[], [], found])],
