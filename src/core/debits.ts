@@ -1,6 +1,7 @@
 // Credits that the call path takes by itself, in a debit of their own before the run. It ends once: with a signed receipt that is
 // stored before the call is answered, or by being given back. What a dead process left between the two is given back.
 import type { SignedReceipt } from '../../schemas/receipt.ts'
+import { everyTurn } from '../lib/every-turn.ts'
 import { newId } from '../lib/ids.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
@@ -9,9 +10,13 @@ import type { Budget, Store } from '../store/ports.ts'
 import type { CreditedCall, SignCallReceipt } from './charging.ts'
 import { type GatewayError, gatewayFault } from './errors.ts'
 import { type OnFault, uncounted } from './faults.ts'
+import { recoverDead, rowsLeft } from './recovery.ts'
 
 export interface DebitParts {
-  readonly store: Pick<Store, 'debitCredits' | 'settleDebit' | 'refundCredits' | 'recoverDebits'>
+  readonly store: Pick<
+    Store,
+    'debitCredits' | 'settleDebit' | 'refundCredits' | 'recoverDebits' | 'listOpenDebits' | 'listDeadOwners'
+  >
   readonly sign: SignCallReceipt
   /** The refusal by a budget that has no room. */
   readonly budgetSpent: (budget: Budget, now: number) => GatewayError
@@ -51,32 +56,39 @@ export interface Debits {
   recover(): Promise<void>
 }
 
-/** Those that come first when a store goes away are the ones that it may have taken; what comes after them finds no connection. */
-const MAX_OWED = 10_000
-/** A database that stood still may take a debit after its caller has given up: it is looked for more than once. */
-const LOOKS = 4
-
 export function createDebits(parts: DebitParts): Debits {
   const { store, sign, budgetSpent, bootId, fault, log, now, onFault = uncounted } = parts
   const refund = (transactionId: string) => store.refundCredits({ transactionId, now: now() })
-  /** What this process has to give back, as nobody else's recovery does while it lives; with how often it is still looked for. */
-  const owed = new Map<string, number>()
+  /** Debits that a call goes on with. Whatever else of this process is open goes back, as nobody else's recovery does that while it lives. */
+  const inHand = new Set<string>()
+  let settling: Promise<void> | undefined
 
-  /** @throws what the store throws; it stays owed then */
-  async function look(transactionId: string): Promise<void> {
-    const { ok } = await refund(transactionId)
-    const left = ok ? 0 : (owed.get(transactionId) ?? 1) - 1
-    if (left > 0) owed.set(transactionId, left)
-    else owed.delete(transactionId)
+  /** @throws the first error of the store, once all were asked for */
+  async function settleLeft(): Promise<void> {
+    await everyTurn(rowsLeft(store.listOpenDebits, bootId, inHand), async ({ id }) => {
+      const { ok } = await refund(id)
+      if (ok) log.warn({ transaction_id: id }, 'credits that no call goes on with are given back')
+    })
   }
 
-  /** @param looks how often the store may say that there is nothing to give back before it is believed */
-  function giveBackLater(transactionId: string, looks: number): void {
-    if (owed.size < MAX_OWED) owed.set(transactionId, looks)
-    void retryLater(() => look(transactionId)).catch((err: unknown) => {
-      onFault('credits_kept')
-      log.error({ transaction_id: transactionId, err }, 'credits could not be given back')
+  const recoverAll = () =>
+    recoverDead({
+      ...parts,
+      list: store.listOpenDebits,
+      async recover(id) {
+        const { refunded } = await store.recoverDebits({ bootId, now: now(), id })
+        if (refunded > 0)
+          log.warn({ refunded }, 'gave back the credits of calls that a crash left unanswered')
+      },
     })
+
+  function settleSoon(): void {
+    settling ??= retryLater(settleLeft)
+      .catch((err: unknown) => {
+        onFault('credits_kept')
+        log.error({ err }, 'credits could not be given back yet: every minute it is tried again')
+      })
+      .finally(() => (settling = undefined))
   }
 
   return {
@@ -84,6 +96,7 @@ export function createDebits(parts: DebitParts): Debits {
       const at = now()
       const transactionId = newId('txn', at)
       await fault.at('before_debit')
+      inHand.add(transactionId)
       let debited: Awaited<ReturnType<Store['debitCredits']>>
       try {
         debited = await store.debitCredits({
@@ -98,10 +111,12 @@ export function createDebits(parts: DebitParts): Debits {
         await fault.at('after_debit')
       } catch (thrown) {
         // A store that fails does not say whether it took the credits, and nothing is done for them.
-        giveBackLater(transactionId, LOOKS)
+        inHand.delete(transactionId)
+        settleSoon()
         throw thrown
       }
       const { ok, balance, budget } = debited
+      if (!ok) inHand.delete(transactionId)
       if (budget) throw budgetSpent(budget, at)
       return ok
         ? { ok, balance, debit: { accountId, credits, transactionId, startedAt: at } }
@@ -115,6 +130,7 @@ export function createDebits(parts: DebitParts): Debits {
       // A store that fails does not say whether it has the receipt, and with one nothing goes back: it is asked once more.
       if (!(await write().catch(write)))
         throw gatewayFault('the credits of this call were given back by somebody else')
+      inHand.delete(debit.transactionId)
       await fault.at('after_receipt')
       return shown
     },
@@ -125,14 +141,14 @@ export function createDebits(parts: DebitParts): Debits {
       } catch (first) {
         // The caller has to hear why the call failed and not that the store is away.
         log.error({ transaction_id: transactionId, err: first }, 'credits could not be given back yet')
-        giveBackLater(transactionId, 1)
+        settleSoon()
+      } finally {
+        inHand.delete(transactionId)
       }
     },
 
     async recover() {
-      for (const transactionId of owed.keys()) await look(transactionId)
-      const { refunded } = await store.recoverDebits({ bootId, now: now() })
-      if (refunded > 0) log.warn({ refunded }, 'gave back the credits of calls that a crash left unanswered')
+      await everyTurn([settleLeft, recoverAll], (part) => part())
     },
   }
 }

@@ -1,6 +1,9 @@
 // The life of an attempt's row: how each ending is written down, its receipt, and what recovery does with the rest.
 import type { AttemptRecord, Reconciliation } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { OnFault } from '../core/faults.ts'
+import { recoverDead, rowsLeft } from '../core/recovery.ts'
+import { everyTurn } from '../lib/every-turn.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import { retryLater } from '../lib/retry.ts'
@@ -24,6 +27,7 @@ export interface AttemptParts {
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
   /** An operator's decision about the attempt, where there is one. */
   readonly findReconciliation?: (attempt: Attempt) => Promise<Reconciliation | undefined>
 }
@@ -51,10 +55,10 @@ export interface Finished {
 
 export interface AttemptLedger {
   /**
-   * Transaction A, by the command of its kind. A store that throws does not say whether it has the attempt; nothing is sent for one, so it is
-   * refunded as soon as it turns up.
+   * Transaction A, by the command of its kind. Where it is ok, the attempt is in hand until `finish` or `refund` ends it. A store that throws
+   * does not say whether it has the attempt; nothing is sent for one, so it is refunded as soon as it turns up, however late.
    */
-  begin<T>(attempt: Attempt, reserve: () => Promise<T>): Promise<T>
+  begin<T extends { readonly ok: boolean }>(attempt: Attempt, reserve: () => Promise<T>): Promise<T>
   /**
    * Transaction C. The receipt is stored with the outcome, before anything is released.
    * @throws when the row could not be written; it is written later by `retryUnwritten`
@@ -73,23 +77,22 @@ export interface AttemptLedger {
 }
 
 const BATCH = 100
-/** Those that come first when a store goes away are the ones that it may have; what comes after them finds no connection. */
-const MAX_DOUBTFUL = 10_000
-/** A database that stood still may take a statement after its caller has given up: the attempt is looked for more than once. */
-const LOOKS = 4
 
 /** Attempts as rows: reserved before the first packet, ended once, read by their account. */
 export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
   const { store, bootId, now, log } = parts
   // Endings that the store would not take. This process is alive, so nobody else's recovery will write them.
   const unwritten = new Map<string, () => Promise<unknown>>()
-  /** Attempts that the store may have, and for which nothing was sent; with how often it was asked in vain. */
-  const doubtful = new Map<string, number>()
+  /** Attempts that are worked on, and those of `unwritten`. Nothing was sent for any other of this process. */
+  const inHand = new Set<string>()
   let settling: Promise<void> | undefined
 
   async function write<T>(attempt: Attempt, command: () => Promise<T>): Promise<T> {
+    inHand.add(attempt.id)
     try {
-      return await command()
+      const written = await command()
+      inHand.delete(attempt.id)
+      return written
     } catch (thrown) {
       unwritten.set(attempt.id, command)
       settleSoon()
@@ -102,19 +105,16 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
     return store.refundAttempt({ id, bootId, outcome, transactionId: newId('txn', at), now: at })
   }
 
-  /** @throws what the store throws; those that were not asked for yet stay */
-  async function settleDoubtful(): Promise<void> {
-    for (const [id, looks] of doubtful) {
+  /** @throws the first error of the store, once all were asked for */
+  async function settleLeft(): Promise<void> {
+    await everyTurn(rowsLeft(store.listUnfinishedAttempts, bootId, inHand), async ({ id }) => {
       const { ok } = await takeBack(id, 'store_unavailable')
       if (ok) log.warn({ [LogField.attempt]: id }, 'an attempt that the store had not answered is refunded')
-      if (ok || looks + 1 === LOOKS) doubtful.delete(id)
-      else doubtful.set(id, looks + 1)
-    }
+    })
   }
 
   async function settleAll(): Promise<void> {
-    await settleDoubtful()
-    await retryUnwritten()
+    await everyTurn([settleLeft, retryUnwritten], (part) => part())
     if (unwritten.size > 0) throw new Error(`${unwritten.size} endings are not written`)
   }
 
@@ -136,6 +136,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       try {
         await command()
         unwritten.delete(id)
+        inHand.delete(id)
         log.info({ [LogField.attempt]: id }, 'an ending that the store had refused is written')
       } catch (thrown) {
         // One that still cannot be written must not hold up the others.
@@ -144,11 +145,25 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
     }
   }
 
+  const recoverAll = () =>
+    recoverDead({
+      ...parts,
+      list: store.listUnfinishedAttempts,
+      async recover(id) {
+        const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: now(), id })
+        if (refunded.length + ambiguous.length > 0)
+          log.warn(
+            { refunded: refunded.length, ambiguous: ambiguous.length },
+            'settled what a crash left behind',
+          )
+      },
+    })
+
   async function attachMissingReceipts(): Promise<void> {
     for (;;) {
       const attempts = await store.listAttemptsWithoutReceipt(BATCH)
       let attached = 0
-      for (const attempt of attempts) {
+      await everyTurn(attempts, async (attempt) => {
         const receipt = signReceipt(parts, attempt, {
           state: attempt.state === 'ambiguous' ? 'ambiguous' : 'settled',
           outcome: attempt.outcome ?? 'crashed',
@@ -158,17 +173,20 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
           approvals: await findApprovals(store, attempt.permitId),
         })
         if (await store.attachReceipt({ attemptId: attempt.id, receipt })) attached++
-      }
+      })
       if (attempts.length < BATCH || attached === 0) return
     }
   }
 
   return {
     async begin(attempt, reserve) {
+      inHand.add(attempt.id)
       try {
-        return await reserve()
+        const reserved = await reserve()
+        if (!reserved.ok) inHand.delete(attempt.id)
+        return reserved
       } catch (thrown) {
-        if (doubtful.size < MAX_DOUBTFUL) doubtful.set(attempt.id, 0)
+        inHand.delete(attempt.id)
         settleSoon()
         throw thrown
       }
@@ -203,15 +221,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
     },
 
     async recover() {
-      await retryUnwritten()
-      await settleDoubtful()
-      const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: now() })
-      if (refunded.length + ambiguous.length > 0)
-        log.warn(
-          { refunded: refunded.length, ambiguous: ambiguous.length },
-          'settled what a crash left behind',
-        )
-      await attachMissingReceipts()
+      await everyTurn([retryUnwritten, settleLeft, recoverAll, attachMissingReceipts], (part) => part())
     },
 
     async get(caller, attemptId) {

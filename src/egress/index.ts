@@ -2,6 +2,8 @@
 import type { Alerts } from '../core/alerts.ts'
 import type { KeyObject } from 'node:crypto'
 import type { Addresses } from '../core/config.ts'
+import type { OnFault } from '../core/faults.ts'
+import { everyTurn } from '../lib/every-turn.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Egress } from './ports.ts'
@@ -68,6 +70,7 @@ export interface EgressParts {
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
+  readonly onFault?: OnFault
   readonly fault: Fault
   /** Shows a request of an unmodified program to people, and waits for them. */
   readonly askPeople: AskPeople
@@ -161,9 +164,14 @@ export function createEgress(parts: EgressParts): OpenEgress {
     latestRotation: rotations.latest,
     checkHost,
     async recover() {
-      await publishAuthority({ store, authority, now })
-      await attempts.recover()
-      await rotations.resume()
+      await everyTurn(
+        [
+          () => publishAuthority({ store, authority, now }),
+          () => attempts.recover(),
+          () => rotations.resume(),
+        ],
+        (part) => part(),
+      )
     },
     async close() {
       relay.close()

@@ -5,7 +5,10 @@ import pg from 'pg'
 import type { Place } from './store.ts'
 
 /** Runs the statements, of either engine, beside whoever has the data open. */
-export async function runRaw({ config }: Pick<Place, 'config'>, ...texts: readonly string[]): Promise<void> {
+export async function runRaw(
+  { config }: { readonly config: Pick<Place['config'], 'databaseUrl' | 'dataDir'> },
+  ...texts: readonly string[]
+): Promise<void> {
   if (config.databaseUrl === undefined) {
     const db = new DatabaseSync(join(config.dataDir, 'gateway.db'), { timeout: 5000 })
     try {
@@ -23,3 +26,8 @@ export async function runRaw({ config }: Pick<Place, 'config'>, ...texts: readon
     await client.end()
   }
 }
+
+/** For `runRaw` on SQLite: nothing is given to this account any more, until the trigger `refusing` is dropped. */
+export const refusing = (accountId: string) =>
+  `CREATE TRIGGER refusing BEFORE UPDATE ON accounts WHEN NEW.id = '${accountId}' AND NEW.balance > OLD.balance
+   BEGIN SELECT RAISE(ABORT, 'refused'); END`

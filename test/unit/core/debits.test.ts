@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createDebits } from '../../../src/core/debits.ts'
+import type { Config } from '../../../src/core/config.ts'
+import { createDebits, type Debit, type Debits } from '../../../src/core/debits.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { FaultKind } from '../../../src/core/faults.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
+import { newId } from '../../../src/lib/ids.ts'
+import type { Store } from '../../../src/store/ports.ts'
 import { signCallReceipt } from '../../support/no-gate.ts'
+import { refusing, runRaw } from '../../support/raw-sql.ts'
 import { seedAccount } from '../../support/seed.ts'
 import { log } from '../../support/store.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
@@ -34,6 +38,10 @@ it('gives back what a store took that was away for longer than it is asked again
         if (isAway) throw gone()
         return temp.store.refundCredits(input)
       },
+      async listOpenDebits(input) {
+        if (isAway) throw gone()
+        return temp.store.listOpenDebits(input)
+      },
     },
     sign: signCallReceipt,
     budgetSpent: gone,
@@ -56,11 +64,11 @@ it('gives back what a store took that was away for longer than it is asked again
   expect(await temp.store.balance(accountId)).toBe(10)
 })
 
-it('gives back what a store takes only after it was first asked', async () => {
+it('gives back what a store takes only after it was looked for, however often and long before', async () => {
   const accountId = await seedAccount(temp.store, 10)
   const { store } = temp
   let takeLate = async () => {}
-  const asked: boolean[] = []
+  let looks = 0
   const debits = createDebits({
     store: {
       ...store,
@@ -68,10 +76,9 @@ it('gives back what a store takes only after it was first asked', async () => {
         takeLate = async () => void (await store.debitCredits(input))
         throw new GatewayError('store_unavailable', 'The statement waits for a row.')
       },
-      async refundCredits(input) {
-        const refunded = await store.refundCredits(input)
-        asked.push(refunded.ok)
-        return refunded
+      listOpenDebits(input) {
+        looks++
+        return store.listOpenDebits(input)
       },
     },
     sign: signCallReceipt,
@@ -83,17 +90,69 @@ it('gives back what a store takes only after it was first asked', async () => {
   })
   await expect(debits.take({ accountId, credits: 2, reference: 'call' })).rejects.toThrow()
   await vi.advanceTimersByTimeAsync(60_000)
-  await expect.poll(() => asked).toEqual([false])
+  await expect.poll(() => looks).toBe(1)
+  for (let round = 0; round < 20; round++) await debits.recover()
   await takeLate()
   expect(await store.balance(accountId)).toBe(8)
   await debits.recover()
   expect(await store.balance(accountId)).toBe(10)
+})
 
-  // One that never comes is believed to be none in the end.
-  asked.length = 0
-  await expect(debits.take({ accountId, credits: 2, reference: 'call' })).rejects.toThrow()
-  await vi.advanceTimersByTimeAsync(60_000)
-  await expect.poll(() => asked).toEqual([false])
-  for (let i = 0; i < 9; i++) await debits.recover()
-  expect(asked).toEqual([false, false, false, false])
+const onStore = (store: Store) =>
+  createDebits({
+    store,
+    sign: signCallReceipt,
+    budgetSpent: () => new GatewayError('budget_spent', 'Spent.'),
+    bootId: 'boot',
+    fault: noFault,
+    log,
+    now: Date.now,
+  })
+async function took(debits: Debits, accountId: string): Promise<Debit> {
+  const taken = await debits.take({ accountId, credits: 2, reference: 'call' })
+  if (!taken.ok) throw new Error('the account has the credits')
+  return taken.debit
+}
+
+it('leaves what a call goes on with alone, however long it goes on', async () => {
+  const accountId = await seedAccount(temp.store, 10)
+  const debits = onStore(temp.store)
+  const debit = await took(debits, accountId)
+  for (let round = 0; round < 20; round++) await debits.recover()
+  expect(await temp.store.balance(accountId)).toBe(8)
+  await debits.settle(debit, { tool: 'gateway.tool', requestDigest: 'd', resultSha256: 'r' })
+  await debits.recover()
+  expect(await temp.store.balance(accountId)).toBe(8)
+})
+
+it('gives back what dead processes left, but for what the store refuses, which it tries again', async () => {
+  const [full, poor] = [await seedAccount(temp.store, 10), await seedAccount(temp.store, 10)]
+  const faults: FaultKind[] = []
+  for (const accountId of [full, poor])
+    await temp.store.debitCredits({
+      accountId,
+      amount: 2,
+      transactionId: newId('txn'),
+      bootId: 'dead',
+      reference: 'call',
+      now: Date.now(),
+    })
+  await runRaw({ config: { dataDir: temp.directory } as Config }, refusing(full))
+  const debits = createDebits({
+    store: temp.store,
+    sign: signCallReceipt,
+    budgetSpent: () => new GatewayError('budget_spent', 'Spent.'),
+    bootId: 'boot',
+    fault: noFault,
+    log,
+    now: Date.now,
+    onFault: (kind) => void faults.push(kind),
+  })
+  await debits.recover()
+  expect(await temp.store.balance(poor)).toBe(10)
+  expect(await temp.store.balance(full)).toBe(8)
+  expect(faults).toEqual(['credits_kept'])
+  await runRaw({ config: { dataDir: temp.directory } as Config }, 'DROP TRIGGER refusing')
+  await debits.recover()
+  expect(await temp.store.balance(full)).toBe(10)
 })

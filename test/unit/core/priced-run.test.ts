@@ -91,6 +91,8 @@ function setUp(
         return { ok: true, balance: (ledger.balance += 2) }
       },
       recoverDebits: () => Promise.reject(new Error('no call recovers')),
+      listOpenDebits: async () => (options.losesAnswer ? [{ id: 'txn_lost' }] : []),
+      listDeadOwners: () => Promise.reject(new Error('no call looks for the dead')),
     },
   })
   const run = createPricedRun({

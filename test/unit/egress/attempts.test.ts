@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createAttemptLedger } from '../../../src/egress/attempts.ts'
+import type { Config } from '../../../src/core/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import type { Store } from '../../../src/store/ports.ts'
 import type { Attempt } from '../../../src/store/model.ts'
+import { refusing, runRaw } from '../../support/raw-sql.ts'
 import { seedAccount, seedCapability } from '../../support/seed.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
@@ -51,16 +53,17 @@ beforeEach(async () => {
     outcome: null,
     receiptId: null,
   }
-  const reserved = await store.reserveAttempt({
-    attempt,
-    bootId: 'boot',
+  expect((await reserve(attempt)).ok).toBe(true)
+})
+const reserve = (one: Attempt, bootId = 'boot') =>
+  store.reserveAttempt({
+    attempt: one,
+    bootId,
     transactionId: newId('txn'),
     cost: 1,
     isBudgeted: false,
     now: Date.now(),
   })
-  expect(reserved.ok).toBe(true)
-})
 afterEach(() => temp.close())
 
 const ledger = (given = store) =>
@@ -144,15 +147,17 @@ describe('an attempt of which the store did not say whether it has it', () => {
 
   it('is refunded where it turns up later, as from a database that stood still', async () => {
     const attempts = ledger()
-    const late = { ...attempt, id: newId('att') }
+    const [late, own] = [
+      { ...attempt, id: newId('att') },
+      { ...attempt, id: newId('att') },
+    ]
+    await attempts.begin(own, () => reserve(own))
     await expect(attempts.begin(late, away)).rejects.toThrow()
-    await attempts.recover()
-    const now = Date.now()
-    const of = { attempt: late, bootId: 'boot', transactionId: newId('txn'), cost: 1, isBudgeted: false, now }
-    expect((await store.reserveAttempt(of)).ok).toBe(true)
+    for (let round = 0; round < 20; round++) await attempts.recover()
+    expect((await reserve(late)).ok).toBe(true)
     await attempts.recover()
     expect((await temp.store.getAttempt(late.id, accountId))?.state).toBe('refunded')
-    expect((await stored()).state).toBe('reserved')
+    expect((await temp.store.getAttempt(own.id, accountId))?.state).toBe('reserved')
   })
 
   it('is refunded without waiting for the next round, once the store is back', async () => {
@@ -170,16 +175,73 @@ describe('an attempt of which the store did not say whether it has it', () => {
 
   it('is left alone where the store said that it has it', async () => {
     const attempts = ledger()
-    expect(await attempts.begin(attempt, async () => 'reserved')).toBe('reserved')
+    expect(await attempts.begin(attempt, async () => ({ ok: true, balance: 9 }))).toEqual({
+      ok: true,
+      balance: 9,
+    })
     await attempts.recover()
     expect((await stored()).state).toBe('reserved')
   })
 })
 
-it('leaves the attempts of its own process alone', async () => {
+it('leaves what it works on alone until its ending is written, however long that takes', async () => {
+  const attempts = ledger()
+  await attempts.begin(attempt, async () => ({ ok: true }))
   await send()
-  await ledger().recover()
+  for (let round = 0; round < 20; round++) await attempts.recover()
   expect((await stored()).state).toBe('sending')
+  failing.add('finishAttempt')
+  await expect(attempts.finish(attempt, delivered)).rejects.toThrow()
+  for (let round = 0; round < 20; round++) await attempts.recover()
+  expect((await stored()).state).toBe('sending')
+  failing.clear()
+  await attempts.recover()
+  expect(await stored()).toMatchObject({ state: 'settled', outcome: 'delivered' })
+})
+
+it('keeps no hold of an attempt that the store refused: one that it has all the same is refunded', async () => {
+  const attempts = ledger()
+  await attempts.begin(attempt, async () => ({ ok: false }))
+  await attempts.recover()
+  expect((await stored()).state).toBe('refunded')
+})
+
+describe('one that the store refuses to give back', () => {
+  const away = async () => {
+    throw new GatewayError('store_unavailable', 'The connection was lost.')
+  }
+  const withAccount = async () => {
+    const poor = await seedAccount(temp.store, 10)
+    const { capability, credential } = await seedCapability(temp.store, poor)
+    return { id: newId('att'), accountId: poor, capabilityId: capability.id, credentialId: credential.id }
+  }
+  const place = () => ({ config: { dataDir: temp.directory } as Config })
+
+  it('keeps no other of a dead process from being settled, and is settled once it can be', async () => {
+    const other = { ...attempt, ...(await withAccount()) }
+    const dead = { ...attempt, id: newId('att') }
+    await reserve(dead, 'dead')
+    await reserve(other, 'dead')
+    await runRaw(place(), refusing(accountId))
+    const attempts = ledger()
+    await attempts.begin(attempt, async () => ({ ok: true }))
+    await attempts.recover()
+    expect(await temp.store.balance(other.accountId)).toBe(10)
+    expect((await temp.store.getAttempt(dead.id, accountId))?.state).toBe('reserved')
+    await runRaw(place(), 'DROP TRIGGER refusing')
+    await attempts.recover()
+    expect((await temp.store.getAttempt(dead.id, accountId))?.state).toBe('refunded')
+  })
+
+  it('keeps no dead process from being recovered where it is of this one', async () => {
+    const other = { ...attempt, ...(await withAccount()) }
+    await reserve(other, 'dead')
+    await runRaw(place(), refusing(accountId))
+    const attempts = ledger()
+    await expect(attempts.begin(attempt, away)).rejects.toThrow()
+    await expect(attempts.recover()).rejects.toThrow()
+    expect(await temp.store.balance(other.accountId)).toBe(10)
+  })
 })
 
 it('shows nothing of an ending when another process took the attempt for dead', async () => {
