@@ -1,4 +1,4 @@
-// Tries a write again that must be stored and could not be, a few times while the process lives. A restart does the rest.
+// Tries a write again that must be stored and could not be, a few times while the process lives. Whoever recovers every minute does the rest.
 
 const PAUSES_MS = [1_000, 5_000, 30_000]
 

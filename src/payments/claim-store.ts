@@ -1,6 +1,7 @@
 // Writes the ending of a claim. Money that has moved is not forgotten when the store does not answer.
 import { type OnFault, uncounted } from '../core/faults.ts'
 import { newId } from '../lib/ids.ts'
+import { keepNewest } from '../lib/keep-newest.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { LOCAL, REVERTED } from './decision-table.ts'
@@ -44,17 +45,18 @@ export interface ClaimStore {
   ): Promise<Settlement>
   /** Reads the claim as it stands now. */
   standing(claim: PaymentClaim): Promise<Settlement>
-  /** Claims of this process whose ending the store would not take; `isUnsent`: nothing was sent for it. */
-  unwritten(): readonly { readonly claimId: string; readonly isUnsent: boolean }[]
-  /** Notes a claim that was not sent, while the store did not say whether it is submitted. */
-  rememberUnsent(claimId: string): void
+  /** Claims of this process whose ending the store would not take. */
+  unwritten(): readonly string[]
   forget(claimId: string): void
 }
+
+/** More are decided a little later, when the store lists them as doubtful or as left. */
+const MAX_UNWRITTEN = 10_000
 
 /** @param parts.log is told of endings that the store did not take */
 export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
   const { store, now, log, onFault = uncounted } = parts
-  const unwritten = new Map<string, { isUnsent: boolean }>()
+  const unwritten = new Set<string>()
 
   async function write(
     claim: PaymentClaim,
@@ -64,7 +66,8 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     try {
       return await command()
     } catch (thrown) {
-      unwritten.set(claim.id, { isUnsent: false })
+      unwritten.add(claim.id)
+      keepNewest(unwritten, MAX_UNWRITTEN)
       log.error({ [LogField.claim]: claim.id, ending, err: thrown }, 'an ending could not be written')
       return { state: 'unknown', claim }
     }
@@ -176,8 +179,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     },
 
     standing: (claim) => write(claim, 'read', () => standingOf(claim)),
-    unwritten: () => [...unwritten].map(([claimId, { isUnsent }]) => ({ claimId, isUnsent })),
-    rememberUnsent: (claimId) => void unwritten.set(claimId, { isUnsent: true }),
+    unwritten: () => [...unwritten],
     forget: (claimId) => void unwritten.delete(claimId),
   }
 }

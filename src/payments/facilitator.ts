@@ -4,7 +4,6 @@ import type { Config } from '../core/config.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
-import { LogField, type Logger } from '../lib/log.ts'
 import { must } from '../lib/must.ts'
 import type { Facilitator } from './ports.ts'
 import type { Purchases } from './purchases.ts'
@@ -26,7 +25,6 @@ import type { OnSettled, Payment, Router, Settlement, Settlements, Verifier } fr
 import type { Networks } from '../core/networks.ts'
 import type { Presentations } from './presentation.ts'
 import { claimVerified } from './reserve.ts'
-import { retryLater } from '../lib/retry.ts'
 import type { PaymentPolicy } from './policy.ts'
 import { accountOf, createSettleTerms } from './settle-terms.ts'
 import { noRoute } from './settlements.ts'
@@ -49,7 +47,6 @@ export interface FacilitatorParts {
   /** Payments of one payer, asset and network that may be open at once. */
   readonly maxOpen?: number | undefined
   readonly now: () => number
-  readonly log: Logger
   readonly fault: Fault
   /** For tests: waits between two questions about a payment that another request is settling. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
@@ -71,7 +68,7 @@ interface Asked {
 /** @param parts.creditsRequired makes the refusal that says how to buy credits */
 export function createFacilitator(parts: FacilitatorParts): Facilitator {
   const { config, store, networks, verifier, router, settlements, presentations } = parts
-  const { baseUrl, bootId, now, log, fault } = parts
+  const { baseUrl, bootId, now, fault } = parts
   const terms = createSettleTerms(parts)
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   // Copies of a payment wait for its settlement in this process; the key is the id of the claim.
@@ -107,12 +104,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       accountId: accountOf(caller),
       createdAt: at,
     }
-    try {
-      return await store.claimPayment({ bootId, ...limits, claim: wanted })
-    } catch (thrown) {
-      settlements.abandon(wanted.id)
-      throw thrown
-    }
+    return settlements.begin(wanted.id, () => store.claimPayment({ bootId, ...limits, claim: wanted }))
   }
 
   /** Takes one of the month's free settlements, or else a credit. @throws {GatewayError} credits_required */
@@ -143,23 +135,6 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     })
   }
 
-  /** Never throws, because why nothing was settled is what the caller needs to hear. */
-  async function giveBack({ id }: PaymentClaim, reason: string): Promise<void> {
-    const free = async () => {
-      const at = now()
-      await store.returnSettlement({ claimId: id, transactionId: newId('txn', at), now: at })
-      await store.cancelClaim({ id, bootId, reason, now: at })
-    }
-    try {
-      await free()
-    } catch (first) {
-      log.error({ [LogField.claim]: id, err: first }, 'a claim could not be given back yet')
-      void retryLater(free).catch((err: unknown) =>
-        log.error({ [LogField.claim]: id, err }, 'a claim could not be given back: a restart does it'),
-      )
-    }
-  }
-
   async function settleClaimed(
     held: PaymentClaim,
     asked: Asked,
@@ -171,7 +146,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       await take(held, caller, charge)
       await fault.at('after_work')
     } catch (thrown) {
-      await giveBack(held, 'credits_required')
+      await settlements.giveBack(held, 'credits_required')
       throw thrown
     }
     let settlement: Settlement
@@ -185,7 +160,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       })
     } catch (thrown) {
       // Nothing was submitted; the claim is canceled where it still can be.
-      await giveBack(held, 'not_submitted')
+      await settlements.giveBack(held, 'not_submitted')
       throw thrown
     }
     await fault.at('before_release')

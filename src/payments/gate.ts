@@ -8,7 +8,6 @@ import { budgetSpent } from '../egress/limits/budgets.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
-import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
 import { createChallenges } from './challenge.ts'
@@ -27,7 +26,6 @@ import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import type { Secrets } from './secrets.ts'
 import type { SignIns } from './sign-in.ts'
 import { receiptOf, withReceipt, storeResult } from './stored-result.ts'
-import { retryLater } from '../lib/retry.ts'
 import { decodePayment } from './wire.ts'
 import { must } from '../lib/must.ts'
 
@@ -53,7 +51,6 @@ export interface GateParts {
   /** Payments of one payer, asset and network that may be open at once. */
   readonly maxOpen?: number | undefined
   readonly now: () => number
-  readonly log: Logger
   readonly fault: Fault
 }
 
@@ -70,7 +67,7 @@ interface Offered {
 }
 
 export function createPaymentGate(parts: GateParts): PaymentGate {
-  const { store, verifier, settlements, presentations, secrets, signIns, bootId, now, log, fault } = parts
+  const { store, verifier, settlements, presentations, secrets, signIns, bootId, now, fault } = parts
   const offers = createOffers(parts)
   const challenges = createChallenges({ ...parts, offers })
   const refuse = createRefusals({ challenges, signIns, baseUrl: parts.baseUrl })
@@ -114,12 +111,9 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
             const { caller } = call
             const capabilityId = caller.kind === 'agent' ? caller.capability.id : undefined
             const wanted = newClaim(offered)
-            const claimed = await store
-              .claimPayment({ claim: wanted, bootId, capabilityId, sale: call.terms.sale, ...limits })
-              .catch((thrown: unknown) => {
-                settlements.abandon(wanted.id)
-                throw thrown
-              })
+            const claimed = await settlements.begin(wanted.id, () =>
+              store.claimPayment({ claim: wanted, bootId, capabilityId, sale: call.terms.sale, ...limits }),
+            )
             if (!claimed.ok && claimed.reason === 'budget') throw budgetSpent(claimed.budget, now())
             return claimed
           },
@@ -197,7 +191,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
         onSubmitted: () => call.settling?.('The payment is with its facilitator; its chain decides'),
       })
     } catch (thrown) {
-      const isFree = await giveBack(claim, thrown)
+      const reason = thrown instanceof GatewayError ? thrown.code : 'internal'
+      const isFree = await settlements.giveBack(claim, reason)
       throw isFree === false ? refuse.pendingSettlement(claim) : thrown
     }
     if (settlement.state === 'failed')
@@ -206,22 +201,6 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     call.terms.onSettled?.(settlement.claim)
     await fault.at('before_release')
     return release(settlement.claim, result.json, settlement.receipt, false)
-  }
-
-  /** @returns whether the payment is free again; undefined when the store does not say */
-  async function giveBack({ id }: PaymentClaim, thrown: unknown): Promise<boolean | undefined> {
-    const reason = thrown instanceof GatewayError ? thrown.code : 'internal'
-    const cancel = () => store.cancelClaim({ id, bootId, reason, now: now() })
-    try {
-      // Whoever settles gives back what nobody takes.
-      return (await cancel()) || (await store.getClaim(id))?.state === 'canceled'
-    } catch (first) {
-      log.error({ [LogField.claim]: id, err: first }, 'a claim could not be given back yet')
-      void retryLater(cancel).catch((err: unknown) =>
-        log.error({ [LogField.claim]: id, err }, 'a claim could not be given back: a restart does it'),
-      )
-      return undefined
-    }
   }
 
   /** A payment that was used, or an identifier that was: the stored answer, or a refusal that names the claim. */

@@ -265,10 +265,17 @@ export interface Settlements {
   /** Lets whoever will settle get ready while the work is done: it reads what it needs meanwhile. Never throws. */
   prepare?(payment: Payment): void
   /**
-   * The store was asked to claim and threw, so that it does not say whether it has the claim. Nothing is submitted for it: it is canceled as
-   * soon as it turns up, and the payment is free again. Never throws.
+   * Asks the store for a claim. Where it is ok, the claim is in hand until `settle` or `giveBack` ends it: whoever begins it calls one of them,
+   * and `giveBack` where `settle` throws. A store that throws does not say whether it has the claim; nothing is submitted for one, so it is
+   * canceled as soon as it turns up, however late, and the payment is free again.
    */
-  abandon(claimId: string): void
+  begin<T extends { readonly ok: boolean }>(claimId: string, claim: () => Promise<T>): Promise<T>
+  /**
+   * Cancels a claim that was not submitted, and gives back what `/settle` took for it. Never throws: what cannot be given back now is given
+   * back as soon as the store can.
+   * @returns whether the payment is free again; undefined while the store does not say
+   */
+  giveBack(claim: PaymentClaim, reason: string): Promise<boolean | undefined>
   /**
    * `claimed -> submitted` on disk (with the result), one settle, then what became of it on disk, with the receipt.
    * Never throws once submitted; a claim that is not `claimed` any more is answered as it stands.

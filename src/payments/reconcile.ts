@@ -1,8 +1,11 @@
 // Decides claims whose ending nobody answered, and those that failed while they could still be used, by the evidence of their
 // chain. Nothing is sent from here but what a reorganisation took back, through the account that sent it before.
+import { recoverDead } from '../core/recovery.ts'
+import { everyTurn } from '../lib/every-turn.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { type ClaimStore, isWatched } from './claim-store.ts'
+import type { ClaimsInHand } from './claims-in-hand.ts'
 import type { Settlement } from './ports.ts'
 import type { ReorganisationWatch } from './reorganisations.ts'
 import type { EvidenceReader } from './chain-evidence.ts'
@@ -10,6 +13,7 @@ import type { EvidenceReader } from './chain-evidence.ts'
 export interface ReconcileParts {
   readonly store: Store
   readonly claims: ClaimStore
+  readonly inHand: Pick<ClaimsInHand, 'settleLeft' | 'isUnsent'>
   readonly evidence: EvidenceReader
   readonly reorganisations: ReorganisationWatch
   /** Broadcasts a payment again that our own settler had brought into a block; does nothing for others. False when nothing was sent. */
@@ -39,7 +43,7 @@ const SOON_MS = [1_000, 3_000, 10_000] as const
 
 /** @param parts.bootId of this process: claims of other living processes are left to them */
 export function createReconciler(parts: ReconcileParts): Reconciler {
-  const { store, claims, evidence, reorganisations, resend, bootId, now, log } = parts
+  const { store, claims, inHand, evidence, reorganisations, resend, bootId, now, log } = parts
   const timers = new Set<NodeJS.Timeout>()
   const probes = new Set<Promise<unknown>>()
   let running: ReturnType<typeof round> | undefined
@@ -91,19 +95,31 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
   }
 
   /** Endings that the store refused to this very process: nobody else's recovery takes them for dead. */
-  async function takeUnwritten(): Promise<PaymentClaim[]> {
-    const found: PaymentClaim[] = []
-    for (const { claimId, isUnsent } of claims.unwritten()) {
+  async function takeOwn(found: PaymentClaim[]): Promise<void> {
+    const take = async (claimId: string) => {
       const claim = await store.getClaim(claimId)
-      // The claim is forgotten first: if its ending cannot be written this time either, it is remembered again.
+      // If its ending cannot be written this time either, it is remembered again.
       claims.forget(claimId)
-      if (claim?.state === 'claimed' && isUnsent)
-        await store.cancelClaim({ id: claimId, bootId, reason: 'not_submitted', now: now() })
       if (claim && ['submitted', 'pending', 'unknown'].includes(claim.state))
-        found.push(isUnsent ? { ...claim, reason: NOT_BROADCAST } : claim)
+        found.push(inHand.isUnsent(claimId) ? { ...claim, reason: NOT_BROADCAST } : claim)
     }
-    return found
+    await everyTurn([() => everyTurn(claims.unwritten(), take), () => inHand.settleLeft(take)], (part) =>
+      part(),
+    )
   }
+
+  const recoverAll = () =>
+    recoverDead({
+      store,
+      bootId,
+      log,
+      list: store.listUnfinishedClaims,
+      async recover(id) {
+        const recovered = await store.recoverClaims({ bootId, now: now(), id })
+        if (recovered.canceled + recovered.unknown > 0)
+          log.warn(recovered, 'payments that a crash left behind: canceled what was not submitted')
+      },
+    })
 
   async function decideAll(claimed: readonly PaymentClaim[], silent: Set<string>): Promise<Settlement[]> {
     const endings: Settlement[] = []
@@ -115,41 +131,47 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
   }
 
   async function round() {
-    const at = now()
     const silent = new Set<string>()
     const result = { looked: 0, settled: 0, failed: 0, open: 0 }
-    const recovered = await store.recoverClaims({ bootId, now: at })
-    if (recovered.canceled + recovered.unknown > 0)
-      log.warn(recovered, 'payments that a crash left behind: canceled what was not submitted')
-    // What it opens again is looked at in this very round.
-    await reorganisations.look()
-    const take = { limit: BATCH, now: at }
+    const take = { limit: BATCH, now: now() }
     const looked = new Set<string>()
     /** Where the clocks of two processes are far apart they hand each other the same ones again. */
-    const unlooked = (claims: readonly PaymentClaim[]) => {
-      const fresh = claims.filter(({ id }) => !looked.has(id))
-      for (const { id } of fresh) looked.add(id)
+    const unlooked = (found: readonly PaymentClaim[]) => {
+      const fresh = found.filter(({ id }) => !looked.has(id) && looked.add(id))
+      result.looked += fresh.length
       return fresh
     }
-    for (let doubtful = unlooked(await takeUnwritten()); ;) {
-      for (const settlement of await decideAll(doubtful, silent)) {
-        result.looked++
-        if (settlement.state === 'settled') result.settled++
-        else if (settlement.state === 'failed') result.failed++
-        else result.open++
+    async function decideOpen(found: readonly PaymentClaim[]): Promise<void> {
+      for (const { state } of await decideAll(found, silent))
+        result[state === 'settled' || state === 'failed' ? state : 'open']++
+    }
+    async function decideOwn(): Promise<void> {
+      const own: PaymentClaim[] = []
+      await everyTurn([() => takeOwn(own), () => decideOpen(unlooked(own))], (part) => part())
+    }
+    async function decideDoubtful(): Promise<void> {
+      for (;;) {
+        const doubtful = isClosed ? [] : unlooked(await store.takeDoubtfulClaims(take))
+        if (doubtful.length === 0) return
+        await decideOpen(doubtful)
       }
-      if (isClosed) break
-      doubtful = unlooked(await store.takeDoubtfulClaims(take))
-      if (doubtful.length === 0) break
     }
-    // Those were told to pay again already, so nobody waits for them.
-    for (let watched = isClosed ? [] : unlooked(await store.takeWatchedClaims(take)); watched.length > 0;) {
-      const endings = await decideAll(watched, silent)
-      result.looked += endings.length
-      result.settled += endings.filter(({ state }) => state === 'settled').length
-      watched = isClosed ? [] : unlooked(await store.takeWatchedClaims(take))
+    /** Those were told to pay again already, so nobody waits for them. */
+    async function decideWatched(): Promise<void> {
+      for (;;) {
+        const watched = isClosed ? [] : unlooked(await store.takeWatchedClaims(take))
+        if (watched.length === 0) return
+        const endings = await decideAll(watched, silent)
+        result.settled += endings.filter(({ state }) => state === 'settled').length
+      }
     }
-    if (result.settled + result.failed > 0) log.info(result, 'payments reconciled')
+    // What the reorganisations open again is looked at in this very round.
+    const parts = [recoverAll, () => reorganisations.look(), decideOwn, decideDoubtful, decideWatched]
+    try {
+      await everyTurn(parts, (part) => part())
+    } finally {
+      if (result.settled + result.failed > 0) log.info(result, 'payments reconciled')
+    }
     return result
   }
 

@@ -5,10 +5,10 @@ import { GatewayError } from '../core/errors.ts'
 import type { OnFault } from '../core/faults.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import { retryLater } from '../lib/retry.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { createClaimStore } from './claim-store.ts'
+import { createClaimsInHand } from './claims-in-hand.ts'
 import type { Chain } from './chain-ports.ts'
 import type { Payment, Router, Settlement, Settlements, UpstreamSettlement } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
@@ -65,7 +65,15 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   const submitter = createSubmitter({ ...parts, evidence })
   const kept = createKeptPayments(parts)
   const reorganisations = createReorganisationWatch({ ...parts, claims, evidence })
-  const reconciler = createReconciler({ ...parts, claims, evidence, reorganisations, resend: kept.resend })
+  const inHand = createClaimsInHand(parts)
+  const reconciler = createReconciler({
+    ...parts,
+    claims,
+    inHand,
+    evidence,
+    reorganisations,
+    resend: kept.resend,
+  })
 
   /** @throws {GatewayError} no_route: nothing was submitted and the payment is free again */
   async function chooseRoutes(claim: PaymentClaim, payment: Payment): Promise<Routes> {
@@ -87,7 +95,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
       })
     } catch (thrown) {
       // The row may be on disk all the same, and nobody recovers claims of a living process: the reconciler must know.
-      claims.rememberUnsent(claim.id)
+      inHand.rememberUnsent(claim.id)
       throw thrown
     }
   }
@@ -240,6 +248,33 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     return settlement
   }
 
+  async function settle({ claim, payment, requirements, result, onSubmitted }: Input): Promise<Settlement> {
+    const end = now() + SETTLE_MS
+    const routes = await chooseRoutes(claim, payment)
+    const first = routes[0].upstream.id
+    if (!(await submit(claim, first, result))) return claims.standing(claim)
+    const submitted: PaymentClaim = {
+      ...claim,
+      state: 'submitted',
+      upstream: first,
+      resultSha256: result?.sha256 ?? null,
+      submittedAt: now(),
+    }
+    let settlement: Settlement
+    try {
+      await fault.at('after_submitted')
+      onSubmitted?.()
+      const sent = { claim: submitted, payment, requirements, startedAt: now() }
+      settlement = await conclude(sent, routes, end)
+      await fault.at('after_settled')
+    } catch (thrown) {
+      log.error({ [LogField.claim]: claim.id, err: thrown }, 'settling failed in the middle')
+      settlement = await claims.doubtful(submitted, 'unknown', { reason: 'interrupted', transaction: null })
+    }
+    if (isUndecided(settlement.claim)) reconciler.watch(claim.id)
+    return settlement
+  }
+
   return {
     prepare(payment) {
       void router
@@ -247,40 +282,9 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
         .then(([route]) => route?.upstream.prepare?.(payment))
         .catch(() => undefined)
     },
-    abandon(claimId) {
-      // Looked for soon, since its payer is told to wait meanwhile, and once more in the next round: a database that stood still commits late.
-      claims.rememberUnsent(claimId)
-      const cancel = () => store.cancelClaim({ id: claimId, bootId, reason: 'not_submitted', now: now() })
-      void retryLater(cancel).catch((err: unknown) =>
-        log.error({ [LogField.claim]: claimId, err }, 'a claim that the store did not answer is still open'),
-      )
-    },
-    async settle({ claim, payment, requirements, result, onSubmitted }) {
-      const end = now() + SETTLE_MS
-      const routes = await chooseRoutes(claim, payment)
-      const first = routes[0].upstream.id
-      if (!(await submit(claim, first, result))) return claims.standing(claim)
-      const submitted: PaymentClaim = {
-        ...claim,
-        state: 'submitted',
-        upstream: first,
-        resultSha256: result?.sha256 ?? null,
-        submittedAt: now(),
-      }
-      let settlement: Settlement
-      try {
-        await fault.at('after_submitted')
-        onSubmitted?.()
-        const sent = { claim: submitted, payment, requirements, startedAt: now() }
-        settlement = await conclude(sent, routes, end)
-        await fault.at('after_settled')
-      } catch (thrown) {
-        log.error({ [LogField.claim]: claim.id, err: thrown }, 'settling failed in the middle')
-        settlement = await claims.doubtful(submitted, 'unknown', { reason: 'interrupted', transaction: null })
-      }
-      if (isUndecided(settlement.claim)) reconciler.watch(claim.id)
-      return settlement
-    },
+    begin: inHand.begin,
+    giveBack: inHand.giveBack,
+    settle: (input) => inHand.hold(input.claim.id, () => settle(input)),
     reconcile: reconciler.reconcile,
     reconcileOne: reconciler.reconcileOne,
     close: reconciler.close,

@@ -530,14 +530,10 @@ describe.each(PLACES)('claims of several processes in %s with locks that are %s'
     for (const claim of [mine!, submitted!]) await store.claimPayment({ claim, bootId: 'boot-living' })
     await store.submitClaim(submission(submitted!.id, 'boot-living'))
     const [first, second] = [left!.id, sent!.id].toSorted()
-    const list = async (after: string, limit: number) =>
-      (await store.listUnfinishedClaims({ bootId: 'boot-dead', after, limit })).map(({ id, state }) => [
-        id,
-        state,
-      ])
-    const stateOf = (id?: string) => (id === left!.id ? 'claimed' : 'submitted')
-    expect(await list('', 1)).toEqual([[first, stateOf(first)]])
-    expect(await list(first!, 9)).toEqual([[second, stateOf(second)]])
+    const list = (after: string, limit: number) =>
+      store.listUnfinishedClaims({ bootId: 'boot-dead', after, limit })
+    expect(await list('', 1)).toEqual([{ id: first }])
+    expect(await list(first!, 9)).toEqual([{ id: second }])
     const alone = { bootId: 'boot-living', now: NOW + 9 }
     for (const id of [mine!.id, submitted!.id, done!.id])
       expect(await store.recoverClaims({ ...alone, id })).toEqual({ canceled: 0, unknown: 0 })

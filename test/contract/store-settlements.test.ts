@@ -200,6 +200,25 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     expect(items).toMatchObject([{ amount: 1, kind: 'refund', reference: take.claimId }])
   })
 
+  it('gives back with the claim that is canceled, and not with one that was submitted', async () => {
+    const accountId = await addAccount(store, 2)
+    const [canceled, submitted] = [newClaim({ origin: 'settle' }), newClaim({ origin: 'settle' })]
+    for (const claim of [canceled, submitted]) {
+      await store.claimPayment({ claim, bootId: 'boot-1' })
+      await store.takeSettlement({ ...taking(nextHolder(), { allowance: 0, accountId }), claimId: claim.id })
+    }
+    await store.submitClaim(submission(submitted.id, 'boot-1'))
+    const cancel = ({ id }: { id: string }) =>
+      store.cancelClaim({ id, bootId: 'boot-1', reason: 'not_submitted', now: NOW })
+    expect([await cancel(canceled), await cancel(submitted), await cancel(canceled)]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(await store.balance(accountId)).toBe(1)
+    expect(await store.returnSettlement(returning(canceled.id))).toBe(false)
+  })
+
   it('gives nothing back for a claim that took nothing', async () => {
     expect(await store.returnSettlement(returning('clm_none'))).toBe(false)
     const refused = taking(nextHolder(), { allowance: 0 })

@@ -8,6 +8,7 @@ import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { type FaultPoint, noFault } from '../../src/lib/fault-points.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { createClaimsInHand } from '../../src/payments/claims-in-hand.ts'
 import { createPaymentGate } from '../../src/payments/gate.ts'
 import { createNetworks } from '../../src/core/networks.ts'
 import type { Chain, ChainProbe } from '../../src/payments/chain-ports.ts'
@@ -79,7 +80,6 @@ export async function openGate(options: GateOptions = {}) {
     fault: undefined as ((point: FaultPoint) => Promise<void>) | undefined,
     /** The store claims, and does not say so. */
     isClaimAnswerLost: false,
-    abandoned: [] as string[],
     probes: 0,
     settles: 0,
     prepared: 0,
@@ -121,7 +121,7 @@ export async function openGate(options: GateOptions = {}) {
   }
   const settlements: Settlements = {
     prepare: () => void world.prepared++,
-    abandon: (claimId) => void world.abandoned.push(claimId),
+    ...createClaimsInHand({ store, bootId, now, log }),
     async settle({ claim, result }) {
       world.settles++
       if (typeof world.ending === 'function') return world.ending()

@@ -348,7 +348,10 @@ export const moveClaim = command({ kind: 'transaction', touches: 'records' })(fu
 })
 
 const CANCELED = `state = 'canceled', reason = $1, finished_at = $2, payment_key = NULL, identifier_key = NULL`
-/** `claimed -> canceled`: nothing was submitted. False when it was already submitted or is another process's. */
+/**
+ * `claimed -> canceled`: nothing was submitted, and what `takeSettlement` took for it goes back. False when it was already submitted or is
+ * another process's.
+ */
 export const cancelClaim = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
   bootId: string
@@ -356,15 +359,17 @@ export const cancelClaim = command({ kind: 'transaction', touches: 'records' })(
   now: Millis
 }): Command<boolean> {
   const { id, bootId, reason, now } = input
-  const row = yield* first(
-    `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING id`,
+  const row = yield* first<Pick<PaymentClaim, 'origin'>>(
+    `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING origin`,
     reason,
     now,
     id,
     bootId,
   )
-  if (row) yield* unspend(id)
-  return row !== undefined
+  if (!row) return false
+  if (row.origin === 'settle') yield* returnSettlement({ claimId: id, transactionId: newId('txn', now), now })
+  yield* unspend(id)
+  return true
 })
 
 /** Word for word what the index of unfinished claims holds: SQLite recognises it by that alone. */
@@ -422,15 +427,15 @@ export const recoverClaims = command({ kind: 'transaction', touches: 'access' })
   )
 })
 
-/** Claims of a process start that are `claimed` or `submitted`. */
+/** Ids of the claims of a process start that are `claimed` or `submitted`. */
 export const listUnfinishedClaims = command({ kind: 'read' })(function* (
   input: UnfinishedInput,
-): Command<readonly PaymentClaim[]> {
-  const rows = yield* all<ClaimRow>(
-    `SELECT ${CLAIM} FROM payment_claims WHERE boot_id = $1 AND ${UNFINISHED} AND id > $2 ORDER BY id LIMIT $3`,
+): Command<readonly { id: string }[]> {
+  const rows = yield* all<{ id: string }>(
+    `SELECT id FROM payment_claims WHERE boot_id = $1 AND ${UNFINISHED} AND id > $2 ORDER BY id LIMIT $3`,
     input.bootId,
     input.after,
     input.limit,
   )
-  return rows.map(toClaim)
+  return rows.map((row) => ({ ...row }))
 })

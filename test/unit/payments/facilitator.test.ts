@@ -1,12 +1,13 @@
 // What /settle writes down beside the settlement: whose free allowance it was, and why a claim was given back.
 import { createSecretKey } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { chargeOf } from '../../support/no-gate.ts'
 import type { Caller } from '../../../src/core/caller.ts'
 import type { Config } from '../../../src/core/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
+import { createClaimsInHand } from '../../../src/payments/claims-in-hand.ts'
 import { createFacilitator, type FacilitatorParts } from '../../../src/payments/facilitator.ts'
 import type { Settlements } from '../../../src/payments/ports.ts'
 import { type PaymentPolicyDocument, paymentPolicyDocument, toPolicy } from '../../../src/payments/policy.ts'
@@ -39,7 +40,6 @@ function open(allowance: number, settle: Settlements['settle'], terms: Terms = {
   const claims: PaymentClaim[] = []
   const holders: string[] = []
   const canceled: { id: string; reason: string }[] = []
-  const abandoned: string[] = []
   const store: Store = {
     ...temp.store,
     async claimPayment(input) {
@@ -78,14 +78,13 @@ function open(allowance: number, settle: Settlements['settle'], terms: Terms = {
     settlements: {
       settle,
       reconcileOne: async (claim: PaymentClaim) => claim,
-      abandon: (claimId: string) => void abandoned.push(claimId),
+      ...createClaimsInHand({ store, bootId: 'boot', now: Date.now, log }),
     } as unknown as Settlements,
     presentations: createPresentations(createSecretKey(Buffer.alloc(32, 1))),
     creditsRequired: async () => new GatewayError('credits_required', 'no credits'),
     baseUrl: 'https://gw.example.com',
     bootId: 'boot',
     now: Date.now,
-    log,
     fault: noFault,
   })
   const caller = (terms.caller ?? { kind: 'anonymous' }) as Caller
@@ -103,7 +102,6 @@ function open(allowance: number, settle: Settlements['settle'], terms: Terms = {
     claims,
     holders,
     canceled,
-    abandoned,
     reasonOf: async (id: string) => (await temp.store.getClaim(id))?.reason,
   }
 }
@@ -136,11 +134,16 @@ it(
   },
 )
 
-it('abandons a claim of which the store did not say whether it has it', async () => {
-  const { ask, claims, abandoned } = open(2, settled, { isClaimAnswerLost: true })
+it('cancels a claim of which the store did not say whether it has it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { ask, claims, reasonOf } = open(2, settled, { isClaimAnswerLost: true })
   await expect(ask(SELLER)).rejects.toMatchObject({ code: 'store_unavailable' })
   expect(claims).toHaveLength(1)
-  expect(abandoned).toEqual(claims.map(({ id }) => id))
+  await vi.advanceTimersByTimeAsync(1000)
+  await vi.waitFor(async () => expect(await reasonOf(claims[0]!.id)).toBe('not_submitted'), {
+    timeout: 60_000,
+  })
 })
 
 describe('without a key', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { paymentFactsOf } from '../../../src/core/charging.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
@@ -63,13 +63,16 @@ describe('a good payment', () => {
     expect(await open.states()).toEqual(['settled'])
   })
 
-  it('of which the store did not say whether it has the claim is abandoned, and no work is done', async () => {
+  it('of which the store did not say whether it has the claim is free again soon, and no work is done', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const work = vi.fn()
     open.world.isClaimAnswerLost = true
     const run = open.gate.run(callOf({ payment: present(await open.sign()), work }))
     await expect(run).rejects.toMatchObject({ code: 'store_unavailable' })
-    expect(open.world.abandoned).toHaveLength(1)
     expect(await open.states()).toEqual(['claimed'])
+    await vi.advanceTimersByTimeAsync(1000)
+    await vi.waitFor(async () => expect(await open.states()).toEqual(['canceled']), { timeout: 60_000 })
     expect(work).not.toHaveBeenCalled()
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Config } from '../../../src/core/config.ts'
 import { noFault, parseFault } from '../../../src/lib/fault-points.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -25,7 +26,9 @@ import {
   SOLANA,
   usedIn,
 } from '../../support/payment-fakes.ts'
+import { runRaw } from '../../support/raw-sql.ts'
 import { seedAccount } from '../../support/seed.ts'
+import { newClaim } from '../../support/store.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 const TX = hash('a')
@@ -833,12 +836,36 @@ describe('reconciling', () => {
     broken.mockRestore()
   })
 
+  const lost = async () => Promise.reject(new Error('gone'))
+  const stateOf = async ({ id }: PaymentClaim) => (await temp.store.getClaim(id))?.state
+
   it('frees a payment of which the store did not say whether it was claimed', async () => {
     const one = scene({ answers: [] })
     const held = await one.claim()
-    one.settlements.abandon(held.id)
+    await expect(one.settlements.begin(held.id, lost)).rejects.toThrow('gone')
     await one.settlements.reconcile()
     expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'canceled', reason: 'not_submitted' })
+  })
+
+  it('frees one whose claim turns up long after, as from a server that waited for its standby', async () => {
+    const one = scene({ answers: [] })
+    const claim = newClaim({ createdAt: one.clock.at })
+    await expect(one.settlements.begin(claim.id, lost)).rejects.toThrow('gone')
+    for (let round = 0; round < 20; round++) await one.settlements.reconcile()
+    await one.store.claimPayment({ claim, bootId: BOOT })
+    await one.settlements.reconcile()
+    expect((await one.store.getClaim(claim.id))?.state).toBe('canceled')
+  })
+
+  it('leaves a claim alone that is worked on, however long that takes', async () => {
+    const one = scene({ answers: [settled], status: usedIn(TX) })
+    const claim = newClaim({ createdAt: one.clock.at })
+    const begun = await one.settlements.begin(claim.id, () => one.store.claimPayment({ claim, bootId: BOOT }))
+    if (!begun.ok) throw new Error('nothing stands in the way of the claim')
+    for (let round = 0; round < 20; round++) await one.settlements.reconcile()
+    expect(await stateOf(begun.claim)).toBe('claimed')
+    expect(await one.settlements.giveBack(begun.claim, 'internal')).toBe(true)
+    expect(await one.store.getClaim(claim.id)).toMatchObject({ state: 'canceled', reason: 'internal' })
   })
 
   it('frees it without waiting for the next round, once the store is back', async () => {
@@ -847,12 +874,66 @@ describe('reconciling', () => {
     const one = scene({ answers: [] })
     const held = await one.claim()
     const broken = vi.spyOn(temp.store, 'cancelClaim').mockRejectedValueOnce(new Error('gone'))
-    one.settlements.abandon(held.id)
+    await expect(one.settlements.begin(held.id, lost)).rejects.toThrow('gone')
     await vi.advanceTimersByTimeAsync(1000)
+    await expect.poll(() => broken.mock.calls.length).toBe(1)
     expect((await one.store.getClaim(held.id))?.state).toBe('claimed')
     await vi.advanceTimersByTimeAsync(5000)
     await expect.poll(async () => (await one.store.getClaim(held.id))?.state).toBe('canceled')
     broken.mockRestore()
+  })
+
+  it('gives back what could not be given back while the store was away, however long that was', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const one = scene({ answers: [] })
+    const held = await one.claim()
+    const away = vi.spyOn(temp.store, 'cancelClaim').mockImplementation(lost)
+    onTestFinished(() => away.mockRestore())
+    expect(await one.settlements.giveBack(held, 'upstream_unreachable')).toBeUndefined()
+    for (let round = 0; round < 5; round++) {
+      await vi.advanceTimersByTimeAsync(60_000)
+      await expect(one.settlements.reconcile()).rejects.toThrow('gone')
+    }
+    away.mockRestore()
+    expect(await stateOf(held)).toBe('claimed')
+    await one.settlements.reconcile()
+    expect(await stateOf(held)).toBe('canceled')
+  })
+
+  it('goes on with one that is submitted while it was about to be canceled', async () => {
+    const one = scene({ answers: [] })
+    const held = await one.claim()
+    const { cancelClaim } = temp.store
+    const late = vi.spyOn(temp.store, 'cancelClaim').mockImplementationOnce(async (input) => {
+      await one.store.submitClaim({ id: held.id, bootId: BOOT, upstream: 'up0', result: null, now: one.clock.at })
+      return cancelClaim(input)
+    })
+    onTestFinished(() => late.mockRestore())
+    expect(await one.settlements.giveBack(held, 'internal')).toBe(false)
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'unknown', reason: 'interrupted' })
+  })
+
+  it('cancels what dead processes left, but for what the store refuses, and does the rest of its round', async () => {
+    const one = scene({ answers: [unknown] })
+    const { store } = one
+    const doubted = await doubtful(one)
+    one.chain.statuses.set(doubted.nonce, usedIn(TX))
+    const [refused, free] = [newClaim({ createdAt: 1 }), newClaim({ createdAt: 1 })]
+    for (const claim of [refused, free]) await store.claimPayment({ claim, bootId: 'boot_dead' })
+    const config = { dataDir: temp.directory } as Config
+    await runRaw(
+      { config },
+      `CREATE TRIGGER refusing BEFORE UPDATE ON payment_claims WHEN OLD.id = '${refused.id}' BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+    )
+    await one.settlements.reconcile()
+    await runRaw({ config }, 'DROP TRIGGER refusing')
+    const states = async () =>
+      Promise.all([doubted, free, refused].map(async ({ id }) => (await store.getClaim(id))?.state))
+    expect(await states()).toEqual(['settled', 'canceled', 'claimed'])
+    await one.settlements.reconcile()
+    expect(await states()).toEqual(['settled', 'canceled', 'canceled'])
   })
 
   it('frees a payment of which the store did not say whether it was submitted', async () => {
