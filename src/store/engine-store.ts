@@ -1,8 +1,9 @@
 // The port's face over an engine: every command by name, what remains by hand.
 import { currentActor } from '../lib/acting.ts'
+import { everyTurn } from '../lib/every-turn.ts'
 import { isAudited } from './audited.ts'
 import { type CommandName, commandNames } from './commands/index.ts'
-import { SWEEP_LIMIT } from './commands/records.ts'
+import { SWEEP_LIMIT, SWEPT_KINDS } from './commands/records.ts'
 import type { Store, StoreCommands } from './ports.ts'
 
 export interface Engine {
@@ -31,17 +32,24 @@ export function storeOf({ engine, run, health, exchangeRates, keepTables, close 
   ) as StoreCommands
 
   /** Sweeps in pieces, so that nobody waits behind one long transaction. */
-  async function sweep(now: number): Promise<Readonly<Record<string, number>>> {
-    await keepTables?.(now)
-    const total: Record<string, number> = {}
+  async function sweepPieces(
+    total: Record<string, number>,
+    ...args: Parameters<Store['sweep']>
+  ): Promise<void> {
     for (let again = true; again;) {
       again = false
-      const removed = (await run('sweep', [now])) as Record<string, number>
+      const removed = (await run('sweep', args)) as Record<string, number>
       for (const [kind, count] of Object.entries(removed)) {
         total[kind] = (total[kind] ?? 0) + count
         if (count >= SWEEP_LIMIT) again = true
       }
     }
+  }
+  /** @throws what was said of the first kind that cannot be swept, once every other one is */
+  async function sweep(now: number): Promise<Readonly<Record<string, number>>> {
+    await keepTables?.(now)
+    const total: Record<string, number> = {}
+    await sweepPieces(total, now).catch(() => everyTurn(SWEPT_KINDS, (kind) => sweepPieces(total, now, kind)))
     return total
   }
   /** An answer in any case: who asks for health wants to hear of a failure, not to have one. */

@@ -5,6 +5,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { TABLE_VERSION } from '../../src/store/migrations.ts'
 import type { Store, StoredTask } from '../../src/store/ports.ts'
+import { runRaw } from '../support/raw-sql.ts'
 import {
   addAccount,
   addCapability,
@@ -131,6 +132,27 @@ describe.each(ENGINES)('records in %s', (engine) => {
     expect(again.items.map(({ id }) => id)).toEqual([tasks[0]!.id, tasks[4]!.id])
     const rest = await store.listTasks({ owner }, { limit: 9, before: again.next! })
     expect(rest.items.map(({ id }) => id)).toEqual([tasks[3]!.id, tasks[2]!.id, tasks[1]!.id])
+  })
+
+  it('sweeps every other kind where one cannot be swept, and says that', async () => {
+    const held = taskOf({ expiresAt: NOW - 9 })
+    await store.saveTask(held)
+    const quote = {
+      id: 'q_swept',
+      jws: 'a.b.c',
+      createdAt: NOW - 2 * DAY_MS,
+      expiresAt: NOW - DAY_MS,
+    }
+    await store.saveQuote(quote)
+    await runRaw(
+      place,
+      'CREATE TABLE holds (id TEXT REFERENCES tasks (id))',
+      `INSERT INTO holds (id) VALUES ('${held.id}')`,
+    )
+    await expect(store.sweep(NOW - 9)).rejects.toThrow()
+    expect(await place.query(`SELECT id FROM quotes WHERE id = '${quote.id}'`)).toEqual([])
+    await runRaw(place, 'DROP TABLE holds')
+    expect(await store.sweep(NOW - 9)).toMatchObject({ tasks: 1, quotes: 0 })
   })
 
   it('sweeps what retention allows, in pieces, and keeps ledger, receipts and what is not finished', async () => {

@@ -160,16 +160,16 @@ export const SWEEP_LIMIT = 500
 const EXPIRED_TASKS = 'SELECT id FROM tasks WHERE expires_at <= $1 ORDER BY expires_at, id LIMIT $2'
 const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000
 
-/**
- * Deletes what retention allows (contract, section 10), up to SWEEP_LIMIT rows of each kind; claims, ledger and receipts stay
- * for ever. Returns rows removed by kind.
- */
-export const sweep = command({ kind: 'transaction', touches: 'access' })(function* (
-  now: Millis,
-): Command<Readonly<Record<string, number>>> {
-  const cutoff = now - THIRTY_DAYS_MS
+type Removed = Readonly<Record<string, number>>
+
+function* sweepTasks(now: Millis): Command<Removed> {
   const pushes = yield* sweepPushConfigs(now, EXPIRED_TASKS, SWEEP_LIMIT)
   const tasks = yield* all(`DELETE FROM tasks WHERE id IN (${EXPIRED_TASKS}) RETURNING id`, now, SWEEP_LIMIT)
+  return { tasks: tasks.length, pushes }
+}
+
+function* sweepAttempts(now: Millis): Command<Removed> {
+  const cutoff = now - THIRTY_DAYS_MS
   // The time in front of an id makes the primary key do: nothing younger is looked at.
   const attempts = yield* all(
     `DELETE FROM attempts WHERE id IN (
@@ -180,12 +180,16 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     cutoff,
     SWEEP_LIMIT,
   )
+  return { attempts: attempts.length }
+}
+
+function* sweepCapabilities(now: Millis): Command<Removed> {
   // A capability never outlives the one it was narrowed from, so no row loses its ancestor first.
   const capabilities = yield* all<{ id: string }>(
     `DELETE FROM capabilities WHERE id IN (
        SELECT id FROM capabilities WHERE expires_at <= $1 ORDER BY expires_at, id DESC LIMIT $2
      ) RETURNING id`,
-    cutoff,
+    now - THIRTY_DAYS_MS,
     SWEEP_LIMIT,
   )
   for (const { id } of capabilities) {
@@ -193,26 +197,48 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     yield* dropBudgets(id)
     yield* dropConnectionAt(id)
   }
-  return {
-    tasks: tasks.length,
-    pushes,
-    attempts: attempts.length,
-    capabilities: capabilities.length,
-    access_tokens: yield* sweepAccessTokens(now, SWEEP_LIMIT),
-    ...(yield* sweepPermits(now, cutoff, SWEEP_LIMIT)),
-    ...(yield* sweepPayments(now)),
-    ...(yield* sweepEmail(now, SWEEP_LIMIT)),
-    ...(yield* sweepKeptAnswers(now, SWEEP_LIMIT)),
-    ...(yield* sweepOauth(now, SWEEP_LIMIT)),
-    ...(yield* sweepSpend(now, cutoff, SWEEP_LIMIT)),
-  }
+  return { capabilities: capabilities.length }
+}
+
+/** In the order in which they are swept. */
+const SWEEPS = {
+  tasks: sweepTasks,
+  attempts: sweepAttempts,
+  capabilities: sweepCapabilities,
+  *accessTokens(now: Millis): Command<Removed> {
+    return { access_tokens: yield* sweepAccessTokens(now, SWEEP_LIMIT) }
+  },
+  permits: (now: Millis) => sweepPermits(now, now - THIRTY_DAYS_MS, SWEEP_LIMIT),
+  payments: sweepPayments,
+  email: (now: Millis) => sweepEmail(now, SWEEP_LIMIT),
+  answers: (now: Millis) => sweepKeptAnswers(now, SWEEP_LIMIT),
+  oauth: (now: Millis) => sweepOauth(now, SWEEP_LIMIT),
+  spend: (now: Millis) => sweepSpend(now, now - THIRTY_DAYS_MS, SWEEP_LIMIT),
+} as const satisfies Record<string, (now: Millis) => Command<Removed>>
+
+export type SweptKind = keyof typeof SWEEPS
+export const SWEPT_KINDS = Object.keys(SWEEPS) as readonly SweptKind[]
+
+/**
+ * Deletes what retention allows (contract, section 10), up to SWEEP_LIMIT rows of each kind; claims, ledger and receipts stay
+ * for ever. Returns rows removed by kind.
+ * @param only this kind, where another one cannot be swept and would keep all from it
+ */
+export const sweep = command({ kind: 'transaction', touches: 'access' })(function* (
+  now: Millis,
+  only?: SweptKind,
+): Command<Removed> {
+  const removed: Record<string, number> = {}
+  for (const kind of only === undefined ? SWEPT_KINDS : [only])
+    Object.assign(removed, yield* SWEEPS[kind](now))
+  return removed
 })
 
 const QUOTE_GRACE_MS = 5 * 60 * 1000
 /** Months whose counters stay: this one, and the last for what is given back late. */
 const SEVENTY_DAYS_MS = 70 * 24 * 3600 * 1000
 
-function* sweepPayments(now: Millis): Command<Readonly<Record<string, number>>> {
+function* sweepPayments(now: Millis): Command<Removed> {
   // A claim that may still turn out to be paid keeps its result.
   const results = yield* all(
     `DELETE FROM claim_results WHERE claim_id IN (

@@ -906,7 +906,13 @@ describe('reconciling', () => {
     const held = await one.claim()
     const { cancelClaim } = temp.store
     const late = vi.spyOn(temp.store, 'cancelClaim').mockImplementationOnce(async (input) => {
-      await one.store.submitClaim({ id: held.id, bootId: BOOT, upstream: 'up0', result: null, now: one.clock.at })
+      await one.store.submitClaim({
+        id: held.id,
+        bootId: BOOT,
+        upstream: 'up0',
+        result: null,
+        now: one.clock.at,
+      })
       return cancelClaim(input)
     })
     onTestFinished(() => late.mockRestore())
