@@ -1,4 +1,5 @@
 // What settlements for other sellers cost, quotes, and their sweep; on every engine.
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { MAX_BALANCE } from '../../src/store/migrations.ts'
@@ -219,6 +220,16 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     expect(await store.returnSettlement(returning(canceled.id))).toBe(false)
   })
 
+  it('takes nothing for a claim that is canceled, as a statement that comes late', async () => {
+    const accountId = await addAccount(store, 2)
+    const claim = newClaim({ origin: 'settle' })
+    await store.claimPayment({ claim, bootId: 'boot-1' })
+    await store.cancelClaim({ id: claim.id, bootId: 'boot-1', reason: 'not_submitted', now: NOW })
+    const take = { ...taking(nextHolder(), { allowance: 0, accountId }), claimId: claim.id }
+    await expect(store.takeSettlement(take)).rejects.toMatchObject({ code: 'state_conflict' })
+    expect(await store.balance(accountId)).toBe(2)
+  })
+
   it('gives nothing back for a claim that took nothing', async () => {
     expect(await store.returnSettlement(returning('clm_none'))).toBe(false)
     const refused = taking(nextHolder(), { allowance: 0 })
@@ -283,4 +294,42 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     expect(months.map((row) => row['month'])).toEqual(['2026-04', '2026-05', '2026-06'])
     expect(await store.getClaim(doubtful.id)).toBeDefined()
   })
+})
+
+it('in postgres is given back by whoever cancels its claim, also where it was not yet committed then', async () => {
+  const place = await createPlace('postgres', 'late-take')
+  try {
+    const store = await place.open('boot-1')
+    const accountId = await addAccount(store, 1)
+    const claim = newClaim({ origin: 'settle' })
+    await store.claimPayment({ claim, bootId: 'boot-1' })
+    // Whoever holds the account's row keeps the transaction that takes of it from its end.
+    const client = new pg.Client({ connectionString: place.config.databaseUrl })
+    await client.connect()
+    await client.query(`BEGIN; SELECT 1 FROM accounts WHERE id = '${accountId}' FOR UPDATE`)
+    const take = { ...taking(nextHolder(), { allowance: 0, accountId }), claimId: claim.id }
+    const taken = store.takeSettlement(take)
+    const waiting = (count: number) =>
+      expect
+        .poll(
+          async () =>
+            (
+              await place.query(
+                `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+              )
+            ).length,
+          { timeout: 30_000 },
+        )
+        .toBe(count)
+    await waiting(1)
+    const canceled = store.cancelClaim({ id: claim.id, bootId: 'boot-1', reason: 'x', now: NOW })
+    await waiting(2)
+    await client.query('COMMIT')
+    await client.end()
+    expect([(await taken).ok, await canceled]).toEqual([true, true])
+    expect(await store.balance(accountId)).toBe(1)
+    expect(await unbalancedAccounts(place)).toEqual([])
+  } finally {
+    await place.remove()
+  }
 })

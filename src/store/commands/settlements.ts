@@ -1,4 +1,5 @@
 // Cost of a settlement for another seller: one of a month's free allowance, else one credit. And quotes.
+import { GatewayError } from '../../core/errors.ts'
 import { all, type Command, command, first, insertInto } from '../command.ts'
 import { balance, balanceOf, recordMovement } from './accounts.ts'
 import { returnCredits } from './returned-credits.ts'
@@ -34,9 +35,13 @@ type Take = { holder: string; month: string } & (
 )
 const TAKE = `holder, month, account_id AS "accountId", paid_by AS "paidBy"`
 
-// The row comes first: whoever takes for the same claim at the same time waits here, then reads what was taken.
-const INSERT_TAKE = `INSERT INTO settlement_takes (claim_id, holder, month, account_id, paid_by)
-  VALUES ($1, $2, $3, $4, 'allowance') ON CONFLICT DO NOTHING RETURNING claim_id`
+// The row comes first: whoever takes for the same claim at the same time waits here, then reads what was taken. Whoever cancels the claim
+// waits for this, and gives back what it took.
+const INSERT_TAKE = `WITH held AS (SELECT state FROM payment_claims WHERE id = $1 FOR SHARE)
+  INSERT INTO settlement_takes (claim_id, holder, month, account_id, paid_by)
+  SELECT $1, $2, $3, $4, 'allowance' WHERE NOT EXISTS (SELECT 1 FROM held WHERE state = 'canceled')
+  ON CONFLICT DO NOTHING RETURNING claim_id`
+const IS_CANCELED = `SELECT 1 FROM payment_claims WHERE id = $1 AND state = 'canceled'`
 const USE_ALLOWANCE = `INSERT INTO settlement_counters (holder, month, used) VALUES ($1, $2, 1)
   ON CONFLICT (holder, month) DO UPDATE SET used = settlement_counters.used + 1
   WHERE settlement_counters.used < $3 RETURNING used`
@@ -48,6 +53,7 @@ const PAY = 'UPDATE accounts SET balance = balance - 1 WHERE id = $1 AND balance
  * One settlement of the monthly free allowance of each holder (an account id; or payee, payer and network), else one credit of
  * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id until it is returned. `left`: of the
  * smallest allowance or the balance, whichever paid. Not ok: `balance` is null without an account.
+ * @throws {GatewayError} state_conflict where the claim is canceled: a statement that comes late takes nothing
  */
 export const takeSettlement = command({ kind: 'transaction', touches: 'records' })(function* (
   input: TakeSettlementInput,
@@ -96,6 +102,8 @@ function* useAllowances(allowances: readonly Allowance[], month: string): Comman
 function* takenBefore(input: TakeSettlementInput): Command<Taken> {
   const { claimId, allowances } = input
   const take = yield* first<Take>(`SELECT ${TAKE} FROM settlement_takes WHERE claim_id = $1`, claimId)
+  if (!take && (yield* first(IS_CANCELED, claimId)))
+    throw new GatewayError('state_conflict', 'This payment was given back. Nothing was taken: send it again.')
   // It was given back in this very moment.
   if (!take) return yield* takeSettlement(input)
   const { paidBy, month } = take
