@@ -1,9 +1,10 @@
 // What PostgreSQL does beside the statements: locks that others hold, settings of a database, connections that fail.
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { all, first } from '../../src/store/command.ts'
 import { createPool, type Pool, runDirect, runTransaction } from '../../src/store/postgres/pool.ts'
 import { openStore } from '../../src/store/index.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addSetting,
@@ -117,6 +118,102 @@ describe('a row that somebody keeps locked', () => {
     },
   )
 })
+
+describe.each(['straight', 'through a pooler'])(
+  'rows of many accounts that somebody keeps locked, %s',
+  (way) => {
+    const MANY = 12
+    let serving: Store
+    let blocker: pg.Client
+    beforeAll(async () => {
+      const url = place.config.databaseUrl!
+      // A pooler lets no session have settings of its own.
+      const address = { url, directUrl: way === 'straight' ? undefined : url }
+      serving = await openPostgresStore({ address, log, bootId: `boot-${way}`, waitMs: 60_000 })
+    })
+    afterAll(() => serving.close())
+    beforeEach(async () => {
+      blocker = new pg.Client({ connectionString: place.config.databaseUrl })
+      await blocker.connect()
+      await blocker.query('BEGIN')
+    })
+    afterEach(() => blocker.end())
+
+    /** Every way that a call goes, and nobody of `blocked` has heard anything when all of these have been answered. */
+    async function expectOthersGoOn(blocked: readonly Promise<unknown>[]): Promise<void> {
+      let ended = 0
+      const note = () => void ended++
+      const settled = Promise.all(blocked.map((each) => each.then(note, note)))
+      const others = await Promise.all(times(3, () => addSetting(serving, 500)))
+      for (let round = 0; round < 5; round++) {
+        await Promise.all(others.flatMap((setting) => times(4, (kind) => callOf(setting, kind, round))))
+        expect(await serving.health()).toMatchObject({ ok: true })
+      }
+      await serving.recoverDebits({ bootId: `boot-${way}`, now: NOW })
+      expect(ended).toBe(0)
+      await blocker.query('ROLLBACK')
+      await settled
+    }
+    function callOf(setting: Setting, kind: number, round: number): Promise<unknown> {
+      const { accountId } = setting
+      const [transactionId, reference] = [nextTransaction(), `call ${round}`]
+      const input = reservation(setting, `boot-${way}`, { state: 'sending', sendingAt: NOW })
+      switch (kind) {
+        case 0:
+          return serving.debitCredits({
+            accountId,
+            amount: 1,
+            transactionId,
+            bootId: `boot-${way}`,
+            reference,
+            now: NOW,
+          })
+        case 1:
+          return serving.grant({ accountId, amount: 1, transactionId, reference, now: NOW })
+        case 2:
+          return serving.reserveAttempt({ ...input, once: { keyHash: input.attempt.id, maxBytes: 1000 } })
+        default:
+          return serving.reserveAttempt(input)
+      }
+    }
+
+    it('keep nobody else waiting, whichever way the calls go', async () => {
+      const locked = await Promise.all(times(MANY, () => addSetting(serving, 500)))
+      const ids = locked.map(({ accountId }) => accountId)
+      await blocker.query('SELECT 1 FROM accounts WHERE id = ANY ($1) FOR UPDATE', [ids])
+      const blocked = locked.flatMap((setting) => times(8, (n) => callOf(setting, n % 4, n)))
+      await expectOthersGoOn(blocked)
+      for (const { accountId } of locked) expect(await serving.balance(accountId)).toBe(500 - 4)
+    })
+
+    it('nor do those of statements that stand alone', async () => {
+      const tasks = times(40, (i) => ({
+        id: `task_${way}_${i}`,
+        contextId: 'context',
+        owner: null,
+        state: 'working',
+        revision: 1,
+        json: '{}',
+        updatedAt: NOW,
+        expiresAt: NOW + 1000,
+      }))
+      for (const task of tasks) expect(await serving.saveTask(task)).toBe(true)
+      await blocker.query('SELECT 1 FROM tasks WHERE id = ANY ($1) FOR UPDATE', [tasks.map(({ id }) => id)])
+      await expectOthersGoOn(tasks.map((task) => serving.saveTask({ ...task, revision: 2 })))
+    })
+
+    it('nor does who holds what everybody who changes access wants', async () => {
+      await blocker.query('SELECT 1 FROM access_version FOR UPDATE')
+      await Promise.all(times(30, () => addSetting(serving, 0)))
+      const keys = await place.query('SELECT id, account_id AS account FROM service_keys')
+      await expectOthersGoOn(
+        keys.map(({ id, account }) =>
+          serving.revokeKey({ id: String(id), accountId: String(account), now: NOW }),
+        ),
+      )
+    })
+  },
+)
 
 it('debits once for a transaction that two processes ask for while its account is locked', async () => {
   const other = await place.open('boot-2')

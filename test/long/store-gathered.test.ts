@@ -76,7 +76,6 @@ const budgets = fc.oneof(
   fc.record({ root: limits, child: limits, credential: limits }),
 )
 const uses = fc.constantFrom(null, null, 1, 2, 3)
-const patiences = fc.constantFrom('short', 'long')
 const worlds = fc.record({
   accounts: fc.tuple(
     ...[0, 1].map(() =>
@@ -165,7 +164,7 @@ async function expectSameRows(accountIds: readonly string[]): Promise<void> {
 it('reserves and ends a group as the reference does one by one', async () => {
   const seen = new Set<string>()
   await fc.assert(
-    fc.asyncProperty(worlds, patiences, async ({ accounts, calls }, patience) => {
+    fc.asyncProperty(worlds, async ({ accounts, calls }) => {
       const parties: Awaited<ReturnType<typeof addParty>>[] = []
       for (const account of accounts) parties.push(await addParty(account))
       const accountIds = parties.map(({ accountId }) => accountId)
@@ -186,7 +185,7 @@ it('reserves and ends a group as the reference does one by one', async () => {
         return { ...reservation(setting, BOOT, over), cost: call.cost, isBudgeted, now }
       })
 
-      const answers = await runDirect(pool, () => reserveTogether(inputs, patience))
+      const answers = await runDirect(pool, () => reserveTogether(inputs))
       expect(answers).toHaveLength(inputs.length)
       // Whoever is refused came first.
       const told = [...answers.entries()].flatMap(([n, answer]) =>
@@ -199,7 +198,7 @@ it('reserves and ends a group as the reference does one by one', async () => {
       await expectSameRows(accountIds)
 
       const ends = inputs.map(({ attempt }) => ending(attempt, BOOT))
-      const ended = await runDirect(pool, () => finishTogether(ends, patience))
+      const ended = await runDirect(pool, () => finishTogether(ends))
       for (const [n, end] of ends.entries()) {
         const expected = reference.drive(referenceCommands.finishAttempt(end))
         expect(ended[n]).toEqual(expected.ok ? expected : undefined)
@@ -255,7 +254,7 @@ const FIND_ENTRY = 'SELECT 1 FROM ledger_entries WHERE transaction_id = $1'
 it('debits and settles a group as the reference does one by one', async () => {
   const seen = new Set<string>()
   await fc.assert(
-    fc.asyncProperty(debits, patiences, async ({ credits, calls }, patience) => {
+    fc.asyncProperty(debits, async ({ credits, calls }) => {
       const parties: { accountId: string; agent: string; budgeted: string }[] = []
       for (const amount of credits) {
         const accountId = await addAccount(both, amount)
@@ -285,7 +284,7 @@ it('debits and settles a group as the reference does one by one', async () => {
           await both.refundCredits({ transactionId: inputs[n]!.transactionId, now: NOW })
       }
 
-      const answers = await runDirect(pool, () => debitTogether(inputs, patience))
+      const answers = await runDirect(pool, () => debitTogether(inputs))
       const told = [...answers.entries()].flatMap(([n, answer]) => (answer ? [{ n, answer }] : []))
       for (const { n, answer } of told.toSorted((a, b) => Number(a.answer.ok) - Number(b.answer.ok))) {
         expect(reference.drive(referenceCommands.debitCredits(inputs[n]!))).toEqual(answer)
@@ -305,7 +304,7 @@ it('debits and settles a group as the reference does one by one', async () => {
             ]
           : [],
       )
-      const ended = await runDirect(pool, () => settleTogether(ends, patience))
+      const ended = await runDirect(pool, () => settleTogether(ends))
       for (const [n, end] of ends.entries()) {
         expect(reference.drive(referenceCommands.settleDebit(end))).toBe(ended[n] ?? false)
         seen.add(ended[n] ? 'settled' : 'was not open')

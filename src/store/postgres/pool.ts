@@ -6,11 +6,14 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { type Command, first, type Row, type Statement, Undo } from '../command.ts'
 import { toFailure, toStoreError } from '../failure.ts'
+import { BEGIN, type Patience, SHORT_WAIT_MS } from './patience.ts'
 
 /** Measured: on the cores of one gateway more connections are slower, not faster. */
-const POOL_SIZE = 16
+const POOL_SIZE = 14
+/** Beside those: who asks whether a key still holds, or whether the database takes writes, waits for nobody who waits for a lock. */
+const LOOKING_SIZE = 2
 const CONNECT_TIMEOUT_MS = 5000
-const STATEMENT_TIMEOUT_MS = 15_000
+export const STATEMENT_TIMEOUT_MS = 15_000
 const IDLE_IN_TRANSACTION_MS = 30_000
 /** After which a connection that says nothing is given up, though nobody has closed it: the server has ended every statement by then. */
 const SILENCE_MS = STATEMENT_TIMEOUT_MS + 2000
@@ -48,49 +51,82 @@ const SESSION = {
   options: '-c default_transaction_isolation=read\\ committed',
 }
 
-/** Connections for commands. */
-export class Pool extends pg.Pool {
+/** What pools of one address know of it together. */
+class Address {
   /** Statements are prepared by name until a pooler turns out to mix up sessions. */
   canName = true
-  readonly #openedAt = new WeakMap<pg.PoolClient, number>()
-  #distrusted = -Infinity
+  /** Connections that were opened before this are not used again. */
+  distrustedUntil = -Infinity
+}
 
-  constructor(config: pg.PoolConfig) {
+/** Connections for commands. */
+export class Pool extends pg.Pool {
+  readonly #openedAt = new WeakMap<pg.PoolClient, number>()
+  readonly #address: Address
+
+  constructor(config: pg.PoolConfig, beside?: Pool) {
     super(config)
+    this.#address = beside ? beside.#address : new Address()
     this.on('connect', (client) => this.#openedAt.set(client, performance.now()))
   }
 
-  /** Where its address leads there may be another server by now: no connection of before is used again. */
+  get canName(): boolean {
+    return this.#address.canName
+  }
+  set canName(can: boolean) {
+    this.#address.canName = can
+  }
+  /** Where its address leads there may be another server by now: no connection of before is used again, nor one of a pool beside. */
   distrust(): void {
-    this.#distrusted = performance.now() - YOUNG_MS
+    this.#address.distrustedUntil = performance.now() - YOUNG_MS
   }
   isDistrusted(client: pg.PoolClient): boolean {
-    return (this.#openedAt.get(client) ?? Infinity) < this.#distrusted
+    return (this.#openedAt.get(client) ?? Infinity) < this.#address.distrustedUntil
   }
 }
 
 /**
  * @param size connections at most; a lost one is replaced and logged
  * @param waitMs how long a command waits for one
+ * @param settings of each session, where no pooler is in between
+ * @param beside of the same address: what one learns of it, both know
  */
 export function createPool(
   address: DatabaseAddress,
   log: Logger,
   size: number = POOL_SIZE,
   waitMs: number = CONNECT_TIMEOUT_MS,
+  settings: Pick<pg.ClientConfig, 'lock_timeout'> = {},
+  beside?: Pool,
 ): Pool {
-  const session = address.directUrl === undefined ? SESSION : {}
-  const pool = new Pool({
+  const session = address.directUrl === undefined ? { ...SESSION, ...settings } : {}
+  const config = {
     ...connectionConfig(address.url),
     ...session,
     connectionTimeoutMillis: waitMs,
     max: size,
     maxLifetimeSeconds: LIFETIME_S,
-  })
+  }
+  const pool = new Pool(config, beside)
   // An idle connection that breaks is only replaced; without a listener it would end the process.
   pool.on('error', (thrown) => log.warn({ err: thrown }, 'a database connection was lost'))
   return pool
 }
+
+/** Of commands, whose statements do not wait long for a lock; behind a pooler those that stand alone do all the same (`isImpatient`). */
+export const createCommandPool = (address: DatabaseAddress, log: Logger, waitMs?: number): Pool =>
+  createPool(address, log, POOL_SIZE, waitMs, { lock_timeout: SHORT_WAIT_MS })
+
+/** Whether a statement that says nothing of it gives up a lock soon: a pooler refuses a session that wants that. */
+export const isImpatient = ({ directUrl }: DatabaseAddress): boolean => directUrl === undefined
+
+/** A few connections beside a pool, for what is asked by every call and may not wait for the others. */
+export const createLookingPool = (
+  address: DatabaseAddress,
+  log: Logger,
+  beside: Pool,
+  waitMs?: number,
+): Pool => createPool(address, log, LOOKING_SIZE, waitMs, {}, beside)
 
 const INT8_OID = 20
 /** Every int8 of ours is a count, a version or a time: checked to be exact as a number. */
@@ -138,10 +174,13 @@ export async function runDirect<T>(pool: Pool, start: () => Command<T>): Promise
 }
 
 /** All or nothing; answers when COMMIT has returned. */
-export async function runTransaction<T>(pool: Pool, start: () => Command<T>): Promise<T> {
+export async function runTransaction<T>(
+  pool: Pool,
+  start: () => Command<T>,
+  patience: Patience = 'long',
+): Promise<T> {
   const run = async (client: pg.PoolClient) => {
-    // Said, because a database may have another level for its default: claims look again after the lock that they waited for.
-    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+    await client.query(BEGIN[patience])
     try {
       const value = await drive(client, start(), pool)
       await client.query('COMMIT')

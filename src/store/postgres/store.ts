@@ -1,19 +1,21 @@
 // PostgreSQL: any number of gateway processes on one database.
 import type { Logger } from '../../lib/log.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { createOwnSemaphores } from '../../lib/semaphore.ts'
+import { createOwnSemaphores, createSemaphore } from '../../lib/semaphore.ts'
 import { audited, isAudited } from '../audited.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import { type Command, first, type Traits } from '../command.ts'
-import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
+import { type CommandName, type Commands, commands, isRead, isSingle, traitsOf } from '../commands/index.ts'
 import { storeOf } from '../engine-store.ts'
 import { rowName } from '../row-name.ts'
 import type { Store } from '../ports.ts'
+import { createApart } from './apart.ts'
 import { claimPaymentUnder } from './claim-lock.ts'
 import { type Coordination, type Lease, LEASE_MS, prepareLocks } from './coordination/index.ts'
 import { fused } from './fused/index.ts'
 import { gather } from './gathered/gather.ts'
 import { type Gathered, gathered } from './gathered/index.ts'
+import { type Patience, SHORT_WAIT_MS } from './patience.ts'
 import { keepPartitions } from './partitions/keep.ts'
 import { takeLeadership } from './leadership.ts'
 import { savePushConfigUnder } from './push-lock.ts'
@@ -22,14 +24,17 @@ import { exchangeRates } from './rate-counts.ts'
 import { recoveryOf } from './recovery.ts'
 import { accessVersion, rememberRows } from './remembered.ts'
 import {
-  createPool,
+  createCommandPool,
+  createLookingPool,
   type DatabaseAddress,
+  isImpatient,
   isLockedOut,
   isStatementFault,
   isTaken,
   onConnection,
   runDirect,
   runTransaction,
+  STATEMENT_TIMEOUT_MS,
   takesWrites,
 } from './pool.ts'
 import { upgradeTables } from './upgrade.ts'
@@ -38,8 +43,8 @@ import { findWeakSettings } from './weak-settings.ts'
 type Start = (...args: unknown[]) => Command<unknown>
 
 /** Many processes share the database: only what dead ones left behind is taken over, and a payer's claims queue up. */
-const sharedUnder = (coordination: Coordination): Partial<Commands> => ({
-  ...recoveryOf(coordination),
+const sharedUnder = (coordination: Coordination, recovery: Partial<Commands>): Partial<Commands> => ({
+  ...recovery,
   ...queuesByTheDatabase,
   claimPayment: claimPaymentUnder(coordination),
   savePushConfig: savePushConfigUnder(coordination),
@@ -48,16 +53,32 @@ const sharedUnder = (coordination: Coordination): Partial<Commands> => ({
 
 /** Its commands wait for its row one after the other anyway: more connections would only be taken from others (POOL_SIZE). */
 const MOST_OF_ONE_ACCOUNT = 4
+// What waits for locks has so many connections together that one at least is left to everybody else (POOL_SIZE).
+/** Of those who found something locked, and try again. */
+const MOST_APART = 4
+/**
+ * Of those who wait for a lock in the order in which they came: transactions that say who may do what, and behind a pooler statements that stand
+ * alone, because nothing says how long these wait. Whoever finds no place waits briefly, as everybody does.
+ */
+const MOST_PATIENT = 4
+/** Of those who wait in the queue of a whole table, each of its own, and of the one that settles what dead processes left. */
+const MOST_QUEUED = 4
 function accountOf(input: unknown): string | undefined {
   const { accountId, attempt } = (input ?? {}) as { accountId?: unknown; attempt?: { accountId?: unknown } }
   const account = accountId ?? attempt?.accountId
   return typeof account === 'string' ? account : undefined
 }
 
-/** The table that a command locks before it begins. */
+/** The table that a command locks before it begins: the queue for a table is fair, unlike the one for a row that others share. */
 function tableOf(traits: Traits): string | undefined {
   if (!('touches' in traits)) return undefined
   return traits.overtakes ?? traits.excludesWritersOf
+}
+
+/** Whether it is a transaction that says who may do what. */
+function saysWhoMay(name: CommandName): boolean {
+  const traits = traitsOf(name)
+  return 'touches' in traits && traits.touches === 'access' && (!isSingle(name) || isAudited(name))
 }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
@@ -72,15 +93,18 @@ export async function openPostgresStore(parts: {
   onPartitionsMissing?: (() => void) | undefined
 }): Promise<Store> {
   const { address, bootId, log, leaseCheckMs, waitMs, onPartitionsMissing } = parts
-  const pool = createPool(address, log, undefined, waitMs)
+  const pool = createCommandPool(address, log, waitMs)
+  const looking = createLookingPool(address, log, pool, waitMs)
+  const endPools = () => Promise.all([pool.end(), looking.end()])
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
 
   const { lease, coordination } = await prepare().catch(async (thrown: unknown) => {
-    await pool.end()
+    await endPools()
     throw explain(address, thrown)
   })
-  const shared = sharedUnder(coordination)
+  const recovery = recoveryOf(coordination)
+  const shared = sharedUnder(coordination, recovery)
   async function prepare(): Promise<{ lease: Lease; coordination: Coordination }> {
     const url = address.directUrl ?? address.url
     const fault = await prepareLocks(url)
@@ -129,7 +153,7 @@ export async function openPostgresStore(parts: {
       reason: 'lease lost',
     })
   }
-  const remembered = rememberRows(() => runDirect(pool, accessVersion))
+  const remembered = rememberRows(() => runDirect(looking, accessVersion))
   async function execute(name: CommandName, args: unknown[]): Promise<unknown> {
     const traits = traitsOf(name)
     if (traits.kind === 'lookup' && traits.cached)
@@ -137,13 +161,24 @@ export async function openPostgresStore(parts: {
     const group = groups.get(name)
     return group?.fits(args[0]) ? group.ask(args[0]) : executeAlone(name, args)
   }
-  /** Whoever's rows are locked waits for them with a few connections, and nobody else for him. */
   const places = createOwnSemaphores(MOST_OF_ONE_ACCOUNT)
-  function executeAlone(name: CommandName, args: unknown[]): Promise<unknown> {
-    const account = accountOf(args[0])
-    return account === undefined ? runOnce(name, args) : places.run(account, () => runOnce(name, args))
+  const apart = createApart(MOST_APART, STATEMENT_TIMEOUT_MS)
+  const queues = createApart(MOST_QUEUED, STATEMENT_TIMEOUT_MS)
+  const patient = createSemaphore(MOST_PATIENT)
+  /** Whoever's rows are locked waits for them with a few connections, and nobody else for him. */
+  async function executeAlone(
+    name: CommandName,
+    args: unknown[],
+    owner: string | undefined = accountOf(args[0]),
+  ): Promise<unknown> {
+    const queue = name in recovery ? 'recovery' : tableOf(traitsOf(name))
+    const inOrder = () => runOnce(name, args, 'long')
+    if (queue !== undefined) return queues.takeTurn(queue, performance.now() + STATEMENT_TIMEOUT_MS, inOrder)
+    const release = saysWhoMay(name) ? await patient.acquire(0) : undefined
+    if (release) return inOrder().finally(release)
+    return apart.run(name, owner, () => runOnce(name, args), places)
   }
-  async function runOnce(name: CommandName, args: unknown[]): Promise<unknown> {
+  async function runOnce(name: CommandName, args: unknown[], patience: Patience = 'short'): Promise<unknown> {
     const traits = traitsOf(name)
     requireLease(traits)
     const atOnce = fused[name] as Start | undefined
@@ -156,23 +191,30 @@ export async function openPostgresStore(parts: {
     }
     const start = audited(name, (shared[name] ?? commands[name]) as Start)
     const table = tableOf(traits)
-    if (table === undefined && isSingle(name) && !isAudited(name))
-      return runDirect(pool, () => start(...args))
-    return runTransaction(pool, function* () {
-      // The queue for a table is fair, unlike the one for a row that others share.
-      if (table) yield { text: `LOCK TABLE ${table} IN EXCLUSIVE MODE`, values: [] }
-      return yield* start(...args)
-    })
+    const run = () => start(...args)
+    if (table === undefined && isSingle(name) && !isAudited(name)) {
+      if (isRead(name) || isImpatient(address)) return runDirect(pool, run)
+      const release = await patient.acquire(SHORT_WAIT_MS)
+      if (release) return runDirect(pool, run).finally(release)
+    }
+    const inTable = function* () {
+      yield { text: `LOCK TABLE ${table} IN EXCLUSIVE MODE`, values: [] }
+      return yield* run()
+    }
+    return runTransaction(pool, table === undefined ? run : inTable, patience)
   }
   const groups = new Map(
     Object.entries(gathered as Record<string, Gathered<unknown, unknown>>).map(
       ([name, { fits, run, accountOf: ownerOf }]) => {
         const ask = gather<unknown, unknown>({
-          async together(inputs, patience) {
+          async together(inputs) {
             requireLease(traitsOf(name as CommandName))
-            return runDirect(pool, () => run(inputs, patience))
+            return runDirect(pool, () => run(inputs))
           },
-          alone: (input) => executeAlone(name as CommandName, [input]),
+          once: (input) => runOnce(name as CommandName, [input]),
+          alone: (input) => executeAlone(name as CommandName, [input], ownerOf(input)),
+          waitMs: STATEMENT_TIMEOUT_MS,
+          takeTurn: apart.takeTurn,
           ownerOf,
           isOfOne: isStatementFault,
           isHeldUp: isLockedOut,
@@ -193,7 +235,7 @@ export async function openPostgresStore(parts: {
 
   async function shutDown(): Promise<void> {
     await Promise.allSettled(running)
-    await pool.end()
+    await endPools()
     await lease.close()
   }
   return storeOf({
@@ -203,12 +245,13 @@ export async function openPostgresStore(parts: {
       const started = performance.now()
       // At once: where everybody waits for a connection, both wait for one turn.
       const [isWritable] = await Promise.all([
-        whileOpen(() => runDirect(pool, takesWrites)),
+        whileOpen(() => runDirect(looking, takesWrites)),
         run('listPublishedKeys', []),
       ])
       // Its address may lead to the server that takes writes soon, and nobody finds out by reading.
       if (!isWritable) pool.distrust()
-      const counts = `${pool.totalCount} connections, ${pool.waitingCount} waiting`
+      const [open, waiting] = [pool.totalCount + looking.totalCount, pool.waitingCount + looking.waitingCount]
+      const counts = `${open} connections, ${waiting} waiting`
       const detail = `PostgreSQL${isWritable ? '' : ' that takes no writes'}, ${counts}`
       return { ok: lease.isHeld() && isWritable, latencyMs: performance.now() - started, detail }
     },

@@ -1,34 +1,41 @@
 // Calls that go to the database together: who goes with whom, and what becomes of each when the group or one of it fails.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createApart } from '../../../src/store/postgres/apart.ts'
 import { gather } from '../../../src/store/postgres/gathered/gather.ts'
 import { times } from '../../support/store.ts'
 
 const GUILTY = new Error('what a value says')
 const DOWN = new Error('the server is gone')
 const LOCKED = new Error('somebody keeps a row locked')
+const WAIT_MS = 15_000
+/** Owners whose rows are locked, of all that try again at once. */
+const PLACES = 3
+const apart = () => ({ waitMs: WAIT_MS, takeTurn: createApart(PLACES, WAIT_MS).takeTurn })
 
 /** A store that ends what it is asked when the test says so. */
 function setUp() {
   const groups: {
     inputs: readonly number[]
-    patience: 'short' | 'long'
     end: (answers?: (string | undefined)[]) => void
     fail: (why: Error) => void
   }[] = []
   const lonely: number[] = []
+  async function alone(input: number): Promise<string> {
+    lonely.push(input)
+    if (input < 0) throw GUILTY
+    return `alone ${input}`
+  }
   const ask = gather<number, string>({
-    together: (inputs, patience) =>
+    together: (inputs) =>
       new Promise((resolve, reject) => {
         const end = (answers: (string | undefined)[] = inputs.map((input) => `together ${input}`)) =>
           resolve(answers)
-        groups.push({ inputs, patience, end, fail: reject })
+        groups.push({ inputs, end, fail: reject })
       }),
-    async alone(input) {
-      lonely.push(input)
-      if (input < 0) throw GUILTY
-      return `alone ${input}`
-    },
+    once: alone,
+    alone,
+    ...apart(),
     // One owner for each hundred.
     ownerOf: (input) => String(Math.floor(input / 100)),
     isOfOne: (thrown) => thrown === GUILTY,
@@ -115,16 +122,16 @@ describe('calls that are gathered', () => {
     const { ask, groups, inputs } = setUp()
     const first = [101, 102, 201].map(ask)
     await turns()
-    expect(groups[0]).toMatchObject({ inputs: [101, 102, 201], patience: 'short' })
+    expect(groups[0]).toMatchObject({ inputs: [101, 102, 201] })
     groups[0]!.fail(LOCKED)
     await turns()
     // The innocent one leaves alone.
     expect(await first[2]).toBe('alone 201')
-    expect(groups[1]).toMatchObject({ inputs: [101, 102], patience: 'long' })
+    expect(groups[1]).toMatchObject({ inputs: [101, 102] })
 
     const later = [103, 202, 104, 203].map(ask)
     await turns()
-    expect(groups[2]).toMatchObject({ inputs: [202, 203], patience: 'short' })
+    expect(groups[2]).toMatchObject({ inputs: [202, 203] })
     expect(groups).toHaveLength(3)
     await heldUp()
     groups[2]!.end()
@@ -134,11 +141,11 @@ describe('calls that are gathered', () => {
 
     // It took long, so those who came meanwhile are still apart; they find the lock gone, and whoever comes now goes with everybody.
     await turns()
-    expect(groups[3]).toMatchObject({ inputs: [103, 104], patience: 'long' })
+    expect(groups[3]).toMatchObject({ inputs: [103, 104] })
     const last = [105, 106].map(ask)
     groups[3]!.end()
     await turns()
-    expect(groups[4]).toMatchObject({ inputs: [105, 106], patience: 'short' })
+    expect(groups[4]).toMatchObject({ inputs: [105, 106] })
     groups[4]!.end()
     await Promise.all([...later, ...last])
     expect(inputs()).toHaveLength(5)
@@ -147,12 +154,15 @@ describe('calls that are gathered', () => {
   it('leave the line of the others where one alone is held up, and only the first of its owner is', async () => {
     const held: ((answer: string) => void)[] = []
     const asked: number[] = []
+    function alone(input: number): Promise<string> {
+      asked.push(input)
+      return input < 200 ? new Promise((resolve) => held.push(resolve)) : Promise.resolve(`alone ${input}`)
+    }
     const ask = gather<number, string>({
       together: async (inputs) => inputs.map((input) => `together ${input}`),
-      alone: (input) => {
-        asked.push(input)
-        return input < 200 ? new Promise((resolve) => held.push(resolve)) : Promise.resolve(`alone ${input}`)
-      },
+      once: alone,
+      alone,
+      ...apart(),
       ownerOf: (input) => String(Math.floor(input / 100)),
       isOfOne: () => false,
       isHeldUp: () => false,
@@ -174,17 +184,61 @@ describe('calls that are gathered', () => {
     expect(await third).toBe('at last')
   })
 
-  it('are told where the server gives up waiting for the lock of their owner', async () => {
+  it('leave the line of the others also where one alone finds something locked, of however many owners', async () => {
+    const locked = new Set(times(10, (i) => String(i + 1)))
+    const ownerOf = (input: number) => String(Math.floor(input / 100))
+    const alone = async (input: number) => {
+      if (locked.has(ownerOf(input))) throw LOCKED
+      return `alone ${input}`
+    }
+    let trying = 0
+    let most = 0
+    const { waitMs, takeTurn } = apart()
+    const ask = gather<number, string>({
+      together: (inputs) => Promise.all(inputs.map(alone)),
+      async once(input) {
+        most = Math.max(most, ++trying)
+        await nextTurn()
+        trying--
+        return alone(input)
+      },
+      alone,
+      waitMs,
+      takeTurn,
+      ownerOf,
+      isOfOne: () => false,
+      isHeldUp: (thrown) => thrown === LOCKED,
+    })
+    const waiting = [...locked].map((owner) => ask(100 * Number(owner)))
+    for (let n = 0; n < 10; n++) expect(await ask(2000 + 100 * n)).toMatch(/^alone 2/)
+    // And one of the common line.
+    expect(most).toBeLessThanOrEqual(PLACES + 1)
+    locked.clear()
+    expect(await Promise.all(waiting)).toEqual(times(10, (i) => `alone ${100 * (i + 1)}`))
+  })
+
+  it('are told when the rows of their owner stayed locked for as long as they are let try, and not before', async () => {
     const { ask, groups } = setUp()
     const told = Promise.allSettled([101, 102].map(ask))
     await turns()
-    groups[0]!.fail(LOCKED)
+    for (let n = 0; n < 5; n++) {
+      groups[n]!.fail(LOCKED)
+      await turns()
+    }
+    expect(groups).toHaveLength(6)
+    vi.advanceTimersByTime(WAIT_MS - 1)
+    const later = [103, 104].map(ask)
+    vi.advanceTimersByTime(1)
+    groups[5]!.fail(LOCKED)
+    for (const end of await told)
+      expect(end).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'store_unavailable', reason: 'locked' },
+      })
     await turns()
-    expect(groups[1]).toMatchObject({ inputs: [101, 102], patience: 'long' })
-    groups[1]!.fail(LOCKED)
-    await turns()
-    expect(groups).toHaveLength(2)
-    expect((await told).map((end) => end.status === 'rejected' && end.reason)).toEqual([LOCKED, LOCKED])
+    expect(groups[6]).toMatchObject({ inputs: [103, 104] })
+    groups[6]!.end()
+    expect(await Promise.all(later)).toEqual(['together 103', 'together 104'])
   })
 
   it('of a few owners are let wait at once, the others after them', async () => {
@@ -215,7 +269,7 @@ describe('calls that are gathered', () => {
       })
       groups[1]!.end()
       await turns()
-      expect(groups.at(-1), `${steps} steps`).toMatchObject({ inputs: [50, 51], patience: 'short' })
+      expect(groups.at(-1), `${steps} steps`).toMatchObject({ inputs: [50, 51] })
       for (let n = 2; n < groups.length; n++) {
         groups[n]!.end()
         await turns()
@@ -233,7 +287,9 @@ describe('calls that are gathered', () => {
       new Promise<T>((resolve) => setTimeout(() => resolve(answer), latencyMs(second())))
     const ask = gather<number, number>({
       together: (inputs) => answerLater(inputs),
+      once: answerLater,
       alone: answerLater,
+      ...apart(),
       ownerOf: (input) => String(input % 100),
       isOfOne: () => false,
       isHeldUp: (thrown) => thrown === LOCKED,

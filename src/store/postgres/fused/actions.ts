@@ -17,13 +17,14 @@ import {
   toBudget,
 } from './budgets.ts'
 import { ATTEMPT_COLUMNS, detailsOf, entries, type Reserved, STATUS } from './attempts.ts'
+import { BRIEFLY } from '../patience.ts'
 import { keyValuesOf, reservationTexts } from './keys.ts'
 
 // Locks in the order of every command: credential, mandate, permit, account, counts; each step asks for the one before it,
 // whatever that finds. When many execute one permit, those that waited for its row find it executed.
 const textOf = reservationTexts(
   ({ isBudgeted, repeated, keyColumns, keyValues }) => `WITH credential AS (
-    SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
+    SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 ${BRIEFLY} FOR SHARE
   ), mandate AS (
     SELECT revoked_at FROM mandates
     WHERE id = (SELECT mandate_id FROM permits WHERE id = $3) AND (SELECT count(*) FROM credential) >= 0
@@ -109,7 +110,7 @@ function* reserve(input: Reservation): Command<Exclude<ActionResult, Repeated> |
 }
 
 const RESERVE_EDGE = `WITH paid AS (
-    UPDATE accounts SET balance = balance - $4 WHERE id = $2 AND balance >= $4 RETURNING balance
+    UPDATE accounts SET balance = balance - $4 WHERE id = $2 AND balance >= $4 ${BRIEFLY} RETURNING balance
   ), attempt AS (
     INSERT INTO attempts (${ATTEMPT_COLUMNS})
     SELECT $1, 'edge', $2, '', NULL, '', 0, $12, $5, $6, $7, $8, $9, $13::bigint, NULL, NULL, NULL, NULL, NULL, $10, $4

@@ -17,6 +17,7 @@ import {
 } from './budgets.ts'
 import type { FinishAttempt, FinishResult, ReserveResult } from '../../ports/attempts.ts'
 import type { Repeated } from '../../ports/idempotency.ts'
+import { BRIEFLY } from '../patience.ts'
 import { keyValuesOf, reservationTexts } from './keys.ts'
 
 export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
@@ -47,7 +48,7 @@ export const STATUS = `
 // PostgreSQL then computes first and once. What is judged is locked, so nothing is written that would have to be undone.
 const textOf = reservationTexts(
   ({ isBudgeted, repeated, keyColumns, keyValues }) => `WITH credential AS (
-    SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
+    SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 ${BRIEFLY} FOR SHARE
   ), lineage AS (
     SELECT id, revoked_at, expires_at, max_uses, uses FROM capabilities
     WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $3)
@@ -119,7 +120,7 @@ export const detailsOf = ({ attempt: a, ...input }: Reservation): SqlValue[] => 
 
 const DONE = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
       receipt_id = $5, finished_at = $6
-    WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id`
+    WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' ${BRIEFLY} RETURNING account_id`
 const KEPT = 'INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $10, $11, $12 FROM done'
 const BEHIND = 'FROM accounts WHERE id = (SELECT account_id FROM done)'
 // The steps of `keepAnswer` (commands/kept-answers.ts), for the attempt that was ended.

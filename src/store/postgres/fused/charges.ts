@@ -9,11 +9,11 @@ export function* debitCredits(
   input: InputOf<'debitCredits'>,
 ): Command<{ ok: boolean; balance: number } | undefined> {
   if (!isAmount(input)) return undefined
-  const [answer] = yield* debitTogether([input], 'long')
+  const [answer] = yield* debitTogether([input])
   return answer
 }
 
 export function* settleDebit(input: InputOf<'settleDebit'>): Command<true | undefined> {
-  const [answer] = yield* settleTogether([input], 'long')
+  const [answer] = yield* settleTogether([input])
   return answer
 }

@@ -11,10 +11,11 @@ import {
   toClaim,
 } from '../../commands/claims.ts'
 import type { PaymentClaim } from '../../ports/payments.ts'
+import { BRIEFLY } from '../patience.ts'
 
 const SUBMIT = `WITH done AS (
     UPDATE payment_claims SET state = 'submitted', upstream = $3, result_sha256 = $4, submitted_at = $5
-    WHERE id = $1 AND boot_id = $2 AND state = 'claimed' RETURNING id
+    WHERE id = $1 AND boot_id = $2 AND state = 'claimed' ${BRIEFLY} RETURNING id
   ), kept AS (
     INSERT INTO claim_results (claim_id, json, sha256, expires_at)
     SELECT id, $6, $4, $7::bigint FROM done WHERE $6::text IS NOT NULL
@@ -33,7 +34,7 @@ const SETTLE = `WITH done AS (
       upstream = COALESCE($4, upstream), finished_at = $5, block_number = $10::bigint, block_hash = $11
     WHERE id = $1 AND ${IS_OPEN} AND ${NEVER_SETTLED}
       AND purchase_account_id IS NULL AND submitted_at > $6
-      AND NOT EXISTS (SELECT 1 FROM market_sales WHERE claim_id = $1)
+      AND NOT EXISTS (SELECT 1 FROM market_sales WHERE claim_id = $1) ${BRIEFLY}
     RETURNING ${CLAIM}
   ), kept AS (
     INSERT INTO receipts (id, account_id, jws, created_at) SELECT $3, $7, $8, $9::bigint FROM done

@@ -3,7 +3,7 @@
 import { all, type Command } from '../../command.ts'
 import type { Commands } from '../../commands/index.ts'
 import { afterEach } from './balances.ts'
-import { byPatience, type Patience } from './patience.ts'
+import { BRIEFLY } from '../patience.ts'
 
 type Debit = Parameters<Commands['debitCredits']>[0]
 type Settlement = Parameters<Commands['settleDebit']>[0]
@@ -27,8 +27,7 @@ const DEBITS = `json_to_recordset($1::json) AS input (n int, id text, account te
     capability text, now bigint)`
 
 // What a command finds before it has the account's row is found here before, too; two debits of one name meet at the key of the entries.
-const DEBIT = byPatience(
-  (patience) => `WITH input AS MATERIALIZED (SELECT * FROM ${DEBITS}),
+const DEBIT = `WITH input AS MATERIALIZED (SELECT * FROM ${DEBITS}),
   budgeted AS (
     SELECT n FROM input WHERE EXISTS (
       SELECT 1 FROM budgets WHERE holder IN (
@@ -37,7 +36,7 @@ const DEBIT = byPatience(
   ), repeated AS (
     SELECT n FROM input JOIN ledger_entries AS entry ON entry.account = input.account AND entry.transaction_id = input.id
   ), account AS MATERIALIZED (
-    SELECT id, balance FROM accounts WHERE id = ANY (ARRAY(SELECT DISTINCT account FROM input)) ${patience}
+    SELECT id, balance FROM accounts WHERE id = ANY (ARRAY(SELECT DISTINCT account FROM input)) ${BRIEFLY}
     ORDER BY id FOR NO KEY UPDATE
   ), judged AS MATERIALIZED (
     SELECT input.*, account.balance, balance >= amount AS is_covered FROM input JOIN account ON account.id = input.account
@@ -59,8 +58,7 @@ const DEBIT = byPatience(
   )
   SELECT n, fitting.n IS NOT NULL AS ok, COALESCE(paid.balance, judged.balance) AS balance
   FROM judged LEFT JOIN fitting USING (n) LEFT JOIN paid ON paid.id = fitting.account
-  WHERE fitting.n IS NOT NULL OR NOT judged.is_covered`,
-)
+  WHERE fitting.n IS NOT NULL OR NOT judged.is_covered`
 
 /** Whatever is no amount is told so by the command. */
 export const isAmount = ({ amount }: Debit): boolean => Number.isSafeInteger(amount) && amount > 0
@@ -69,10 +67,7 @@ export const isAmount = ({ amount }: Debit): boolean => Number.isSafeInteger(amo
  * As if those that are refused had come first, and then those that are paid in their order.
  * @returns an answer for each in order; undefined where it is for the command alone to say, and nothing was done
  */
-export function* debitTogether(
-  inputs: readonly Debit[],
-  patience: Patience,
-): Command<readonly (Debited | undefined)[]> {
+export function* debitTogether(inputs: readonly Debit[]): Command<readonly (Debited | undefined)[]> {
   const answers: (Debited | undefined)[] = inputs.map(() => undefined)
   const first = new Map(
     inputs
@@ -80,7 +75,7 @@ export function* debitTogether(
       .toReversed()
       .map((row) => [row.id, row]),
   )
-  const rows = yield* all<Debited & { n: number }>(DEBIT[patience], JSON.stringify([...first.values()]))
+  const rows = yield* all<Debited & { n: number }>(DEBIT, JSON.stringify([...first.values()]))
   const paid = rows.filter(({ ok }) => ok)
   const balances = afterEach(paid, (n) => ({ account: inputs[n]!.accountId, cost: inputs[n]!.amount }))
   for (const { n, ok, balance } of rows) answers[n] = { ok, balance: ok ? balances.get(n)! : balance }
@@ -96,26 +91,21 @@ const settlementRow = ({ transactionId, receipt }: Settlement, n: number) => ({
   signed_at: receipt.createdAt,
 })
 
-const SETTLE = byPatience(
-  (patience) => `WITH input AS MATERIALIZED (
+const SETTLE = `WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::json) AS input (n int, id text, receipt text, account text, jws text, signed_at bigint)
   ), closed AS (
-    DELETE FROM open_debits WHERE transaction_id = ANY (ARRAY(SELECT id FROM input)) ${patience} RETURNING transaction_id
+    DELETE FROM open_debits WHERE transaction_id = ANY (ARRAY(SELECT id FROM input)) ${BRIEFLY} RETURNING transaction_id
   ), done AS MATERIALIZED (
     SELECT DISTINCT ON (id) input.* FROM input JOIN closed ON closed.transaction_id = input.id ORDER BY id, n
   ), kept AS (
     INSERT INTO receipts (id, account_id, jws, created_at) SELECT receipt, account, jws, signed_at FROM done
   )
-  SELECT n FROM done`,
-)
+  SELECT n FROM done`
 
 /** @returns an answer for each in order; undefined for one whose debit was not open, and nothing was done */
-export function* settleTogether(
-  inputs: readonly Settlement[],
-  patience: Patience,
-): Command<readonly (true | undefined)[]> {
+export function* settleTogether(inputs: readonly Settlement[]): Command<readonly (true | undefined)[]> {
   const answers: (true | undefined)[] = inputs.map(() => undefined)
-  for (const { n } of yield* all<{ n: number }>(SETTLE[patience], JSON.stringify(inputs.map(settlementRow))))
+  for (const { n } of yield* all<{ n: number }>(SETTLE, JSON.stringify(inputs.map(settlementRow))))
     answers[n] = true
   return answers
 }

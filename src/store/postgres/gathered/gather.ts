@@ -1,8 +1,9 @@
 // A round trip and a commit cost as much for one call as for sixty, so calls go together: whatever comes while a group is under way
 // is the next group. Nobody waits for company: a call that finds none under way leaves with those of the same turn of the event loop.
-// And nobody waits for a stranger: whose rows somebody else keeps locked, waits for them in a line of his own.
-import { createSemaphore } from '../../../lib/semaphore.ts'
-import { type Patience, SHORT_WAIT_MS } from './patience.ts'
+// And nobody waits for a stranger: whose rows somebody else keeps locked, waits for them in a line of his own, and takes turns with others
+// whose are (../apart.ts).
+import { stayedLocked } from '../apart.ts'
+import { SHORT_WAIT_MS } from '../patience.ts'
 
 // Measured: with two groups under way at once there are twice as many half as large, which cost the database twice as much.
 
@@ -16,7 +17,7 @@ const HELD_UP_MS = SHORT_WAIT_MS + 50
 const HELD_UP_TIMES = 3
 /** The last ends in the common line, of which the median is what is usual. */
 const REMEMBERED = 15
-/** Owners that wait for locks at once. Four commands are gathered, and some connections are left to everything else (POOL_SIZE). */
+/** Groups that the common line goes on without. Each gives up what is locked, though it may wait for several locks. */
 const MOST_HELD_UP = 3
 
 export interface Grouping<I, R> {
@@ -24,18 +25,27 @@ export interface Grouping<I, R> {
    * Does a whole group.
    * @returns an answer for each in order; undefined, and nothing done, for one that has to be asked for alone
    */
-  readonly together: (inputs: readonly I[], patience: Patience) => Promise<readonly (R | undefined)[]>
+  readonly together: (inputs: readonly I[]) => Promise<readonly (R | undefined)[]>
+  /** Does one as `together` does a group, and always has an answer. */
+  readonly once: (input: I) => Promise<R>
+  /** Does one, and waits for locks as long as it has to. */
   readonly alone: (input: I) => Promise<R>
+  /** How long a call whose owner's rows are locked is let try. */
+  readonly waitMs: number
+  /** Runs what may find the rows of an owner locked, when it has its turn; rejects where it has none until then. */
+  readonly takeTurn: (owner: string, until: number, work: () => Promise<void>) => Promise<void>
   /** Whose rows a call locks. */
   readonly ownerOf: (input: I) => string
   /** Whether a group that failed with this did nothing, through the fault of one of its members. */
   readonly isOfOne: (thrown: unknown) => boolean
-  /** Whether a group that failed with this did nothing, because its patience was short. */
+  /** Whether what failed with this did nothing, because somebody else keeps rows locked. */
   readonly isHeldUp: (thrown: unknown) => boolean
 }
 
 interface Waiting<I, R> {
   readonly input: I
+  /** When it gives up, on the clock of `performance`. */
+  readonly until: number
   readonly resolve: (answer: R | PromiseLike<R>) => void
   readonly reject: (reason: unknown) => void
 }
@@ -51,13 +61,12 @@ interface Line<I, R> {
   heldUp: number
 }
 
-/** @returns asks for one input; rejects as `together` or `alone` does */
+/** @returns asks for one input; rejects as the functions of the grouping do */
 export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R> {
-  const { together, alone, ownerOf, isOfOne, isHeldUp } = grouping
+  const { together, once, alone, takeTurn, waitMs, ownerOf, isOfOne, isHeldUp } = grouping
   const common = createLine<I, R>()
   /** Owners whose rows are locked by somebody else, until one of their groups finds them free. */
   const own = new Map<string, Line<I, R>>()
-  const places = createSemaphore(MOST_HELD_UP)
   /** Groups that the common line goes on without. */
   let aside = 0
   const usual = createMedian(REMEMBERED)
@@ -65,18 +74,13 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
 
   const leaveAlone = ({ input, resolve }: Waiting<I, R>) => resolve(alone(input))
 
-  async function leave(group: readonly Waiting<I, R>[], patience: Patience): Promise<void> {
+  async function leave(group: readonly Waiting<I, R>[]): Promise<void> {
     const [only] = group
     if (only && group.length === 1) {
-      const answer = alone(only.input)
-      only.resolve(answer)
-      await answer
+      only.resolve(await once(only.input))
       return
     }
-    const answers = await together(
-      group.map(({ input }) => input),
-      patience,
-    )
+    const answers = await together(group.map(({ input }) => input))
     for (const [i, member] of group.entries()) {
       const answer = answers[i]
       if (answer === undefined) leaveAlone(member)
@@ -84,37 +88,43 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
     }
   }
 
-  function fail(line: Line<I, R>, group: readonly Waiting<I, R>[], thrown: unknown): void {
-    if (group.length === 1) group[0]!.reject(thrown)
-    // In a line of its own a group has waited as long as the server lets it: once more would be for ever.
-    else if (line === common && isHeldUp(thrown)) {
-      for (const member of group) add(openOwn(member), member)
-      part()
-    } else if (isOfOne(thrown)) group.forEach(leaveAlone)
+  function fail(group: readonly Waiting<I, R>[], thrown: unknown): void {
+    if (group.length > 1 && isOfOne(thrown)) group.forEach(leaveAlone)
     else for (const { reject } of group) reject(thrown)
   }
 
-  /** @returns whether it was held up */
+  /** It found something locked: nothing was done, and its owners have lines of their own now, where it comes before who waits there. */
+  function partLocked(group: readonly Waiting<I, R>[]): void {
+    for (const member of group.toReversed())
+      if (member.until <= performance.now()) member.reject(stayedLocked())
+      else openOwn(member).waiting.unshift(member)
+    part(group)
+  }
+
+  /** @returns whether it found something locked, or took longer than is usual */
   async function send(line: Line<I, R>, group: readonly Waiting<I, R>[]): Promise<boolean> {
     const isCommon = line.owner === undefined
     const started = performance.now()
     const tookMs = () => performance.now() - started
     const timer = isCommon ? setTimeout(() => stepAside(group), patienceMs()) : undefined
     let isDone = false
+    let isLocked = false
     try {
-      await leave(group, isCommon ? 'short' : 'long')
+      await leave(group)
       isDone = true
     } catch (thrown) {
-      fail(line, group, thrown)
+      isLocked = isHeldUp(thrown)
+      if (!isLocked) fail(group, thrown)
     } finally {
       clearTimeout(timer)
     }
-    const isHeldUp = tookMs() >= patienceMs()
-    // A call alone waits for its locks as long as it has to, and that must not become what is usual.
-    if (isCommon && isDone && !(isHeldUp && group.length === 1)) usual.add(tookMs())
+    const isSlow = tookMs() >= patienceMs()
+    // A call alone may have to wait for several locks, and that must not become what is usual.
+    if (isCommon && isDone && !(isSlow && group.length === 1)) usual.add(tookMs())
     if (line.underWay === group) line.underWay = undefined
     else comeBack(group, isDone)
-    return isHeldUp
+    if (isLocked) partLocked(group)
+    return isLocked || isSlow
   }
 
   /** The common line goes on without a group that is held up, and without its owners. */
@@ -140,15 +150,22 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
   async function next(line: Line<I, R>): Promise<void> {
     line.isCalled = false
     if (line.underWay || line.waiting.length === 0) return
-    if (line.owner === undefined) await send(line, take(line))
+    const { owner } = line
+    if (owner === undefined) await send(line, take(line))
     else {
+      const [first] = line.waiting
       line.underWay = []
-      await places.run(() => goApart(line))
+      await takeTurn(owner, first!.until, () => goApart(line)).catch(() => {
+        // It was too late for the first one at least.
+        const group = take(line)
+        line.underWay = undefined
+        partLocked(group)
+      })
     }
     call(line)
   }
   async function goApart(line: Line<I, R>): Promise<void> {
-    // Whoever waits for a place takes along who came meanwhile, or nobody, where all have gone back to the others.
+    // Whoever waits for a turn takes along who came meanwhile, or nobody, where all have gone back to the others.
     const group = take(line)
     if (group.length === 0) line.underWay = undefined
     else if (!(await send(line, group))) rejoin(line)
@@ -183,11 +200,14 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
     own.set(owner, line)
     return line
   }
-  /** Whoever waits in the common line, and has one of his own now, goes there. */
-  function part(): void {
+  /**
+   * Whoever waits in the common line, and has one of his own now, goes there.
+   * @param apart who is in a line of his own already
+   */
+  function part(apart: readonly Waiting<I, R>[] = []): void {
     const waiting = common.waiting.splice(0)
     for (const member of waiting) lineOf(member).waiting.push(member)
-    for (const member of waiting) call(lineOf(member))
+    for (const member of [...apart, ...waiting]) call(lineOf(member))
   }
   const lineOf = ({ input }: Waiting<I, R>): Line<I, R> => own.get(ownerOf(input)) ?? common
   function add(line: Line<I, R>, member: Waiting<I, R>): void {
@@ -197,7 +217,7 @@ export function gather<I, R>(grouping: Grouping<I, R>): (input: I) => Promise<R>
 
   return (input) =>
     new Promise((resolve, reject) => {
-      const member = { input, resolve, reject }
+      const member = { input, until: performance.now() + waitMs, resolve, reject }
       add(lineOf(member), member)
     })
 }

@@ -3,7 +3,6 @@ import type { Command } from '../../command.ts'
 import type { CommandName, Commands } from '../../commands/index.ts'
 import { debitTogether, isAmount, settleTogether } from './charges.ts'
 import { finishTogether, isBare } from './endings.ts'
-import type { Patience } from './patience.ts'
 import { isPlain, reserveTogether } from './reservations.ts'
 
 type InputOf<C> = C extends (input: infer I) => Command<unknown> ? I : never
@@ -13,7 +12,7 @@ export interface Gathered<I, R> {
   /** Whether this one can go with others. */
   readonly fits: (input: I) => boolean
   /** One statement. An answer for each in order; undefined, and nothing done, for one that the command has to be run for. */
-  readonly run: (inputs: readonly I[], patience: Patience) => Command<readonly (R | undefined)[]>
+  readonly run: (inputs: readonly I[]) => Command<readonly (R | undefined)[]>
   /** The account whose rows it locks. */
   readonly accountOf: (input: I) => string
 }

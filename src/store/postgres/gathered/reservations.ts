@@ -8,7 +8,7 @@ import type { Millis } from '../../model.ts'
 import type { ReserveResult } from '../../ports/attempts.ts'
 import { ATTEMPT_COLUMNS } from '../fused/attempts.ts'
 import { afterEach } from './balances.ts'
-import { byPatience, type Patience } from './patience.ts'
+import { BRIEFLY } from '../patience.ts'
 
 /** A reservation as a row of the statement's only parameter. Numbers are JSON's, which holds every one of ours exactly. */
 const rowOf = ({ attempt: a, ...input }: Reservation, n: number) => ({
@@ -77,12 +77,10 @@ const BUDGETS: BudgetParts = {
 
 // Locks in the order of every command: credentials, capabilities, budgets, accounts, each by id; each step asks for the one before it.
 // NO KEY: whoever inserts a row that names an account shares its key, and enough of them would keep everybody else of the group waiting.
-const textsOf = (budgets: BudgetParts) =>
-  byPatience(
-    (patience) => `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
+const textOf = (budgets: BudgetParts) => `WITH input AS MATERIALIZED (SELECT * FROM ${INPUT}),
   credential AS MATERIALIZED (
     SELECT id, account_id, version, revoked_at FROM credentials
-    WHERE id = ANY (ARRAY(SELECT DISTINCT credential FROM input)) ${patience} ORDER BY id FOR SHARE
+    WHERE id = ANY (ARRAY(SELECT DISTINCT credential FROM input)) ${BRIEFLY} ORDER BY id FOR SHARE
   ), line AS MATERIALIZED (
     SELECT capability_id, ancestor_id FROM capability_lineage
     WHERE capability_id = ANY (ARRAY(SELECT DISTINCT capability FROM input))
@@ -144,8 +142,7 @@ const textsOf = (budgets: BudgetParts) =>
   )
   SELECT n, judged.refusal, CASE WHEN fitting.n IS NULL THEN judged.balance ELSE paid.balance END AS balance,
     fitting.n IS NOT NULL AS "isPaid"
-  FROM judged LEFT JOIN fitting USING (n) LEFT JOIN paid ON paid.id = judged.account`,
-  )
+  FROM judged LEFT JOIN fitting USING (n) LEFT JOIN paid ON paid.id = judged.account`
 
 interface Judged {
   readonly n: number
@@ -155,7 +152,7 @@ interface Judged {
   readonly isPaid: boolean
 }
 
-const RESERVE = { plain: textsOf(NO_BUDGETS), budgeted: textsOf(BUDGETS) }
+const RESERVE = { plain: textOf(NO_BUDGETS), budgeted: textOf(BUDGETS) }
 
 /** A caller's key is a row that two may want to make: those that have one are reserved one by one. */
 export const isPlain = ({ once }: Reservation): boolean => once === undefined
@@ -166,13 +163,13 @@ const startsOf = ({ now }: Reservation): readonly Millis[] => {
   return [hour, day, month]
 }
 
-function* judge(inputs: readonly Reservation[], patience: Patience): Command<readonly Judged[]> {
+function* judge(inputs: readonly Reservation[]): Command<readonly Judged[]> {
   const [first] = inputs
   if (!first || !inputs.some(({ isBudgeted }) => isBudgeted))
-    return yield* all<Judged>(RESERVE.plain[patience], JSON.stringify(inputs.map(rowOf)))
+    return yield* all<Judged>(RESERVE.plain, JSON.stringify(inputs.map(rowOf)))
   const starts = startsOf(first)
   const rows = inputs.map(rowOf).filter((_, n) => String(startsOf(inputs[n]!)) === String(starts))
-  return yield* all<Judged>(RESERVE.budgeted[patience], JSON.stringify(rows), ...starts)
+  return yield* all<Judged>(RESERVE.budgeted, JSON.stringify(rows), ...starts)
 }
 
 /**
@@ -181,9 +178,8 @@ function* judge(inputs: readonly Reservation[], patience: Patience): Command<rea
  */
 export function* reserveTogether(
   inputs: readonly Reservation[],
-  patience: Patience,
 ): Command<readonly (ReserveResult | undefined)[]> {
-  const rows = yield* judge(inputs, patience)
+  const rows = yield* judge(inputs)
   const answers: (ReserveResult | undefined)[] = inputs.map(() => undefined)
   const paid = rows.filter(({ isPaid }) => isPaid)
   const balances = afterEach(paid, (n) => ({ account: inputs[n]!.attempt.accountId, cost: inputs[n]!.cost }))
