@@ -31,7 +31,7 @@ lines say what; 78: the configuration, or there is no database where it points.`
           Exit.config,
           `There is no database in ${dirname(found.place)}. Set GATEWAY_DATA_DIR (or GATEWAY_DATABASE_URL) as the gateway is started with.`,
         )
-      const plan = planUpgrade(found.engine, found.reached, API_VERSION, found.lockFault)
+      const plan = planUpgrade(found.engine, found.reached, API_VERSION, found)
       const byHand = [
         ...(found.undecided === undefined ? [] : [found.undecided]),
         ...(found.obstacle === undefined || (plan.migrations.length === 0 && found.reached > 0)
@@ -70,7 +70,7 @@ lines say what; 78: the configuration, or there is no database where it points.`
 }
 
 const SIDE_BY_SIDE = {
-  true: 'yes: processes of the release before that run go on; one that starts after the first of this release refuses its tables',
+  true: 'yes: processes of the release before that run go on; one that starts later comes up where it knows of this rule (releases after 5.0.2), else it refuses these tables',
   false: 'no',
   undefined: 'does not arise: one process at a time has this database, so stop the old one first',
 }

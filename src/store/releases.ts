@@ -8,7 +8,7 @@ const RELEASES: readonly { readonly version: string; readonly tables: number }[]
 
 /**
  * Processes whose tables have this version or a later one were run beside this release (`npm run chaos`, a rolling upgrade): they go on while
- * the tables are brought to TABLE_VERSION under them. Whoever adds a step decides anew, and a test asks.
+ * the tables are brought to TABLE_VERSION under them, and start on them (table-terms.ts). Whoever adds a step decides anew, and a test asks.
  */
 export const SIDE_BY_SIDE_FROM = 53
 
@@ -26,13 +26,17 @@ export interface UpgradePlan {
  * Judges a database by the version of its tables.
  * @param reached highest version in it; 0: there are no tables
  * @param release this one, as it calls itself
+ * @param usableFrom the oldest version that a release may know and use the tables; undefined: they do not say
  * @param lockFault why a release that knows advisory locks alone cannot serve beside this one, as the end of a sentence
  */
 export function planUpgrade(
   engine: 'sqlite' | 'postgres',
   reached: number,
   release: string,
-  lockFault?: string,
+  {
+    usableFrom,
+    lockFault,
+  }: { readonly usableFrom?: number | undefined; readonly lockFault?: string | undefined } = {},
   known: { readonly tables: number; readonly sideBySideFrom: number } = {
     tables: TABLE_VERSION,
     sideBySideFrom: SIDE_BY_SIDE_FROM,
@@ -43,11 +47,12 @@ export function planUpgrade(
     .map((name, index) => ({ version: index + 1, name }))
     .slice(reached)
   const isNewer = reached > known.tables
+  const isForeign = isNewer && !(usableFrom !== undefined && usableFrom <= known.tables)
   const sideBySide =
     engine === 'sqlite' || reached === 0
       ? undefined
-      : !isNewer && reached >= known.sideBySideFrom && lockFault === undefined
-  const byHand = isNewer
+      : !isForeign && reached >= known.sideBySideFrom && lockFault === undefined
+  const byHand = isForeign
     ? [
         `This release knows ${known.tables} versions of the tables and the database has ${reached}: it would not start. Run the newer release again, or restore a backup that ${release} wrote.`,
       ]

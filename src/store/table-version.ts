@@ -2,12 +2,15 @@
 // a transaction that may only read.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import type pg from 'pg'
 import { ConfigError } from '../core/errors.ts'
 import type { StoreConfig } from './index.ts'
 import { IS_UNFINISHED, UNFINISHED } from './postgres/unfinished.ts'
 import { refuseMoved } from './sqlite/moved.ts'
 import { refuseUnfinished } from './sqlite/open-failure.ts'
+import { TABLE_TERMS } from './table-terms.ts'
 
 export interface FoundTables {
   readonly engine: 'sqlite' | 'postgres'
@@ -15,6 +18,8 @@ export interface FoundTables {
   readonly place: string
   /** 0: there are none. */
   readonly reached: number
+  /** The oldest version that a release may know and use them; undefined where they do not say. */
+  readonly usableFrom: number | undefined
   /** Why no gateway starts here, whatever its release, and what to do. */
   readonly undecided: string | undefined
   /** What stands in the way of a migration, in a sentence. */
@@ -36,15 +41,38 @@ export const readTableVersion = (config: StoreConfig): Promise<FoundTables> =>
 async function readSqlite(dataDir: string): Promise<FoundTables> {
   const place = join(dataDir, 'gateway.db')
   const undecided = findUndecided(dataDir)
-  if (!existsSync(place)) return { engine: 'sqlite', place, reached: 0, undecided, ...UNOBSTRUCTED }
+  if (!existsSync(place))
+    return { engine: 'sqlite', place, reached: 0, usableFrom: undefined, undecided, ...UNOBSTRUCTED }
   const { DatabaseSync } = await import('node:sqlite')
   const db = new DatabaseSync(addressOf(place), { readOnly: true, timeout: TIMEOUT_MS })
   try {
-    const row = db.prepare('SELECT max(version) AS version FROM migrations').get()
-    return { engine: 'sqlite', place, reached: Number(row?.['version'] ?? 0), undecided, ...UNOBSTRUCTED }
+    return { engine: 'sqlite', place, ...termsIn(db), undecided, ...UNOBSTRUCTED }
   } finally {
     db.close()
   }
+}
+
+export interface FoundTerms {
+  readonly reached: number
+  readonly usableFrom: number | undefined
+}
+const toTerms = (row: { reached?: unknown; usableFrom?: unknown } | undefined): FoundTerms => ({
+  reached: Number(row?.reached ?? 0),
+  usableFrom: row?.usableFrom == null ? undefined : Number(row.usableFrom),
+})
+const REACHED = 'SELECT max(version) AS reached FROM migrations'
+
+/** @param db opened to read; a release before has no terms in it */
+export function termsIn(db: DatabaseSync): FoundTerms {
+  const hasTerms = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'table_terms'`).get() !== undefined
+  return toTerms(db.prepare(hasTerms ? TABLE_TERMS : REACHED).get())
+}
+/** @param client of a database that has a table of migrations */
+export async function termsOf(client: pg.ClientBase): Promise<FoundTerms> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `SELECT to_regclass('table_terms') IS NOT NULL AS found`,
+  )
+  return toTerms((await client.query(rows[0]?.found ? TABLE_TERMS : REACHED)).rows[0])
 }
 
 /** A restore that did not end, or data that is elsewhere. */
@@ -97,10 +125,7 @@ async function readPostgres(url: string): Promise<FoundTables> {
     )
     const [{ number = '0', name = '', migrated = false, unfinished = false, owner = null, role = '' } = {}] =
       rows
-    const version = migrated
-      ? (await client.query<{ version: number | null }>('SELECT max(version) AS version FROM migrations'))
-          .rows[0]
-      : undefined
+    const terms = migrated ? await termsOf(client) : { reached: 0, usableFrom: undefined }
     await client.query('ROLLBACK')
     const locks = migrated ? await findLocks(url) : undefined
     const obstacle =
@@ -112,7 +137,7 @@ async function readPostgres(url: string): Promise<FoundTables> {
     return {
       engine: 'postgres',
       place: `PostgreSQL ${name}`,
-      reached: Number(version?.version ?? 0),
+      ...terms,
       undecided: unfinished ? UNFINISHED : undefined,
       obstacle,
       lockFault: locks?.usesRows === false ? locks.fault : undefined,

@@ -6,7 +6,7 @@ import { type Command, Undo } from './command.ts'
 import { type CommandName, isRead, isSingle, sealsOf } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
-import { migrate } from './migrations.ts'
+import { openTables } from './table-terms.ts'
 import { createMerger } from './sqlite/write-behind.ts'
 import { openDatabase, type SqliteDatabase } from './sqlite/database.ts'
 import { damaged, explainOpenFailure } from './sqlite/open-failure.ts'
@@ -56,7 +56,7 @@ function open(): SqliteDatabase {
     // A migration may remove what is secret.
     opened.overwriting(() => {
       opened.exec('BEGIN IMMEDIATE')
-      opened.drive(migrate(sqliteDialect, Date.now()))
+      opened.drive(openTables(sqliteDialect, Date.now()))
       opened.exec('COMMIT')
     })
     opened.emptyLog()

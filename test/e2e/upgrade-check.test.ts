@@ -63,6 +63,18 @@ it('ends with 1 and says why for data of a newer release, and for what is no dat
   expect(broken.stderr).toMatch(/gateway\.db cannot be read as a database/)
 })
 
+it('ends with 0 for data of a newer release that says that this one can use it', async () => {
+  leaveTables(TABLE_VERSION + 1)
+  const db = new DatabaseSync(join(folder, 'gateway.db'))
+  db.exec('CREATE TABLE table_terms (version INTEGER PRIMARY KEY, usable_from INTEGER NOT NULL)')
+  db.prepare('INSERT INTO table_terms VALUES (?, ?)').run(TABLE_VERSION + 1, TABLE_VERSION)
+  db.close()
+  const { code, stdout } = await check()
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^migrations {4}none$/m)
+  expect(stdout).toMatch(/^by hand {7}nothing\./m)
+})
+
 const MOVED = { state: 'moved', move_id: 'm', to: 'db.example:5432/gateway', at: '2026-06-01T00:00:00.000Z' }
 it.each([
   ['was moved away', 'moved.json', JSON.stringify(MOVED), /was moved to PostgreSQL .*migrate --back/],

@@ -191,6 +191,12 @@ describe('doctor', () => {
     expect(found(await look(), 'database')).toMatchObject([
       { level: 'fail', says: expect.stringContaining('version 99') },
     ])
+    const again = new DatabaseSync(data('gateway.db'))
+    again.exec('INSERT INTO table_terms (version, usable_from) VALUES (99, 1)')
+    again.close()
+    expect(found(await look(), 'database')).toMatchObject([
+      { level: 'warn', says: expect.stringContaining('which this one can use') },
+    ])
 
     writeFileSync(data('gateway.db'), Buffer.alloc(8192, 'not a database '))
     expect(found(await look(), 'database')).toMatchObject([

@@ -269,7 +269,7 @@ describe('processes of one database', () => {
       })
       expect(await tablesOf(place)).toEqual(['boots', 'lock_rows'])
       const found = await readTableVersion(place.config)
-      expect(planUpgrade('postgres', TABLE_VERSION, '9.9.9', found.lockFault)).toMatchObject({
+      expect(planUpgrade('postgres', TABLE_VERSION, '9.9.9', found)).toMatchObject({
         sideBySide: false,
         byHand: [expect.stringMatching(/^Stop every process.*advisory locks, and here .*permission denied/)],
       })

@@ -10,7 +10,8 @@ import { TABLE_VERSION } from '../../store/migrations.ts'
 import { IS_UNFINISHED, UNFINISHED } from '../../store/postgres/unfinished.ts'
 import { runAside } from '../../store/sqlite/aside.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
-import { findUndecided } from '../../store/table-version.ts'
+import { findUndecided, type FoundTerms, termsIn, termsOf } from '../../store/table-version.ts'
+import { isUsable } from '../../store/table-terms.ts'
 import type { Running } from '../running.ts'
 import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
@@ -47,12 +48,9 @@ async function readDatabase(file: string, authorityKeyFile: string): Promise<rea
       const { size } = await stat(file)
       if (size <= CHECKED_BYTES && (await runAside({ task: 'check', file })) !== 'ok')
         return [fail('database', `${file} is damaged`, restore)]
-      const { version } = db.prepare('SELECT max(version) AS version FROM migrations').get() as {
-        version: number | null
-      }
       const sealing = db.prepare(SEALING_KEYS).all() as { kid: string }[]
       return [
-        judgeVersion(version ?? 0, `${file}, ${Math.ceil(size / 1024 / 1024)} MiB`),
+        judgeVersion(termsIn(db), `${file}, ${Math.ceil(size / 1024 / 1024)} MiB`),
         ...(await judgeSealing(sealing, authorityKeyFile)),
       ]
     } finally {
@@ -63,7 +61,13 @@ async function readDatabase(file: string, authorityKeyFile: string): Promise<rea
   }
 }
 
-function judgeVersion(found: number, place: string): Finding {
+function judgeVersion({ reached: found, usableFrom }: FoundTerms, place: string): Finding {
+  if (found > TABLE_VERSION && isUsable(usableFrom))
+    return warn(
+      'database',
+      `${place}: table version ${found}, of a newer release, which this one can use`,
+      'Back up, restore and migrate with the newer one.',
+    )
   if (found > TABLE_VERSION)
     return fail(
       'database',
@@ -151,12 +155,10 @@ async function checkPostgres(
       unfinished: boolean
     }
     if (unfinished) return [fail('database', UNFINISHED, DECIDE)]
-    const reached = migrated
-      ? Number((await client.query('SELECT max(version) AS version FROM migrations')).rows[0].version ?? 0)
-      : 0
-    const sealing = reached > 0 ? (await client.query<{ kid: string }>(SEALING_KEYS)).rows : []
+    const terms = migrated ? await termsOf(client) : { reached: 0, usableFrom: undefined }
+    const sealing = terms.reached > 0 ? (await client.query<{ kid: string }>(SEALING_KEYS)).rows : []
     return [
-      judgeVersion(reached, `PostgreSQL ${version}`),
+      judgeVersion(terms, `PostgreSQL ${version}`),
       judgeSkew(Number(now) - (asked + answered) / 2),
       await checkLocks(databaseDirectUrl ?? url),
       ...(await judgeSealing(sealing, authorityKeyFile)),

@@ -13,7 +13,6 @@ import type { DatabaseAddress } from '../../store/postgres/pool.ts'
 import { DirectoryInUse, lockDirectory } from '../../store/sqlite/lock.ts'
 import { type Moved, movedFile, readMoved } from '../../store/sqlite/moved.ts'
 import { refuseUnfinished } from '../../store/sqlite/open-failure.ts'
-import { TABLE_VERSION } from '../../store/migrations.ts'
 import {
   countLiving,
   countSettledSince,
@@ -75,10 +74,6 @@ export async function migrateToPostgres(options: {
     }
     let isDecided = false
     try {
-      if (source.schemaVersion > TABLE_VERSION)
-        throw new TransferFault(
-          `The database in ${dataDir} is of a newer release (table version ${source.schemaVersion}; this one knows ${TABLE_VERSION}): migrate with that release.`,
-        )
       await mark(dataDir, note)
       const config = { dataDir, databaseUrl: to.url, databaseDirectUrl: to.directUrl }
       const sink = await openSink(config, source.schemaVersion, now())

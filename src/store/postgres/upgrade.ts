@@ -3,7 +3,7 @@
 // does not get itself.
 import type { Command, Row } from '../command.ts'
 import { postgresDialect } from '../dialects.ts'
-import { migrate } from '../migrations.ts'
+import { openTables } from '../table-terms.ts'
 import { agreeOnLocks, type Agreement, lockMigrations } from './coordination/index.ts'
 import { givingWay, LOCK_PATIENCE, type Session, withSession } from './partitions/session.ts'
 import { refuseUnfinished } from './unfinished.ts'
@@ -23,7 +23,7 @@ export const upgradeTables = (url: string, fault: string | undefined): Promise<A
       await drive(session, lockMigrations(fault))
       await session.query(LOCK_PATIENCE)
       await drive(session, refuseUnfinished())
-      await drive(session, migrate(postgresDialect, Date.now()))
+      await drive(session, openTables(postgresDialect, Date.now()))
       return drive(session, agreeOnLocks(fault))
     }),
   )

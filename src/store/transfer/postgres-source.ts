@@ -11,7 +11,7 @@ import {
   readVersion,
   WITHOUT_LIMITS,
 } from './postgres-rows.ts'
-import { refuseTooOld } from './tables.ts'
+import { refuseOtherVersion } from './tables.ts'
 
 /** @throws {TransferFault} where the server cannot be used, or the database is none of a gateway */
 export async function openPostgresSource(address: DatabaseAddress): Promise<RowSource> {
@@ -24,7 +24,7 @@ export async function openPostgresSource(address: DatabaseAddress): Promise<RowS
       throw new TransferFault(
         'There is no data of a gateway in the database that GATEWAY_DATABASE_URL names. Is it the right one?',
       )
-    refuseTooOld(schemaVersion)
+    refuseOtherVersion(schemaVersion)
     const columns = await readColumns(client)
     const size = await readSize(client)
     return {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DOCUMENT_COLUMNS, listDocumentFiles, readDocumentRows } from './file-documents.ts'
 import { type RowSource, TransferFault } from './ports.ts'
-import { refuseTooOld } from './tables.ts'
+import { refuseOtherVersion } from './tables.ts'
 import { bytesOf, readSqliteRows } from './sqlite-rows.ts'
 
 const BUSY_TIMEOUT_MS = 5000
@@ -24,7 +24,7 @@ export async function openSqliteSource(dataDir: string): Promise<RowSource> {
     db.exec('BEGIN; SELECT count(*) FROM migrations')
     const held = db
     const rows = readSqliteRows(held)
-    refuseTooOld(rows.schemaVersion)
+    refuseOtherVersion(rows.schemaVersion)
     const documents = await listDocumentFiles(dataDir)
     return {
       engine: 'sqlite',

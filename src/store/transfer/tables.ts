@@ -1,6 +1,7 @@
 // What becomes of each table when data leaves a database: it is carried, or left with a reason. The order is that of loading, so that a row comes
 // after those that it refers to. A table that is not named here fails test/contract/store-transfer.test.ts.
 
+import { TABLE_VERSION } from '../migrations.ts'
 import { TransferFault } from './ports.ts'
 
 /** Carried whole, but for columns that say how one engine keeps a row. */
@@ -20,6 +21,7 @@ const left = (because: string): Left => ({ fate: 'left', because })
 /** Every table of either engine. */
 export const TABLE_FATES: Readonly<Record<string, Carried | Left>> = {
   migrations: left('the tables are made anew, at the version of the data'),
+  table_terms: left('which releases can use the tables: whoever starts on them says so'),
   boots: left('process starts that hold a lock in the database they came from'),
   boots_unused: left('the same, laid aside where advisory locks are of no use'),
   process_leases: left('process starts that renew a row in the database they came from'),
@@ -130,7 +132,11 @@ export function carriedColumns(table: string, present: readonly string[]): reado
 const OLDEST_CARRIED = 31
 
 /** @throws {TransferFault} where some of the data would be left behind */
-export function refuseTooOld(schemaVersion: number): void {
+export function refuseOtherVersion(schemaVersion: number): void {
+  if (schemaVersion > TABLE_VERSION)
+    throw new TransferFault(
+      `The database is of a newer release (table version ${schemaVersion}; this one knows ${TABLE_VERSION}), and what that added would be left behind. Run this with that release.`,
+    )
   if (schemaVersion < OLDEST_CARRIED)
     throw new TransferFault(
       `The database is of an early release (table version ${schemaVersion}). Start the gateway of this release on it once, which brings it up to date; then run this again.`,
