@@ -359,7 +359,10 @@ describe('the guide of the credential broker', () => {
   it('checks an export of the audit log', async () => {
     await runBeside('npx agent-gateway audit export --out audit-2026-11-21.jsonl')
     await runBeside(`curl -s ${ADDRESS}/.well-known/gateway-egress-key.json > keys.json`)
-    const block = shell('npx agent-gateway audit list').replace('audit-2026-11-22', 'audit-$(date +%F)')
+    const [account] = /acct_\w+/.exec(await readFile(join(directory, 'audit-2026-11-21.jsonl'), 'utf8')) ?? []
+    await server.until('stderr', new RegExp(`"event":"audit_head","chain":"${account}"`))
+    await writeFile(join(directory, 'gateway.log'), server.stderr())
+    const block = shell('npx agent-gateway audit list').replaceAll('audit-2026-11-22', 'audit-$(date +%F)')
     expect(await runBeside(block)).toMatch(/credential\.created/)
   })
 
