@@ -280,6 +280,26 @@ describe('the page of a credential', () => {
     expect(await refused.text()).toContain('value="https://elsewhere.example.com/"')
   })
 
+  it('tells the audit log once that an answer to its call held the secret', async () => {
+    const path = await stored()
+    gateway.upstream.respond((_, res) => void res.writeHead(200).end(`leak ${SECRET}`))
+    const sent = await owner.post(path, {
+      _action: 'test',
+      method: 'GET',
+      url: gateway.url('/me'),
+      body: '',
+    })
+    expect(sent.status).toBe(502)
+    const { items } = await gateway.store.listAttempts({ accountId: owner.accountId }, { limit: 1 })
+    const { body } = await gateway.rest('GET', '/v1/audit/events?limit=500')
+    const events: { event: string; actor: { tool: string }; subject: { id: string } }[] = body.events
+    expect(
+      events
+        .filter(({ event }) => event === 'secret.reflected')
+        .map(({ actor, subject }) => [actor.tool, subject.id]),
+    ).toEqual([['gateway.egress.fetch', items[0]?.id]])
+  })
+
   it('replaces the secret, and shows both versions', async () => {
     const path = await stored()
     const rotate = (at: string) =>

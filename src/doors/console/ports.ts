@@ -36,6 +36,8 @@ export interface ConsoleRequest {
   }
   /** Tells the audit log of a refusal that the page shows in its own words; it hears of those that it throws. */
   tell(error: GatewayError): Promise<void>
+  /** Says that the call path told the audit log of it already: a refusal of a call that the page made itself is then one event. */
+  told(error: GatewayError): void
   /** For sign-in alone, which sets cookies and reads those of the authorization server. */
   readonly exchange: { readonly req: IncomingMessage; readonly res: ServerResponse }
 }

@@ -203,6 +203,7 @@ export async function openConsole(parts: ConsoleParts): Promise<ConsoleServer> {
       },
       exchange: { req, res },
       tell: (error) => tell(name, visit, error),
+      told: (error) => void visit.told.add(error),
     }
 
     if (!isForm) {

@@ -86,7 +86,7 @@ export async function runTestCall(
 
 /** As an agent would, with the same tool and at the same price. */
 async function fetchWith(
-  { console: { registry, calls }, visitor }: SignedInRequest,
+  { console: { registry, calls }, visitor, told }: SignedInRequest,
   capability: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<EgressReply> {
@@ -99,6 +99,9 @@ async function fetchWith(
     tokens: { capabilityHeader: capability },
     ...visitor,
   })
-  if (!result.ok) throw result.error
+  if (!result.ok) {
+    told(result.error)
+    throw result.error
+  }
   return result.output as EgressReply
 }
