@@ -65,7 +65,14 @@ export function startHousekeeping(
   const payments = () =>
     keep('settlements', () => settlements.reconcile(), 'payments could not be reconciled')
   const givenBack = () => keep('refunds', () => refunds.reconcile(), 'refunds could not be reconciled')
-  const signed = () => keep('audit', () => audit.settle(), 'the audit log could not be signed')
+  let isSigning = false
+  /** Many chains may take longer than a minute, and a second round beside the first would ask for the same ones. */
+  async function signed(): Promise<void> {
+    if (isSigning) return
+    isSigning = true
+    await keep('audit', () => audit.settle(), 'the audit log could not be signed')
+    isSigning = false
+  }
   const history = () =>
     keep('policies', () => policies.settle(), 'the history of policies could not be written')
 

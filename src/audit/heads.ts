@@ -1,5 +1,6 @@
 // Signed heads: the gateway's word, at a moment, for the newest event of a chain and so for all before it. It gives the word only
 // for what it has checked: every event since the last head links to the one before, and the last head is where it was.
+import { GatewayError } from '../core/errors.ts'
 import { type OnFault, uncounted } from '../core/faults.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import { isObject } from '../lib/json.ts'
@@ -13,7 +14,12 @@ import type { AuditChain, AuditEvent, Store } from '../store/ports.ts'
 export interface HeadParts {
   readonly store: Pick<
     Store,
-    'getAuditChain' | 'listAuditEvents' | 'listAuditHeads' | 'listUnsignedChains' | 'recordAuditHead'
+    | 'getAuditChain'
+    | 'listAuditEvents'
+    | 'listAuditHeads'
+    | 'listUnsignedChains'
+    | 'recordAuditHead'
+    | 'health'
   >
   readonly signer: Signer & Pick<KeyRing, 'verifyOwn' | 'find'>
   readonly baseUrl: string
@@ -46,7 +52,7 @@ export interface Heads {
   /**
    * Signs every chain that has grown, and looks at those that this process signed before. One that fails keeps no other from its turn.
    * @param signal ends it between two chains
-   * @throws what the first that failed threw, once all had their turn
+   * @throws what the first that failed threw, once all had their turn; store_unavailable at once where the store itself is away
    */
   signAll(signal?: AbortSignal): Promise<void>
 }
@@ -180,6 +186,10 @@ export function createHeads(parts: HeadParts): Heads {
     if (fault !== undefined) report(chain, fault)
   }
 
+  /** Whether nothing can be asked of the store: it says the same of rows that somebody keeps locked, which are of one chain. */
+  const isStoreAway = async (thrown: unknown): Promise<boolean> =>
+    thrown instanceof GatewayError && thrown.code === 'store_unavailable' && !(await store.health()).ok
+
   function isOfWorth(jws: string): boolean {
     try {
       const { header, payload } = decodeJws(jws)
@@ -201,19 +211,22 @@ export function createHeads(parts: HeadParts): Heads {
         try {
           await work()
         } catch (thrown) {
+          // Each of the others would wait for a connection, too, and fail with the same.
+          if (await isStoreAway(thrown)) throw thrown
           failures.push(thrown)
           log.error({ chain, err: thrown }, 'a chain of the audit log could not be looked at')
         }
       }
       const before = new Map(remembered)
       for (let last = ''; ;) {
+        if (signal?.aborted) break
         const chains = await store.listUnsignedChains(last, BATCH)
         for (const chain of chains) {
           await attempt(chain.chain, () => signAndKeep(chain))
           before.delete(chain.chain)
         }
         last = chains.at(-1)?.chain ?? last
-        if (chains.length < BATCH || signal?.aborted) break
+        if (chains.length < BATCH) break
       }
       for (const [chain, place] of [...before].slice(0, LOOKED_AT))
         await attempt(chain, () => lookAt(chain, place))

@@ -25,7 +25,8 @@ export interface OpenAudit extends Audit, RefusalWatch {
   /** Looks at the policies, writes what was counted, signs what has grown. Called at the start and then every minute. */
   settle(): Promise<void>
   /**
-   * Writes what was counted, whatever its minute, and signs what has grown: nobody else does until the next start.
+   * Writes what was counted, whatever its minute, and signs what has grown: nobody else does until the next start. What `settle` signs
+   * meanwhile ends with the chain that it is at.
    * @throws what the store throws to counts
    */
   close(): Promise<void>
@@ -37,6 +38,7 @@ const GATEWAY = { kind: 'gateway' } as const
 export function createAudit(parts: AuditParts): OpenAudit {
   const { store, documents, policies, log, now, closeMs = 5_000 } = parts
   const heads = createHeads(parts)
+  const ending = new AbortController()
   const repetitions = createRepetitions((events) => store.appendAuditEvents(events, GATEWAY))
 
   async function notePolicy(kind: DocumentKind<unknown>): Promise<void> {
@@ -115,10 +117,13 @@ export function createAudit(parts: AuditParts): OpenAudit {
       eachInTurn([
         ...policies.map((kind) => () => notePolicy(kind)),
         () => repetitions.flush(now()),
-        () => heads.signAll(),
+        () => heads.signAll(ending.signal),
       ]),
 
-    close: () => eachInTurn([() => repetitions.flush(Infinity), signBeforeEnd]),
+    close() {
+      ending.abort()
+      return eachInTurn([() => repetitions.flush(Infinity), signBeforeEnd])
+    },
   }
 }
 

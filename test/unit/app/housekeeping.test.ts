@@ -141,6 +141,41 @@ it('gives money back while the sweep does not end', async () => {
   expect(done).toEqual(expect.arrayContaining(['attempts', 'debits', 'payments', 'refunds', 'payouts']))
 })
 
+it('signs the audit log in no second round beside one that takes longer than a minute, and does the rest', async () => {
+  const done: string[] = []
+  const note = (what: string) => async () => void done.push(what)
+  const signed = Promise.withResolvers<void>()
+  const stop = startHousekeeping(
+    {
+      log: createLogger('silent'),
+      now: () => 0,
+      store: { sweep: async () => (done.push('sweep'), {}) } as Partial<Store> as Store,
+    },
+    {
+      audit: { settle: () => (done.push('audit'), signed.promise) },
+      policies: { settle: note('policies') },
+      egress: { recover: note('attempts') },
+      debits: { recover: note('debits') },
+      settlements: {
+        reconcile: async () => (done.push('payments'), { looked: 0, settled: 0, failed: 0, open: 0 }),
+      },
+      refunds: { reconcile: note('refunds') },
+      payouts: { keep: note('payouts') },
+      figures: { begin: note('missed sales'), keep: note('figures') },
+      email: { prepare: note('email'), settle: note('quota') },
+      sellers: { round: () => void done.push('sellers'), settled: async () => {} },
+      upkeep: createUpkeepWatch({ now: Date.now }),
+    },
+  )
+  const times = (part: string) => done.filter((name) => name === part).length
+  await vi.advanceTimersByTimeAsync(180_000)
+  expect([times('audit'), times('sweep')]).toEqual([1, 3])
+  signed.resolve()
+  await vi.advanceTimersByTimeAsync(60_000)
+  stop()
+  expect([times('audit'), times('sweep')]).toEqual([2, 4])
+})
+
 it('notes the code of a part that failed, never its words, and lets the failure go on', async () => {
   const upkeep = createUpkeepWatch({ now: Date.now })
   const thrown = Object.assign(new Error('planted words of a driver'), { code: 'ECONNREFUSED' })

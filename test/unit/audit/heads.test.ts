@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createHeads, type Heads, type HeadParts } from '../../../src/audit/heads.ts'
 import { verifyHead } from '../../../src/audit/verify.ts'
 import type { FaultKind } from '../../../src/core/faults.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { digestCanonical } from '../../../src/lib/canonical-json.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
@@ -137,6 +138,38 @@ it('signs the other chains where one cannot be looked at, and fails once all had
   await expect(heads.signAll()).rejects.toThrow('The page of it is gone.')
   expect((await newest('acct_2')).signedSeq).toBe(1)
   expect(JSON.parse(lines.at(0) ?? '')).toMatchObject({ level: 50, chain: CHAIN })
+})
+
+const unavailable = (reason: string) => new GatewayError('store_unavailable', 'Try again.', { reason })
+
+it('ends with the first chain that finds the store away, and leaves the others to the next time', async () => {
+  const names = Array.from({ length: 5 }, (_, i) => `acct_${i}`)
+  for (const chain of names) await append(chain)
+  const asked: string[] = []
+  const isAway = () => asked.length > 2
+  const heads = await open({
+    async listAuditEvents(query) {
+      asked.push(query.chain)
+      if (isAway()) throw unavailable('connection')
+      return temp.store.listAuditEvents(query)
+    },
+    health: async () => ({ ok: !isAway(), latencyMs: 0, detail: '' }),
+  })
+  await expect(heads.signAll()).rejects.toThrow('Try again.')
+  expect(asked).toEqual(['acct_0', 'acct_1', 'acct_2'])
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['audit_head', 'audit_head'])
+})
+
+it('signs the other chains where the rows of one stay locked, though the store says that it is not available', async () => {
+  for (const chain of ['acct_1', 'acct_2']) await append(chain)
+  const heads = await open({
+    async recordAuditHead(head) {
+      if (head.chain === CHAIN) throw unavailable('locked')
+      return temp.store.recordAuditHead(head)
+    },
+  })
+  await expect(heads.signAll()).rejects.toThrow('Try again.')
+  expect((await newest('acct_2')).signedSeq).toBe(1)
 })
 
 it('looks at every chain in turn, however many of those that are looked at first do not hold', async () => {

@@ -97,6 +97,32 @@ it('signs at its end also where counts cannot be written, and says so', async ()
   expect(await signedSeq()).toBe(1)
 })
 
+it('begins with no other chain once it is closed, where it is signing then', async () => {
+  const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const asked: string[] = []
+  const audit = await open({
+    store: {
+      async listAuditEvents(query) {
+        asked.push(query.chain)
+        if (asked.length === 1) {
+          begun.resolve()
+          await answer.promise
+        }
+        return temp.store.listAuditEvents(query)
+      },
+    },
+  })
+  for (const chain of ['acct_1', 'acct_2', 'acct_3'])
+    await temp.store.appendAuditEvents([{ chain, at: clock, event: 'key.created' }], { kind: 'gateway' })
+  const settling = audit.settle()
+  await begun.promise
+  await audit.close()
+  asked.length = 0
+  answer.resolve()
+  await settling
+  expect(asked).toEqual([])
+})
+
 it.each<[string, () => Promise<never>]>([
   ['does not answer', () => new Promise(() => {})],
   ['is away', () => Promise.reject(new Error('The store is away.'))],
