@@ -39,7 +39,11 @@ export function createAudit(parts: AuditParts): OpenAudit {
   const { store, documents, policies, log, now, closeMs = 5_000 } = parts
   const heads = createHeads(parts)
   const ending = new AbortController()
-  const repetitions = createRepetitions((events) => store.appendAuditEvents(events, GATEWAY))
+  const repetitions = createRepetitions(
+    (events) => store.appendAuditEvents(events, GATEWAY),
+    ({ chain, event }, err) =>
+      log.error({ chain, refused: event, err }, 'the store refuses an event of the audit log'),
+  )
 
   async function notePolicy(kind: DocumentKind<unknown>): Promise<void> {
     const { value, problem } = await documents.read(kind)

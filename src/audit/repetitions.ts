@@ -15,13 +15,14 @@ const MOST_UNWRITTEN = 2_000
 export interface Repetitions {
   /**
    * Writes the event, or counts it.
-   * @throws what `write` throws; the event is kept for the next flush, unless the store refuses it
+   * @throws what `write` throws; the event is kept for the next flush, unless it is refused
    */
   note(event: NewAuditEvent): Promise<void>
   /**
    * Writes what was counted in windows that are over, and what the store would not take before.
    * @param now later than every window has them all written
-   * @throws what `write` throws; all of it is kept for the next time
+   * @throws what `write` throws; all that was not written is kept for the next time, but for what is refused, which is thrown once the
+   * rest is written
    */
   flush(now: number): Promise<void>
 }
@@ -36,8 +37,14 @@ interface Window {
   until: number
 }
 
-/** @param write adds events at the end of their chains */
-export function createRepetitions(write: (events: readonly NewAuditEvent[]) => Promise<void>): Repetitions {
+/**
+ * @param write adds events at the end of their chains, all or none
+ * @param onRefused told of each event that `write` will never take, and that is given up
+ */
+export function createRepetitions(
+  write: (events: readonly NewAuditEvent[]) => Promise<void>,
+  onRefused: (event: NewAuditEvent, thrown: unknown) => void,
+): Repetitions {
   const windows = new Map<string, Window>()
   /** Events, and counts of windows that are over, which the store would not take. */
   let unwritten: readonly NewAuditEvent[] = []
@@ -65,16 +72,36 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
     ]
   }
 
-  /** What the store does not take now is kept; an event that it refuses is not, or nothing would ever be written with it. */
-  async function writeOrKeep(counts: readonly NewAuditEvent[], event?: NewAuditEvent): Promise<void> {
-    const events = event ? [...counts, event] : counts
+  /** Together; one at a time where the store refuses one of them, or nothing would ever be written with it. */
+  async function writeOrKeep(events: readonly NewAuditEvent[]): Promise<void> {
     if (events.length === 0) return
     try {
       await write(events)
     } catch (thrown) {
-      unwritten = [...unwritten, ...(isRefusal(thrown) ? counts : events)].slice(0, MOST_UNWRITTEN)
+      if (isRefusal(thrown)) return writeEach(events)
+      keep(events)
       throw thrown
     }
+  }
+
+  async function writeEach(events: readonly NewAuditEvent[]): Promise<void> {
+    const refusals: unknown[] = []
+    for (const [index, event] of events.entries())
+      try {
+        await write([event])
+      } catch (thrown) {
+        if (!isRefusal(thrown)) {
+          keep(events.slice(index))
+          throw thrown
+        }
+        onRefused(event, thrown)
+        refusals.push(thrown)
+      }
+    if (refusals.length > 0) throw refusals[0]
+  }
+
+  function keep(events: readonly NewAuditEvent[]): void {
+    unwritten = [...unwritten, ...events].slice(0, MOST_UNWRITTEN)
   }
 
   return {
@@ -99,7 +126,7 @@ export function createRepetitions(write: (events: readonly NewAuditEvent[]) => P
         known.until = at
       } else if (window.seen.size < MOST_IN_WINDOW) {
         window.seen.set(kind, { event, repeated: 0, until: at })
-        await writeOrKeep(counts, event)
+        await writeOrKeep([...counts, event])
       } else window.suppressed++
     },
 

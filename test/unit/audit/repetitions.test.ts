@@ -11,20 +11,29 @@ const event = (at: number, address = '192.0.2.1', more: Partial<NewAuditEvent> =
   ...more,
 })
 
+/** Name of events that the store never takes. */
+const REFUSED = 'poisoned'
+
 function record() {
   const written: NewAuditEvent[] = []
   /** What happens before the store takes something. */
   const store = { before: async () => {} }
-  const log = createRepetitions(async (events) => {
-    await store.before()
-    written.push(...events)
-  })
+  const dropped: NewAuditEvent[] = []
+  const log = createRepetitions(
+    async (events) => {
+      await store.before()
+      if (events.some(({ event }) => event === REFUSED))
+        throw new GatewayError('input_invalid', 'The store refused this.')
+      written.push(...events)
+    },
+    (event) => void dropped.push(event),
+  )
   /** Of refusals that came again: their chain and time, and how often. */
   const counts = () =>
     written
       .filter(({ detail }) => detail?.['repeated'])
       .map(({ chain, at, detail }) => [chain, at, detail?.['repeated']])
-  return { written, store, counts, ...log }
+  return { written, dropped, store, counts, ...log }
 }
 const away = () => Promise.reject(new GatewayError('store_unavailable', 'The store is away.'))
 
@@ -115,6 +124,52 @@ it('does not keep one that the store refuses: it would refuse all that is writte
   store.before = was
   await flush(Infinity)
   expect(written).toEqual([])
+})
+
+it('writes all that was kept but what the store refuses, which is dropped and said', async () => {
+  const { store, written, dropped, note, flush } = record()
+  const poisoned = event(1, 'x', { event: REFUSED })
+  const was = store.before
+  store.before = away
+  for (const kept of [event(0), poisoned, event(2, 'x', { chain: 'acct_2' })])
+    await expect(note(kept)).rejects.toThrow('away')
+  store.before = was
+  await expect(flush(3)).rejects.toThrow('refused')
+  expect([written, dropped]).toEqual([[event(0), event(2, 'x', { chain: 'acct_2' })], [poisoned]])
+  await flush(Infinity)
+  expect([written.length, dropped.length]).toEqual([2, 1])
+})
+
+it('keeps what is behind a refused one where the store goes away before its turn', async () => {
+  const { store, written, dropped, note, flush } = record()
+  const poisoned = event(1, 'x', { event: REFUSED })
+  const was = store.before
+  store.before = away
+  for (const kept of [event(0), poisoned, event(2, 'x', { chain: 'acct_2' })])
+    await expect(note(kept)).rejects.toThrow('away')
+  let writes = 0
+  store.before = () => (++writes > 3 ? away() : Promise.resolve())
+  await expect(flush(3)).rejects.toThrow('away')
+  expect([written, dropped]).toEqual([[event(0)], [poisoned]])
+  store.before = was
+  await flush(4)
+  expect(written).toEqual([event(0), event(2, 'x', { chain: 'acct_2' })])
+})
+
+it('writes a new refusal also where the store refuses the count that goes before it', async () => {
+  const { written, dropped, store, note, flush } = record()
+  const refusal = new GatewayError('internal', 'The store refused this.')
+  await note(event(0))
+  await note(event(1))
+  const was = store.before
+  let writes = 0
+  // Both together, then the count by itself.
+  store.before = () => (++writes < 3 ? Promise.reject(refusal) : Promise.resolve())
+  await expect(note(event(60_000))).rejects.toThrow('refused')
+  store.before = was
+  await flush(Infinity)
+  expect(written).toEqual([event(0), event(60_000)])
+  expect(dropped.map(({ detail }) => detail?.['repeated'])).toEqual([1])
 })
 
 it('keeps two thousand of them and no more', async () => {
