@@ -73,11 +73,12 @@ export function createSignIn(parts: SignInParts): SignIn {
   /** The same refusal, which says whose passkey it was. */
   async function withOwner(thrown: unknown, { personId: id }: Passkey): Promise<unknown> {
     if (!(thrown instanceof GatewayError)) return thrown
-    const { code, message, reason } = thrown
+    const { code, message, reason, extras } = thrown
     const [first] = await store.membershipsOf(id)
     return new GatewayError(code, message, {
       cause: thrown,
       ...(reason !== undefined && { reason }),
+      extras,
       about: first && { type: 'person', id, accountId: first.accountId },
     })
   }
