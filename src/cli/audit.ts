@@ -22,7 +22,7 @@ import { addConnectionOptions, addTableOptions, type ConnectionOptions, parseInt
 import { formatValue, printJson, printLine, printTable } from './output.ts'
 import { patiently } from './patience.ts'
 import { startProgress } from './progress.ts'
-import { KEYS_PATH, parseJsonOrUndefined, readKeys } from './published-keys.ts'
+import { COMPACT_JWS, KEYS_PATH, parseJsonOrUndefined, readKeys } from './published-keys.ts'
 import type { TableOptions } from './table.ts'
 
 type Page = z.output<typeof auditEvents.output>
@@ -95,7 +95,7 @@ Examples, every night:
     .option('--keys <file>', `published keys (JWKS) saved from ${KEYS_PATH}: verifies offline`)
     .option(
       '--witness <file...>',
-      'earlier exports, or signed heads, as in lines audit_head of the log: the export must hold what the gateway signed then',
+      'earlier exports, signed heads, or logs of the gateway (their lines audit_head): the export must hold what the gateway signed then',
     )
     .addHelpText(
       'after',
@@ -277,12 +277,16 @@ function refuse(file: string, verdict: Extract<AuditVerdict, { ok: false }>): Co
   )
 }
 
-/** The places that a file says were signed: an export, or signed heads, one a line. */
-async function readWitness(file: string, keys: KeyDocument): Promise<SignedPlace[]> {
+/**
+ * The places that a file says were signed: an export, signed heads, one a line, or the log of a gateway, in which other lines stand between
+ * them.
+ * @throws {CommandFailure} where a head does not verify, or there is none
+ */
+export async function readWitness(file: string, keys: KeyDocument): Promise<SignedPlace[]> {
   const places: SignedPlace[] = []
   for await (const line of linesOf(file)) {
     const document = parseJsonOrUndefined(line)
-    const jws = isObject(document) ? document['jws'] : line.trim()
+    const jws = isObject(document) ? document['jws'] : COMPACT_JWS.exec(line.trim())?.[0]
     if (typeof jws !== 'string' || jws === '') continue
     const verdict = await verifyHead(jws, keys)
     if (verdict.ok) places.push(verdict.place)

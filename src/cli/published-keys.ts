@@ -7,6 +7,8 @@ import { CommandFailure, Exit } from './exit.ts'
 import type { ConnectionOptions } from './options.ts'
 
 export const KEYS_PATH = '/.well-known/gateway-egress-key.json'
+/** Something signed by itself on a line. */
+export const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** Reads the keys from the file of `--keys`, else from the gateway, without a service key. */
 export async function readKeys(

@@ -6,7 +6,7 @@ import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { formatRecord, printJson, printLine } from './output.ts'
-import { KEYS_PATH, parseJsonOrUndefined, readKeys, readText } from './published-keys.ts'
+import { COMPACT_JWS, KEYS_PATH, parseJsonOrUndefined, readKeys, readText } from './published-keys.ts'
 
 /** Why a document is not a receipt of ours, for the person who was handed it. */
 const WHY: Record<Extract<JwsVerdict, { ok: false }>['reason'], string> = {
@@ -92,8 +92,6 @@ async function verifyReceipt(file: string, options: VerifyOptions): Promise<void
     printLine(formatRecord(verdict.payload))
   }
 }
-
-const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** The JWS in whatever the receipt came in. */
 export function findJws(text: string): string {
