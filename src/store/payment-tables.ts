@@ -141,7 +141,8 @@ export const paymentRecords = ({ id, int, plain }: Dialect): readonly string[] =
 
 /**
  * What a facilitator's word alone settled: no chain of ours says that the transaction is of that claim and of no other, so one pays for one.
- * Rows stay as long as claims do.
+ * Rows stay as long as claims do. What settled before begins with a row, also what a chain proved: nobody wrote down which is which, and a
+ * network may lose its chain with this very start. The spelling is that of `settleClaim`.
  */
 export const trustedTransactions = ({ id, clustered }: Dialect): readonly string[] => [
   `CREATE TABLE trusted_transactions (
@@ -150,4 +151,7 @@ export const trustedTransactions = ({ id, clustered }: Dialect): readonly string
     claim_id ${id} NOT NULL,
     PRIMARY KEY (network, tx)
   ) ${clustered}`,
+  `INSERT INTO trusted_transactions (network, tx, claim_id)
+    SELECT network, CASE WHEN network LIKE 'eip155:%' THEN lower(tx) ELSE tx END, min(id) FROM payment_claims
+    WHERE state = 'settled' AND tx IS NOT NULL GROUP BY 1, 2`,
 ]

@@ -49,25 +49,26 @@ const OLD_ROWS = [
         NULL, NULL, NULL)`,
 ]
 
-async function makeOld(place: Place): Promise<void> {
+/** Tables of an earlier version, with rows. */
+async function makeOld(place: Place, version = 1, rows: readonly string[] = OLD_ROWS): Promise<void> {
   const { dataDir, databaseUrl } = place.config
   if (databaseUrl === undefined) {
     await mkdir(dataDir, { recursive: true })
     const db = openDatabase(join(dataDir, 'gateway.db'))
-    db.drive(migrate(sqliteDialect, 1, 1))
-    for (const text of OLD_ROWS) db.exec(text)
+    db.drive(migrate(sqliteDialect, 1, version))
+    for (const text of rows) db.exec(text)
     db.close()
     return
   }
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    const steps: Command<void> = migrate(postgresDialect, 1, 1)
+    const steps: Command<void> = migrate(postgresDialect, 1, version)
     for (let step = steps.next(); !step.done;) {
-      const { rows } = await client.query<Row>(step.value.text, [...step.value.values])
-      step = steps.next(rows)
+      const answer = await client.query<Row>(step.value.text, [...step.value.values])
+      step = steps.next(answer.rows)
     }
-    for (const text of OLD_ROWS) await client.query(text)
+    for (const text of rows) await client.query(text)
   } finally {
     await client.end()
   }
@@ -182,6 +183,49 @@ describe.each(ENGINES)('a database of the first release in %s', (engine) => {
       expect(await store.finishAttempt(ending(input.attempt, 'boot-new'))).toMatchObject({ ok: true })
       expect(await store.reserveEdgeCall(edgeCall('acct_b', 'boot-new'))).toEqual({ ok: true, balance: 16 })
       await expectSound(place)
+    } finally {
+      await place.remove()
+    }
+  })
+})
+
+describe.each(ENGINES)('a database whose transactions nobody wrote down yet in %s', (engine) => {
+  const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+  const BASE = 'eip155:8453'
+  const claimRow = (id: string, network: string, state: string, tx: string | null) =>
+    `INSERT INTO payment_claims (id, origin, network, asset, payer, nonce, pay_to, amount, state, tool, method, resource, request_digest,
+        requirement_digest, presentation_digest, boot_id, payment_key, tx, created_at)
+      VALUES ('${id}', 'settle', '${network}', 'a', 'p', '${id}', 't', '1', '${state}', 'settle', 'POST', '/', 'd', 'd', 'd', 'boot-old',
+        ${engine === 'sqlite' ? `x'${Buffer.from(id).toString('hex')}'` : `'\\x${Buffer.from(id).toString('hex')}'`},
+        ${tx === null ? 'NULL' : `'${tx}'`}, 1)`
+
+  it('opens with one that paid already as taken, however it is spelt, and with no other', async () => {
+    const place = await createPlace(engine, 'migrations')
+    try {
+      await makeOld(place, 53, [
+        claimRow('clm_2', BASE, 'settled', '0xAB'),
+        // Each process remembered for itself, so two may have settled by one.
+        claimRow('clm_1', BASE, 'settled', '0xab'),
+        claimRow('clm_3', BASE, 'unknown', '0xac'),
+        claimRow('clm_4', SOLANA, 'settled', 'aB'),
+        claimRow('clm_5', SOLANA, 'settled', null),
+      ])
+      const store = await place.open('boot-new')
+      expect(
+        await place.query('SELECT network, tx, claim_id FROM trusted_transactions ORDER BY claim_id'),
+      ).toMatchObject([
+        { network: BASE, tx: '0xab', claim_id: 'clm_1' },
+        { network: SOLANA, tx: 'aB', claim_id: 'clm_4' },
+      ])
+      const settle = async (network: string, transaction: string) => {
+        const claim = newClaim({ network })
+        await store.claimPayment({ claim, bootId: 'boot-new' })
+        await store.submitClaim(submission(claim.id, 'boot-new'))
+        const ended = await store.settleClaim({ ...settling(claim.id), transaction, isTrusted: true })
+        return ended?.state
+      }
+      expect([await settle(BASE, '0xaB'), await settle(BASE, '0xAC')]).toEqual(['unknown', 'settled'])
+      expect([await settle(SOLANA, 'aB'), await settle(SOLANA, 'ab')]).toEqual(['unknown', 'settled'])
     } finally {
       await place.remove()
     }
