@@ -93,6 +93,11 @@ export const marketSellerTables = ({ id, int, clustered, plain }: Dialect): read
   `CREATE INDEX market_events_seller ON market_events (seller_id, id)`,
 ]
 
+/** Events that nobody has tried or put off. Those that wait for a seller's host are in no way of a look for these. */
+export const untriedEvents = (): readonly string[] => [
+  `CREATE INDEX market_events_untried ON market_events (created_at, id) WHERE state = 'pending' AND tries = 0 AND next_at = created_at`,
+]
+
 /** A version that nobody could buy, as those of a draft, is no offer: neither its price nor where it leads is honoured later. */
 export const offeredVersions = ({ int }: Dialect): readonly string[] => [
   `ALTER TABLE market_listing_versions ADD COLUMN is_offered ${int} NOT NULL DEFAULT 0`,

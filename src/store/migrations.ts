@@ -14,7 +14,12 @@ import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { countedSales, finalTransfers, marketMoneyTables } from './market-money-tables.ts'
-import { marketSellerTables, marketVersionIndex, offeredVersions } from './market-seller-tables.ts'
+import {
+  marketSellerTables,
+  marketVersionIndex,
+  offeredVersions,
+  untriedEvents,
+} from './market-seller-tables.ts'
 import { oauthTables } from './oauth-tables.ts'
 import { notificationTables } from './notification-tables.ts'
 import {
@@ -195,6 +200,11 @@ const credentialSettings = (): readonly string[] => [
 /** The console lists what an account asked to serve. */
 const edgeHostsOfAccount = (): readonly string[] => [
   `CREATE INDEX edge_hosts_account ON edge_hosts (account_id, host)`,
+]
+
+const trustedTransactionsAndUntriedEvents = (d: Dialect): readonly string[] => [
+  ...trustedTransactions(d),
+  ...untriedEvents(),
 ]
 
 // 2^53 - 1: what a JavaScript number holds exactly.
@@ -383,7 +393,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   accessVersion,
   rateTables,
   paymentRecords,
-  trustedTransactions,
+  trustedTransactionsAndUntriedEvents,
 ]
 
 /** What each version is about, in the words of its step: `names[0]` is version 1. */

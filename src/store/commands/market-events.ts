@@ -52,9 +52,12 @@ export const addMarketEvent = command({ kind: 'statement', touches: 'records' })
 
 const DUE = `SELECT id, next_at AS "nextAt" FROM market_events WHERE state = 'pending' AND next_at <= $1
   ORDER BY next_at, id LIMIT $2 FOR UPDATE`
-/** What nobody has tried or put off yet, and what is to come: a clock that goes ahead told of it, and it is due. */
-const FROM_AHEAD = `SELECT id, next_at AS "nextAt" FROM market_events WHERE state = 'pending' AND next_at > $1
-  AND next_at = created_at AND tries = 0 ORDER BY next_at, id LIMIT $2 FOR UPDATE`
+/**
+ * What nobody has tried or put off yet, and what is to come: a clock that goes ahead told of it, and it is due. Word for word what its index
+ * holds: of thousands that are put off none is read.
+ */
+const FROM_AHEAD = `SELECT id, next_at AS "nextAt" FROM market_events
+  WHERE state = 'pending' AND tries = 0 AND next_at = created_at AND created_at > $1 ORDER BY created_at, id LIMIT $2 FOR UPDATE`
 const TAKE = `UPDATE market_events SET next_at = $1, tries = tries + 1
   WHERE id = $2 AND state = 'pending' AND next_at = $3 RETURNING ${EVENT}`
 

@@ -244,6 +244,13 @@ describe('plans of SQLite', () => {
     ])
   })
 
+  it('looks for events that a clock told of ahead in an index that holds none that is put off', () => {
+    expect(plansOf(commands.takeMarketEvents({ now: NOW, busyUntil: NOW, limit: 9 }))).toEqual([
+      expect.stringContaining('market_events_due (next_at<?)'),
+      expect.stringContaining('USING INDEX market_events_untried (created_at>?)'),
+    ])
+  })
+
   it('count permits that wait without reading what would be sent', () => {
     expect(preparing()).toContainEqual(expect.stringMatching(/^SEARCH permits USING COVERING INDEX/))
   })
