@@ -75,6 +75,8 @@ const LEASE_MS = 30_000
 /** Ethereum calls a block final after thirteen minutes; the others that are pinned are faster. */
 export const REORG_WINDOW_MS = 15 * 60_000
 const BATCH = 100
+/** Of settled ones, in a round. */
+const MOST_PAGES = 10
 
 /** The question that its chain is asked. */
 export const toQuestion = ({ sender, recipient, ...transfer }: OutgoingTransfer): Transfer => ({
@@ -211,17 +213,25 @@ export function createTransfers<T extends TransferRow>(
     return lookAgain(reopened, silent)
   }
 
+  /** The last settled one that was looked at: the next round goes on behind it, and with the oldest after the newest. */
+  let seen: T | undefined
+
   /** As many as a round has time for; those of a silent chain take none of it, however many they are and however old. */
   async function lookAtAllSettled(silent: Set<string>): Promise<void> {
     let looked = 0
-    for (let after: T | undefined; looked < BATCH;) {
-      const page = await book.listSettled({ after, limit: BATCH })
-      for (const row of page.filter((one) => !silent.has(toTransfer(one).network))) {
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const page = await book.listSettled({ after: seen, limit: BATCH })
+      for (const row of page) {
+        seen = row
+        // Asked for each row: the one before may have found its chain silent just now.
+        if (silent.has(toTransfer(row).network)) continue
         await alone(row, () => lookAtSettled(row, silent))
-        looked++
+        if (++looked === BATCH) return
       }
-      after = page.at(-1)
-      if (page.length < BATCH) return
+      if (page.length < BATCH) {
+        seen = undefined
+        return
+      }
     }
   }
 
