@@ -366,6 +366,32 @@ describe('one network, or one seller, that fails', () => {
     expect(await Promise.all(ids.map(owed))).toEqual(ids.map(() => 0))
   })
 
+  it('costs one time-out at once where its chain tells balances and nothing of transfers, however many sellers it has', async () => {
+    const mainnet = fakeChain(() => START, MAINNET)
+    const both = open({ mainnet })
+    both.settings.payouts = { minimum_atomic: 500, schedule: 'daily', hour: 3 }
+    let asked = 0
+    mainnet.findRefusal = async () => {
+      asked++
+      throw new ChainError('timeout', MAINNET.network)
+    }
+    const ids = Array.from({ length: 40 }, (_, i) => `ada-${String(i).padStart(2, '0')}`)
+    for (const id of ids) await both.earn(id, 1, {}, MAINNET)
+    await both.earn('bob')
+    await both.round()
+    expect(await owed('bob')).toBe(0)
+    // Those that are asked about at the same moment, and nobody after them.
+    expect(asked).toBe(8)
+    expect(await Promise.all(ids.map(held))).toEqual(ids.map(() => 'chain_unanswered'))
+    await both.round()
+    expect(asked).toBe(16)
+    mainnet.findRefusal = async () => null
+    await both.round()
+    expect(await Promise.all(ids.map(owed))).toEqual(ids.map(() => 0))
+    expect(await temp.store.listPayoutHolds({})).toEqual([])
+    expect(await temp.store.listOpenPayoutBatches()).toEqual([])
+  })
+
   it('is told to whoever asks for a run, when the others are paid', async () => {
     const both = open({ mainnet: fakeChain(() => START, MAINNET) })
     both.chain.balanceOf = async () => {

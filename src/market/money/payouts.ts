@@ -14,7 +14,7 @@ import { createTransfers, REORG_WINDOW_MS, type TransferBook, validUntil } from 
 import type { Signer } from '../../receipts/ports.ts'
 import type { Owed, Payout, PayoutBatch, Seller, Store } from '../../store/ports.ts'
 import type { MarketSettings } from '../settings.ts'
-import { findHold, type HoldReason, readFailure, readRefusal } from './recipients.ts'
+import { findHold, type HoldReason, isSilence, readFailure, readRefusal } from './recipients.ts'
 import { signPayoutReceipt } from './receipt.ts'
 import { payoutPeriod } from './schedule.ts'
 
@@ -126,13 +126,11 @@ export function createPayouts(parts: PayoutParts): Payouts {
   /** Networks whose chain was silent when it was last asked: their sellers know already. */
   const silent = new Set<string>()
 
-  /** What the account can still send. Where its chain does not say, whoever is owed from `after` on is told, once. @throws {ChainError} */
-  async function fundsFor(signer: TransferSigner, batch: PayoutBatch, after: string | undefined) {
+  /** Asks the chain of a batch. Where it does not answer, whoever is owed from `after` on is told, once. @throws {ChainError} */
+  async function asking<R>(batch: PayoutBatch, after: string | undefined, ask: () => Promise<R>): Promise<R> {
     const { network } = batch
     try {
-      const funds = await fundsOf(signer, network)
-      silent.delete(network)
-      return funds
+      return await ask()
     } catch (thrown) {
       if (!silent.has(network)) await holdFrom(batch, after, readFailure(thrown))
       silent.add(network)
@@ -152,7 +150,11 @@ export function createPayouts(parts: PayoutParts): Payouts {
     }
   }
 
-  /** Pays a seller, or keeps what it is owed and says why: no seller stops the others. @returns whether it was looked at to the end */
+  /**
+   * Pays a seller, or keeps what it is owed and says why: no seller stops the others.
+   * @returns whether it was looked at to the end
+   * @throws {ChainError} where the chain is silent, which would cost a time-out for each seller
+   */
   async function tryOne(
     signer: TransferSigner,
     batch: PayoutBatch,
@@ -165,6 +167,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
     } catch (thrown) {
       // A store that does not answer throws here, too, and ends the page.
       await hold(owed.sellerId, batch.network, readFailure(thrown))
+      if (isSilence(thrown)) throw thrown
       onFault('transfer_interrupted')
       log.error(
         { seller: owed.sellerId, network: batch.network, err: thrown },
@@ -225,7 +228,7 @@ export function createPayouts(parts: PayoutParts): Payouts {
     for (let after: string | undefined; ;) {
       if (!(await lead())) return false
       const page = await pageOf(batch, after)
-      let funds = page.length > 0 ? await fundsFor(signer, batch, after) : 0n
+      let funds = page.length > 0 ? await asking(batch, after, () => fundsOf(signer, batch.network)) : 0n
       const affordable: Owed[] = []
       for (const one of page) {
         const { sellerId, owed } = one
@@ -241,9 +244,12 @@ export function createPayouts(parts: PayoutParts): Payouts {
         funds -= BigInt(owed)
         affordable.push(one)
       }
-      await eachOf(affordable, AT_ONCE, async (one) => {
-        isWhole = (await tryOne(signer, batch, network, one)) && isWhole
-      })
+      const payAll = () =>
+        eachOf(affordable, AT_ONCE, async (one) => {
+          isWhole = (await tryOne(signer, batch, network, one)) && isWhole
+        })
+      await asking(batch, after, payAll)
+      if (page.length > 0) silent.delete(batch.network)
       await fault.at('after_payout_page')
       const last = page.at(-1)
       if (page.length < PAGE || !last) break

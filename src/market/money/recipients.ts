@@ -42,6 +42,10 @@ export function readRefusal(refusal: string | null): HoldReason | undefined {
   return /blacklist/i.test(refusal) ? 'recipient_refused_by_token' : 'transfer_refused'
 }
 
+/** Whether the chain gave no answer at all: it is no fault of the seller that was asked about. */
+export const isSilence = (thrown: unknown): boolean =>
+  thrown instanceof ChainError && (thrown.reason === 'timeout' || thrown.reason === 'unreachable')
+
 /** What it means that a payout could not be begun; the log has the rest. */
 export const readFailure = (thrown: unknown): HoldReason =>
   thrown instanceof ChainError ? 'chain_unanswered' : 'payout_interrupted'
