@@ -289,6 +289,19 @@ describe('a database with settings of its own', () => {
     }
   })
 
+  it('lets a transaction wait for a lock with an end also behind a pooler, where nothing else ends a statement', async () => {
+    const url = place.config.databaseUrl!
+    const through = createPool({ url, directUrl: url }, log, 1)
+    try {
+      const limit = (name: string) => first(`SELECT current_setting('${name}') AS limit`)
+      expect(await runTransaction(through, () => limit('statement_timeout'))).toEqual({ limit: '0' })
+      expect(await runTransaction(through, () => limit('lock_timeout'))).toEqual({ limit: '15s' })
+      expect(await runTransaction(through, () => limit('lock_timeout'), 'short')).toEqual({ limit: '100ms' })
+    } finally {
+      await through.end()
+    }
+  })
+
   it('are told of where they break a promise, and not where all is well', async () => {
     const weak = await createPlace('postgres', 'weak')
     const databaseUrl = weak.config.databaseUrl!

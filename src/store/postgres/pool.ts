@@ -6,14 +6,13 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { type Command, first, type Row, type Statement, Undo } from '../command.ts'
 import { toFailure, toStoreError } from '../failure.ts'
-import { BEGIN, type Patience, SHORT_WAIT_MS } from './patience.ts'
+import { BEGIN, type Patience, SHORT_WAIT_MS, STATEMENT_TIMEOUT_MS } from './patience.ts'
 
 /** Measured: on the cores of one gateway more connections are slower, not faster. */
 const POOL_SIZE = 14
 /** Beside those: who asks whether a key still holds, or whether the database takes writes, waits for nobody who waits for a lock. */
 const LOOKING_SIZE = 2
 const CONNECT_TIMEOUT_MS = 5000
-export const STATEMENT_TIMEOUT_MS = 15_000
 const IDLE_IN_TRANSACTION_MS = 30_000
 /** After which a connection that says nothing is given up, though nobody has closed it: the server has ended every statement by then. */
 const SILENCE_MS = STATEMENT_TIMEOUT_MS + 2000

@@ -15,7 +15,7 @@ import { type Coordination, type Lease, LEASE_MS, prepareLocks } from './coordin
 import { fused } from './fused/index.ts'
 import { gather } from './gathered/gather.ts'
 import { type Gathered, gathered } from './gathered/index.ts'
-import { type Patience, SHORT_WAIT_MS } from './patience.ts'
+import { type Patience, SHORT_WAIT_MS, STATEMENT_TIMEOUT_MS } from './patience.ts'
 import { keepPartitions } from './partitions/keep.ts'
 import { takeLeadership } from './leadership.ts'
 import { savePushConfigUnder } from './push-lock.ts'
@@ -34,7 +34,6 @@ import {
   onConnection,
   runDirect,
   runTransaction,
-  STATEMENT_TIMEOUT_MS,
   takesWrites,
 } from './pool.ts'
 import { upgradeTables } from './upgrade.ts'
