@@ -37,6 +37,8 @@ export interface NamedSource {
   readonly header: string
   /** Undefined where nobody can tell what the service makes of the header. */
   readonly target: PreparedRequest['target'] | undefined
+  /** Of one that nobody can tell: it may be at another host than the request, so that a scope of every path does not cover it. */
+  readonly isElsewhere?: true
 }
 /** Whatever becomes of a source, its service reads it. */
 export const SOURCE_METHOD = 'GET'
@@ -107,9 +109,10 @@ interface ScopeHolders {
  */
 export function checkScopes({ target, method, sources }: PreparedRequest, holders: ScopeHolders): void {
   checkTarget({ target, method }, holders)
-  for (const { header, target: source } of sources ?? [])
+  for (const { header, target: source, isElsewhere } of sources ?? [])
     if (source) checkTarget({ target: source, method: SOURCE_METHOD, header }, holders)
-    else if (HOLDERS.some((holder) => !readsAnything(holders[holder]?.scope))) throw unreadSource(header)
+    else if (isElsewhere || HOLDERS.some((holder) => !readsAnything(holders[holder]?.scope)))
+      throw unreadSource(header)
 }
 
 const readsAnything = (scope: Scope | undefined) =>

@@ -4,6 +4,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 const HOST = 's3.eu-west-1.amazonaws.com'
 const BUCKET_HOST = `photos.${HOST}`
+const AZURE_HOST = 'team.blob.core.windows.net'
 const OTHER_HOST = 'minio.example.com'
 const KEYS = {
   access_key_id: 'AKIAIOSFODNN7EXAMPLE',
@@ -24,7 +25,7 @@ describe('the source of a copy', () => {
   beforeAll(async () => {
     gw = await startTestGateway({
       env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' },
-      names: [HOST, BUCKET_HOST, OTHER_HOST],
+      names: [HOST, BUCKET_HOST, AZURE_HOST, OTHER_HOST],
     })
     gw.upstream.respond((_request, res) => res.end('<CopyObjectResult/>'))
   })
@@ -112,7 +113,22 @@ describe('the source of a copy', () => {
   it('is in the bucket that the host names', async () => {
     const copy = await copying({ host: BUCKET_HOST, paths: ['/'] })
     expect(await copy('photos/payroll/a.jpg')).toEqual(sent)
+    expect(await copy('photos/my+file')).toEqual(sent)
     expect(await copy('payroll/secret.csv')).toEqual(denied())
+    for (const source of ['payroll/my+file', '%70ayroll/a+b', 'payroll/a//b', 'arn:aws:s3:::payroll/a'])
+      expect(await copy(source)).toEqual(forbidden('x-amz-copy-source'))
+    const listed = await copying({
+      host: BUCKET_HOST,
+      paths: ['/'],
+      settings: { request_headers: ['x-amz-copy-source'] },
+    })
+    expect(await listed('payroll/my+file')).toEqual(sent)
+  })
+
+  it('is in the account of Azure that the host names', async () => {
+    const copy = await copying({ host: AZURE_HOST, paths: ['/'] })
+    for (const source of ['http://other.blob.core.windows.net/payroll/a', '/other/payroll/a'])
+      expect(await copy(source, 'x-ms-copy-source')).toEqual(forbidden('x-ms-copy-source'))
   })
 
   it('is nothing that only the capability keeps from', async () => {

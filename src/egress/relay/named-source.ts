@@ -30,7 +30,11 @@ export function findSources(
   return naming
     .map(([name, value]) => [spelled(name), value.trim()] as const)
     .filter(([header]) => !allowed.includes(header))
-    .map(([header, value]) => ({ header, target: readSource(header, value, target, options) }))
+    .map(([header, value]) => {
+      const source = readSource(header, value, target, options)
+      const mayLeave = source === undefined && isElsewhere(header, value, target.url.host)
+      return { header, target: source, ...(mayLeave && { isElsewhere: true as const }) }
+    })
 }
 
 function readSource(
@@ -66,6 +70,22 @@ const STORE_HOSTS = [
 const STORE_HOST = new RegExp(
   `^(?:(?<bucket>.+)\\.)?(?<store>(?:${STORE_HOSTS.map(({ source }) => source).join('|')})(?::\\d+)?)$`,
 )
+
+/**
+ * Stores whose hosts are those of one bucket each where `STORE_HOSTS` does not know better: access points, directory buckets and endpoints of
+ * a VPC at AWS, and all buckets of the others.
+ */
+const BUCKET_HOST = /\.(?:amazonaws\.com(?:\.cn)?|aliyuncs\.com|myqcloud\.com|myhuaweicloud\.com)(?::\d+)?$/
+
+/** Whether what cannot be read may be at another host than the request: what is copied, where the host is that of one bucket or account. */
+function isElsewhere(header: string, value: string, host: string): boolean {
+  if (header === 'x-ms-copy-source') return true
+  if (!header.endsWith('-copy-source')) return false
+  const own = STORE_HOST.exec(host)?.groups
+  if (!own) return BUCKET_HOST.test(host)
+  const bucket = own['bucket']
+  return bucket !== undefined && !value.startsWith(`${bucket}/`) && !value.startsWith(`/${bucket}/`)
+}
 
 /** Whatever else stands in it is read in two ways by some stores: a plus, a second question mark, a fragment. */
 const S3_SOURCE = /^((?:[\w.~!$&'()*,=:@/-]|%[\da-f]{2})+)(?:\?versionId=[\w.~-]*)?$/i

@@ -131,4 +131,53 @@ describe('the source of a copy', () => {
     expect(sources([['x-amz-copy-source', ' ']])).toBeUndefined()
     expect(sources([['X_Amz_Copy_Source', 'payroll/a.csv']], PATH_STYLE, ['x-amz-copy-source'])).toEqual([])
   })
+
+  describe('that nobody can read, at a host of one bucket', () => {
+    const isElsewhere = (value: string, host: string, header = 'x-amz-copy-source') => {
+      const [source] = sources([[header, value]], host) ?? []
+      expect(source).toMatchObject({ target: undefined })
+      return source?.isElsewhere === true
+    }
+
+    it.each([
+      'other/my+file',
+      '/other/my+file',
+      'other/a;b',
+      'other/a%25b',
+      'other/a//b',
+      '%6Fther/a+b',
+      '//photos/a+b',
+      'Photos/a+b',
+      'photos2/a+b',
+      'photos',
+      'arn:aws:s3:us-east-1:1:accesspoint/ap/object/key',
+    ])('may be in another: %s', (value) => {
+      expect(isElsewhere(value, 'photos.s3.amazonaws.com')).toBe(true)
+      // A scope of this host covers all its buckets.
+      expect(isElsewhere(value, 's3.amazonaws.com')).toBe(false)
+    })
+
+    it.each(['photos/my+file', '/photos/my+file', 'photos/a//b', 'photos/a;b'])('is in it: %s', (value) =>
+      expect(isElsewhere(value, 'photos.s3.amazonaws.com')).toBe(false),
+    )
+
+    it.each([
+      ['x-amz-copy-source', 'photos-123456789012.s3-accesspoint.eu-west-1.amazonaws.com'],
+      ['x-amz-copy-source', 'photos--use1-az4--x-s3.s3express-use1-az4.us-east-1.amazonaws.com'],
+      ['x-oss-copy-source', 'photos.oss-cn-hangzhou.aliyuncs.com'],
+      ['x-cos-copy-source', 'photos-1250000000.cos.ap-beijing.myqcloud.com'],
+      ['x-obs-copy-source', 'photos.obs.cn-north-4.myhuaweicloud.com:8443'],
+    ])('may be in another: %s at %s', (header, host) =>
+      expect(isElsewhere('/other/key', host, header)).toBe(true),
+    )
+
+    it('may be of another account of Azure', () => {
+      const host = 'team.blob.core.windows.net'
+      for (const value of ['http://other.blob.core.windows.net/x', '/other/x', 'https://127.0.0.1/x'])
+        expect(isElsewhere(value, host, 'x-ms-copy-source')).toBe(true)
+    })
+
+    it('is in it where it is renamed', () =>
+      expect(isElsewhere('/photos/a.jpg', 'photos.s3.amazonaws.com', 'x-amz-rename-source')).toBe(false))
+  })
 })
