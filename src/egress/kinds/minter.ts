@@ -51,7 +51,7 @@ const MOST_PREVIOUS = 20
 /** Where nobody says when they end there is another one every quarter of an hour: the oldest go first. */
 const MOST_PREVIOUS_UNTOLD = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */
-const SAVE_FOR_MS = 10 * 60_000
+export const SAVE_FOR_MS = 10 * 60_000
 
 export interface MinterParts {
   readonly store: Pick<

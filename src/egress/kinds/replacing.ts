@@ -17,7 +17,9 @@ import { privateTexts, withoutTlsParts } from '../reach/tls-identity.ts'
 import { bindingOf } from '../sealing.ts'
 import { isSigning } from './kind.ts'
 import { livingTokens, newestRefreshToken, refreshTokenUnread } from './living-tokens.ts'
+import { SAVE_FOR_MS } from './minter.ts'
 import { sentParts } from './sent-parts.ts'
+import { REFRESH_EXCHANGE_MS } from './token-http.ts'
 
 export interface ReplacingParts {
   readonly store: Pick<Store, 'getCredential' | 'getMintedTokens' | 'rotateCredential'>
@@ -27,6 +29,8 @@ export interface ReplacingParts {
 
 /** A token is minted every few minutes at most. */
 const MOST_TRIES = 3
+/** Whoever's claim on an exchange lapsed has nothing to store any more after this: it waited for an answer, and for a store that takes it. */
+const GONE_AFTER_MS = REFRESH_EXCHANGE_MS + SAVE_FOR_MS
 
 /**
  * Text to be sealed, all parts in one; made of the refresh token in use where that is to stay.
@@ -38,7 +42,7 @@ type TextWithToken = (refreshToken: Secret<string>) => Secret<string>
 /**
  * Stores the next version.
  * @returns false where somebody else changed or revoked the credential
- * @throws {GatewayError} where a key service is away; where the refresh token is to stay also state_conflict, while another is asked for, and
+ * @throws {GatewayError} where a key service is away; where the refresh token is to stay also state_conflict, while somebody may have another, and
  * credential_unavailable, where it does not open
  */
 export async function replaceSecret(
@@ -52,7 +56,8 @@ export async function replaceSecret(
   const keepsToken = typeof text === 'function'
   for (let tries = MOST_TRIES; tries > 0; tries--) {
     const minted = isMinting ? await store.getMintedTokens(id, accountId) : undefined
-    if (keepsToken && isUnderWay(minted, now())) throw mintingNow()
+    const goneIfLapsedBy = keepsToken ? now() - GONE_AFTER_MS : undefined
+    if (goneIfLapsedBy !== undefined && mayBeReplaced(minted, goneIfLapsedBy)) throw mintingNow()
     const opened = await openParts(parts, credential)
     const { next, kept } =
       typeof text === 'function' ? keepToken(text, opened, minted) : { next: text, kept: undefined }
@@ -69,7 +74,7 @@ export async function replaceSecret(
         fromVersion,
         sealed,
         mintedGeneration,
-        keepsToken,
+        goneIfLapsedBy,
         now: now(),
       })
     )
@@ -81,15 +86,16 @@ export async function replaceSecret(
   return false
 }
 
-/** Whether somebody is asking the provider, who may answer with another refresh token. */
-const isUnderWay = (minted: MintedRow | undefined, at: number) =>
-  minted !== undefined && minted.claim !== null && (minted.claimedUntil ?? 0) > at
+/** Whether somebody is asking the provider, or never said how that ended, and may have another refresh token that is not stored yet. */
+const mayBeReplaced = (minted: MintedRow | undefined, goneIfLapsedBy: number) =>
+  minted !== undefined && minted.claim !== null && (minted.claimedUntil ?? 0) > goneIfLapsedBy
 
 const mintingNow = () =>
   new GatewayError(
     'state_conflict',
-    'The provider is being asked for a token with this secret right now, and may answer with the refresh token that is to be kept. Try again in ' +
-      'a few seconds.',
+    'The provider is being asked for a token with this secret, or was, and how that ended is not stored yet: the refresh token that is to be kept may ' +
+      'be another. Try again in a few seconds. Where whoever asked is gone, the next call with this credential settles it, or eleven minutes do; to ' +
+      'wait for nobody, authorise again at the provider and send the new `refresh_token` with the other parts.',
     { reason: 'minting' },
   )
 

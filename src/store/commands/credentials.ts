@@ -161,19 +161,19 @@ function* reseal(
  * Compare-and-set on version: false when somebody else rotated or revoked first.
  *
  * Where tokens are minted from the secret, compare-and-set on these, too: they end with it, so that whoever seals them beside the new
- * secret, to search for them, has all of them; an exchange that is under way stores nothing and uses nothing. False during one where the
- * refresh token stays, since that may be another when it ends.
+ * secret, to search for them, has all of them; an exchange that is under way stores nothing and uses nothing. Where the refresh token
+ * stays, false for as long as an exchange has not ended, since that may bring another: who asked may have it and no store that takes it.
  */
 export const rotateCredential = command({ ...SEALING, kind: 'transaction' })(function* (
   input: Resealing & {
     /** Of the minted tokens as they were read, null where there were none; left out where the secret mints none. */
     mintedGeneration?: number | null | undefined
-    /** Whether the refresh token among the minted ones goes on as a part of the new secret. */
-    keepsToken?: boolean | undefined
+    /** Where the refresh token among the minted ones goes on as a part of the new secret: nobody has an answer by now whose claim lapsed by then. */
+    goneIfLapsedBy?: Millis | undefined
     now: Millis
   },
 ): Command<boolean> {
-  const { id, accountId, mintedGeneration, keepsToken = false, now } = input
+  const { id, accountId, mintedGeneration, goneIfLapsedBy, now } = input
   yield* requireLiveKey(input.sealed)
   if (mintedGeneration !== undefined) {
     yield* first('SELECT id FROM credentials WHERE id = $1 AND account_id = $2 FOR UPDATE', id, accountId)
@@ -184,8 +184,8 @@ export const rotateCredential = command({ ...SEALING, kind: 'transaction' })(fun
       accountId,
     )
     if ((minted?.generation ?? null) !== mintedGeneration) return false
-    const isUnderWay = minted !== undefined && minted.claim !== null && (minted.claimedUntil ?? 0) > now
-    if (keepsToken && isUnderWay) return false
+    const isClaimed = minted !== undefined && minted.claim !== null
+    if (isClaimed && goneIfLapsedBy !== undefined && (minted.claimedUntil ?? 0) > goneIfLapsedBy) return false
   }
   if (!(yield* reseal(input, { rotatedAt: now }))) return false
   if (mintedGeneration !== undefined) yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', id)

@@ -6,9 +6,12 @@ import type { Alert } from '../../../../src/core/alerts.ts'
 import type { SealedCredential, Store } from '../../../../src/store/ports.ts'
 import { livingTokens } from '../../../../src/egress/kinds/living-tokens.ts'
 import { createMinter, type MinterParts } from '../../../../src/egress/kinds/minter.ts'
+import { replaceSecret } from '../../../../src/egress/kinds/replacing.ts'
 import { checkSigningKey, completeParts } from '../../../../src/egress/kinds/rules.ts'
 import { createTokenHttp } from '../../../../src/egress/kinds/token-http.ts'
 import { createTokenSeal } from '../../../../src/egress/kinds/token-seal.ts'
+import { joinParts } from '../../../../src/egress/placement/parts.ts'
+import type { Vault } from '../../../../src/egress/ports.ts'
 import { noFault } from '../../../../src/lib/fault-points.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { addAccount, addCredential, createPlace, log, type Place } from '../../../support/store.ts'
@@ -502,6 +505,53 @@ describe('two replicas', () => {
     expect(await textOf(other.mint())).toBe('access-token-2')
     expect(waits[0]).toBeGreaterThan(2_000)
     expect(both.provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('keep the refresh token of a secret only once the newest is stored, however long its claim has lapsed', async () => {
+    const both = await setUp()
+    const { credential, secret, clock } = both
+    const { id, version } = credential
+    const { sealed } = (await store.getCredential(id, accountId)) ?? credential
+    const kept: string[] = []
+    const rotate = () =>
+      replaceSecret(
+        {
+          store,
+          vault: {
+            open: async () => joinParts(secret, credential.settings),
+            seal: async () => sealed,
+          } as unknown as Vault,
+          now: () => clock.ms,
+        },
+        { ...credential, sealed },
+        (token) => {
+          kept.push(token.use((text) => text))
+          return joinParts(new Map(secret).set('refresh_token', token), credential.settings)
+        },
+      )
+    let isStoreAway = true
+    const isRefused = Promise.withResolvers<void>()
+    const isBack = Promise.withResolvers<void>()
+    const one = replicaOf(both, {
+      store: {
+        async saveMintedTokens(input) {
+          if (!isStoreAway) return store.saveMintedTokens(input)
+          isRefused.resolve()
+          throw new Error('the store is away')
+        },
+      },
+      sleep: () => isBack.promise,
+    })
+    const first = one.mint()
+    await isRefused.promise
+    clock.ms += CLAIM_MS + 500_000
+    await expect(rotate()).rejects.toMatchObject({ code: 'state_conflict', reason: 'minting' })
+    isStoreAway = false
+    isBack.resolve()
+    expect(await textOf(first)).toBe('access-token-2')
+    expect(await rotate()).toBe(true)
+    expect(kept).toEqual(['refresh-token-2'])
+    expect(await store.getCredential(id, accountId)).toMatchObject({ version: version + 1 })
   })
 
   it.each(['the answer is awaited', 'it cannot be stored'])('keep a claim while %s', async (until) => {

@@ -62,6 +62,8 @@ it('a part of that name which is sent, since nothing is minted from it, is searc
 })
 
 describe('a refresh token that stays', () => {
+  /** An answer is awaited for 45 s, and its store for ten minutes. */
+  const GONE_AFTER_MS = 645_000
   const settings: CredentialSettings = {
     kind: { type: 'oauth2_refresh_token', ...endpoint },
     parts: { client_secret: 'secret', refresh_token: 'secret', token_key: 'secret' },
@@ -107,8 +109,8 @@ describe('a refresh token that stays', () => {
       store: {
         getMintedTokens: async () => rows[at],
         getCredential: async () => credential,
-        rotateCredential: async ({ mintedGeneration, keepsToken }) => {
-          expect(keepsToken).toBe(true)
+        rotateCredential: async ({ mintedGeneration, goneIfLapsedBy }) => {
+          expect(goneIfLapsedBy).toBe(-GONE_AFTER_MS)
           expect(mintedGeneration).toBe(rows[at]?.generation ?? null)
           return ++at === rows.length
         },
@@ -159,15 +161,15 @@ describe('a refresh token that stays', () => {
       refreshToken: 'refresh-0',
     }))
 
-  it('is waited for while the provider is asked, and no longer', async () => {
-    const asking = { claim: 'one', claimedUntil: 1 }
-    await expect(replaceClientSecret([mintedRow(1, asking)])).rejects.toMatchObject({
-      code: 'state_conflict',
-      reason: 'minting',
-    })
-    expect(await replaceClientSecret([mintedRow(1, { ...asking, claimedUntil: 0 })])).toMatchObject({
-      refreshToken: 'refresh-1',
-    })
+  it('is waited for while somebody may have another that is not stored, and no longer', async () => {
+    const claimed = (lapsedFor: number) => [mintedRow(1, { claim: 'one', claimedUntil: -lapsedFor })]
+    for (const lapsedFor of [-1, 0, GONE_AFTER_MS - 1])
+      await expect(replaceClientSecret(claimed(lapsedFor))).rejects.toMatchObject({
+        code: 'state_conflict',
+        reason: 'minting',
+        message: expect.stringContaining('send the new `refresh_token` with the other parts'),
+      })
+    expect(await replaceClientSecret(claimed(GONE_AFTER_MS))).toMatchObject({ refreshToken: 'refresh-1' })
   })
 
   it('is never an older one, where the newest does not open', async () => {
