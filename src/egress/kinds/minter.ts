@@ -357,7 +357,7 @@ async function recordFailure(
   const { id: credentialId, accountId } = credential
   if (thrown instanceof ClaimLost) return thrown
   if (!(thrown instanceof ExchangeFailed)) {
-    // Nothing was sent: whoever is next may ask.
+    // Nothing was sent, or it would be a failure of the exchange (token-http.ts): whoever is next may ask.
     await store.endMintClaim({ credentialId, claim, failed: null })
     return thrown
   }

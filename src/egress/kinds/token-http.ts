@@ -4,7 +4,14 @@ import type { Secret } from '../../lib/secret.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import type { HeaderPairs } from '../headers.ts'
 import type { PolicyVerdict } from '../policy.ts'
-import { ResolveError, type Resolver, type Sender, type TlsIdentity } from '../ports.ts'
+import {
+  type OutboundRequest,
+  ResolveError,
+  type Resolver,
+  type Sender,
+  type SendResult,
+  type TlsIdentity,
+} from '../ports.ts'
 import type { Reach } from '../reach/private-targets.ts'
 import type { ConfirmClaim } from './claim.ts'
 import { ExchangeFailed } from './failure.ts'
@@ -58,7 +65,7 @@ export function createTokenHttp(
     const timeoutMs = leftMs()
     if (timeoutMs <= 0) throw new ExchangeFailed({ host, reason: 'unreachable' })
     const tls = identity && isForTokens(credential, host) ? identity : undefined
-    const result = await sender.send({
+    const result = await send(sender, {
       method,
       url,
       addresses: found,
@@ -89,6 +96,15 @@ export function createTokenHttp(
  */
 const isForTokens = ({ settings, scope }: Pick<SealedCredential, 'settings' | 'scope'>, host: string) =>
   settings.tls?.token_endpoint ?? scope.hosts.some((entry) => entry.replace(/:\d+$/, '') === host)
+
+/** Nobody knows how far a sender came that fails in a way of its own: a refresh token may be spent. */
+async function send(sender: Sender, request: OutboundRequest): Promise<SendResult> {
+  try {
+    return await sender.send(request)
+  } catch (thrown) {
+    throw new ExchangeFailed({ host: request.url.hostname, reason: 'no_answer' }, thrown)
+  }
+}
 
 async function resolveAll(resolver: Resolver, host: string, withinMs: number): Promise<readonly string[]> {
   try {

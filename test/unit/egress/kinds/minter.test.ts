@@ -91,13 +91,16 @@ type SetUp = Awaited<ReturnType<typeof setUp>>
 function replicaOf(
   { provider, credential, secret, clock }: SetUp,
   { store: over, ...more }: Partial<Omit<MinterParts, 'store'>> & { readonly store?: Partial<Store> } = {},
+  onAnswer: () => void = () => {},
 ) {
   const http: Parameters<typeof createTokenHttp>[0] = {
     resolver: { resolve: async () => ['192.0.2.1'] },
     sender: {
       async send({ body }) {
         const text = body && new Secret(body.toString())
-        return { ok: true, response: { statusText: '', ...(await provider.ask({ body: text })) } }
+        const answer = await provider.ask({ body: text })
+        onAnswer()
+        return { ok: true, response: { statusText: '', ...answer } }
       },
       close: async () => {},
     },
@@ -389,6 +392,22 @@ describe('a minter', () => {
     isBroken = false
     expect(await textOf(mint())).toBe('access-token-2')
     expect(both.provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('says that a refresh token may be spent, where whatever sent it failed in a way of its own', async () => {
+    const both = await setUp()
+    let isBroken = true
+    const { mint } = replicaOf(both, {}, () => {
+      if (isBroken) throw new TypeError('of whatever kind')
+    })
+    await expect(mint()).rejects.toMatchObject({ reason: 'token_no_answer' })
+    expect(both.provider.seen).toEqual(['refresh-token-1'])
+    isBroken = false
+    both.clock.ms += 1_000
+    await expect(mint()).rejects.toMatchObject({
+      reason: 'token_refused',
+      message: expect.stringContaining('An earlier exchange ended without an answer'),
+    })
   })
 
   const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey

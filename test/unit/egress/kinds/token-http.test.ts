@@ -6,7 +6,11 @@ import type { OutboundRequest } from '../../../../src/egress/ports.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 
 /** @param ms how long reading the policy and resolving the name take */
-function setUp(ms: { policy?: number | undefined; name?: number | undefined }, confirm = async () => {}) {
+function setUp(
+  ms: { policy?: number | undefined; name?: number | undefined },
+  confirm = async () => {},
+  fail?: () => never,
+) {
   const clock = { at: 1_800_000_000_000 }
   const sent: OutboundRequest[] = []
   const resolving: number[] = []
@@ -22,6 +26,7 @@ function setUp(ms: { policy?: number | undefined; name?: number | undefined }, c
       sender: {
         async send(request) {
           sent.push(request)
+          fail?.()
           const body = Buffer.from('{}')
           return { ok: true, response: { status: 200, statusText: 'OK', headers: [], body } }
         },
@@ -73,4 +78,15 @@ it('sends no refresh token where the claim turns out to be lost right before', a
   await expect(ask()).rejects.toBeInstanceOf(ClaimLost)
   expect(resolved).toEqual([1])
   expect(sent).toEqual([])
+})
+
+it('takes a request for sent where its sender fails in a way of its own', async () => {
+  const broken = new TypeError('of whatever kind')
+  const { ask } = setUp({}, undefined, () => {
+    throw broken
+  })
+  await expect(ask()).rejects.toMatchObject({
+    facts: { host: 'login.example.com', reason: 'no_answer' },
+    cause: broken,
+  })
 })
