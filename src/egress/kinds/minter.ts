@@ -95,7 +95,7 @@ export interface Minter {
   tokenFor(credential: SealedCredential, opened: OpenedForMinting, withinMs: number): Promise<Minted>
   /** The upstream refused the token: the next request mints another, unless this one is too young to be worn out. */
   distrust(credential: SealedCredential, refused: Pick<Minted, 'generation' | 'previous'>): Promise<void>
-  /** Resolves when every exchange that was begun is stored. */
+  /** For the end of the process: nobody is waited for any more, and it resolves when every exchange that was begun is stored. */
   settled(): Promise<void>
 }
 
@@ -114,13 +114,14 @@ interface Context {
 export function createMinter(parts: MinterParts): Minter {
   const { store, now, log } = parts
   const flights = new Map<string, Promise<Minted>>()
+  let isEnding = false
 
   function fly(context: Context): Promise<Minted> {
     const { credential, seal } = context
     const key = `${credential.id} ${credential.version} ${seal.keyId}`
     const known = flights.get(key)
     if (known) return known
-    const flight = mint(parts, context).finally(() => flights.delete(key))
+    const flight = mint(parts, context, () => isEnding).finally(() => flights.delete(key))
     // Whoever asked may have stopped waiting.
     flight.catch(() => {})
     flights.set(key, flight)
@@ -156,6 +157,7 @@ export function createMinter(parts: MinterParts): Minter {
     },
 
     async settled() {
+      isEnding = true
       while (flights.size > 0) await Promise.allSettled(flights.values())
     },
   }
@@ -215,14 +217,18 @@ function readFailure({ failure }: MintedRow): StoredFailure | undefined {
   return JSON.parse(failure) as StoredFailure
 }
 
-/** Waits until this process may ask, or somebody else has the token. */
-async function mint(parts: MinterParts, context: Context): Promise<Minted> {
+/**
+ * Waits until this process may ask, or somebody else has the token.
+ * @param isEnding whether the process is about to end: it begins no exchange then
+ */
+async function mint(parts: MinterParts, context: Context, isEnding: () => boolean): Promise<Minted> {
   const { store, now, sleep = sleepFor } = parts
   const { credential, seal, host } = context
   const { id: credentialId, accountId, version } = credential
   const giveUpAt = now() + PATIENCE_MS
   let wasInterrupted = false
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(LONGEST_POLL_MS, pollMs * 2)) {
+    if (isEnding()) throw new ExchangeFailed({ host, reason: 'in_progress' })
     const at = now()
     const claim = randomUUID()
     const until = at + CLAIM_MS
@@ -234,6 +240,8 @@ async function mint(parts: MinterParts, context: Context): Promise<Minted> {
       try {
         return await holdClaim(parts, { credentialId, claim }, async (confirm) => {
           await waitForInterrupted(parts, context, claimed, confirm)
+          // The claim of whoever was interrupted has not ended: it lapses, and the next one waits as well.
+          if (claimed.isInterrupted && isEnding()) throw new ExchangeFailed({ host, reason: 'in_progress' })
           return exchangeOnce(parts, context, { ...claimed, isInterrupted: wasInterrupted, claim, confirm })
         })
       } catch (thrown) {

@@ -116,7 +116,10 @@ function replicaOf(
     fault: noFault,
     ...more,
   })
-  return { mint: () => minter.tokenFor(credential, { parts: secret, tls: undefined }, 5_000) }
+  return {
+    mint: () => minter.tokenFor(credential, { parts: secret, tls: undefined }, 5_000),
+    settled: () => minter.settled(),
+  }
 }
 
 const textOf = async (minted: Promise<{ accessToken: Secret<string> }>) =>
@@ -243,6 +246,74 @@ describe('a minter', () => {
     await settled
     expect(await textOf(mint())).toBe('access-token-2')
     expect(provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('waits for no other replica, and asks nobody, once its process is about to end', async () => {
+    const both = await setUp()
+    const { credential, clock, provider } = both
+    const { id: credentialId, version } = credential
+    await store.claimMint({
+      credentialId,
+      accountId,
+      version,
+      keyId: createTokenSeal(both.secret).keyId,
+      claim: 'of another',
+      now: clock.ms,
+      until: clock.ms + 15_000,
+    })
+    const isPolling = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const { mint, settled } = replicaOf(both, {
+      async sleep() {
+        isPolling.resolve()
+        await goOn.promise
+      },
+    })
+    const minting = mint().catch((thrown: unknown) => thrown)
+    await isPolling.promise
+    const ended = settled()
+    clock.ms += 15_000
+    goOn.resolve()
+    await ended
+    expect(await minting).toMatchObject({ reason: 'token_in_progress', extras: { mended_by: 'waiting' } })
+    expect(await store.getMintedTokens(credentialId, accountId)).toMatchObject({ claim: 'of another' })
+    expect(provider.seen).toEqual([])
+  })
+
+  it('leaves a claim that it took over to lapse, where its process is about to end meanwhile', async () => {
+    const both = await setUp()
+    const { credential, clock, provider } = both
+    const { id: credentialId, version } = credential
+    const { keyId } = createTokenSeal(both.secret)
+    const claim = (name: string) =>
+      store.claimMint({
+        credentialId,
+        accountId,
+        version,
+        keyId,
+        claim: name,
+        now: clock.ms,
+        until: clock.ms + 15_000,
+      })
+    await claim('of another')
+    clock.ms += 15_000
+    const isWaiting = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const { mint, settled } = replicaOf(both, {
+      async sleep() {
+        isWaiting.resolve()
+        await goOn.promise
+      },
+    })
+    const minting = mint().catch((thrown: unknown) => thrown)
+    await isWaiting.promise
+    const ended = settled()
+    goOn.resolve()
+    await ended
+    expect(await minting).toMatchObject({ reason: 'token_in_progress' })
+    expect(provider.seen).toEqual([])
+    clock.ms += 15_000
+    expect(await claim('the next')).toMatchObject({ outcome: 'claimed', isInterrupted: true })
   })
 
   it('asks again by itself when a failure has had its time, each time later', async () => {
