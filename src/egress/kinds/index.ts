@@ -2,6 +2,7 @@
 import type { Secret } from '../../lib/secret.ts'
 import type { SealedCredential, Store } from '../../store/ports.ts'
 import type { CreateLeakGate, LeakGate } from '../leak/inspection.ts'
+import { countBytes } from '../leak/search.ts'
 import type { OpenedCredential, OpenedCredentials } from '../opened-credential-cache.ts'
 import { ONLY_PART, secretParts } from '../placement/parts.ts'
 import { type AnswerSearch, createAnswerSearches, type Standing } from './answer-search.ts'
@@ -156,7 +157,8 @@ export function createKinds(parts: KindParts): Kinds {
 
     answered(credential, opened, { status, signature, since }) {
       const tokens = tokensOf.get(opened)
-      if (status === 401 && tokens) void minter.distrust(credential, tokens)
+      if (status === 401 && tokens)
+        void minter.distrust(credential, { ...tokens, soughtBytes: countBytes(opened.sought) })
       return searchFor({
         credential,
         own: signature ? signatures.seek(credential, opened, signature, status) : opened,

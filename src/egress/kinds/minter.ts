@@ -8,6 +8,8 @@ import { digestCanonical } from '../../lib/canonical-json.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
+import { SOUGHT_BYTES_HERE } from '../leak/inspection.ts'
+import { countBytes } from '../leak/search.ts'
 import type { SecretParts, TlsIdentity } from '../ports.ts'
 import { CLAIM_MS, ClaimLost, type ConfirmClaim, holdClaim } from './claim.ts'
 import { exchange } from './exchange.ts'
@@ -50,6 +52,8 @@ const LONGEST_TOLD_MS = 365 * 24 * 3600_000
 const MOST_PREVIOUS = 20
 /** Where nobody says when they end there is another one every quarter of an hour: the oldest go first. */
 const MOST_PREVIOUS_UNTOLD = 4
+/** So many are there whatever their size. */
+const PREVIOUS_OF_ANY_SIZE = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */
 export const SAVE_FOR_MS = 10 * 60_000
 
@@ -82,6 +86,11 @@ export interface Minted {
   readonly generation: number
 }
 
+export interface Refused extends Pick<Minted, 'accessToken' | 'generation' | 'previous'> {
+  /** Of all that its answer was searched for: itself, the tokens before it, the secret. */
+  readonly soughtBytes: number
+}
+
 export interface OpenedForMinting {
   readonly parts: SecretParts
   readonly tls: TlsIdentity | undefined
@@ -93,8 +102,11 @@ export interface Minter {
    * @throws {GatewayError} credential_unavailable, saying what failed and who can mend it
    */
   tokenFor(credential: SealedCredential, opened: OpenedForMinting, withinMs: number): Promise<Minted>
-  /** The upstream refused the token: the next request mints another, unless this one is too young to be worn out. */
-  distrust(credential: SealedCredential, refused: Pick<Minted, 'generation' | 'previous'>): Promise<void>
+  /**
+   * The upstream refused the token: the next request mints another, unless this one is too young to be worn out, or there is no room for
+   * another to be searched for.
+   */
+  distrust(credential: SealedCredential, refused: Refused): Promise<void>
   /** For the end of the process: nobody is waited for any more, and it resolves when every exchange that was begun is stored. */
   settled(): Promise<void>
 }
@@ -145,10 +157,19 @@ export function createMinter(parts: MinterParts): Minter {
       }
     },
 
-    async distrust({ id }, { generation, previous }) {
+    async distrust({ id }, refused) {
+      const { generation } = refused
       try {
         const at = now()
-        const mintedBefore = at - TRUSTED_MS * 2 ** stillLiving(previous, at).length
+        const living = stillLiving(refused.previous, at).length
+        if (living >= PREVIOUS_OF_ANY_SIZE && !hasRoom(refused)) {
+          log.warn(
+            { credential: id },
+            'a refused token is kept until one before it ends: too much is searched for',
+          )
+          return
+        }
+        const mintedBefore = at - TRUSTED_MS * 2 ** living
         if (await store.distrustMintedTokens({ credentialId: id, generation, mintedBefore }))
           log.info({ credential: id }, 'an upstream refused a minted token before its time')
       } catch (thrown) {
@@ -350,6 +371,13 @@ function previousOf({ accessToken, expiresAt, previous }: MintedTokens, at: numb
   const last = { token: accessToken, expiresAt: expiresAt ?? at + LONGEST_LIFETIME_MS }
   return [last, ...previous]
 }
+
+/**
+ * Whether another token of its size can be searched for without a thread, which makes each search anew and finds no secret that comes in
+ * parts over the pieces of a stream.
+ */
+const hasRoom = ({ soughtBytes, accessToken }: Refused): boolean =>
+  soughtBytes + countBytes([accessToken]) <= SOUGHT_BYTES_HERE
 
 const stillLiving = (previous: readonly PreviousToken[], at: number): PreviousToken[] =>
   previous.filter(({ expiresAt }) => expiresAt > at)

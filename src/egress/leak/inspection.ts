@@ -62,7 +62,7 @@ const SOUGHT_BYTES_AT_ONCE_HERE = 1024
  * So much, which is as long as a secret may be, is made here in turns, so that a stream is searched by what is made once and its parts count
  * together: a thread makes it anew for each piece.
  */
-const SOUGHT_BYTES_HERE = 16 * 1024
+export const SOUGHT_BYTES_HERE = 16 * 1024
 
 export function createLeakGates(threads: SearchThreads): CreateLeakGate {
   /** One search is made in turns at a time, whosever it is: meanwhile threads, which are shared fairly, make those of others. */

@@ -125,6 +125,15 @@ function replicaOf(
 const textOf = async (minted: Promise<{ accessToken: Secret<string> }>) =>
   (await minted).accessToken.use((token) => token)
 
+/** An upstream refuses the token, so long after the last one. @returns the token of the next call */
+const refusing =
+  ({ minter, credential, mint, clock }: Pick<SetUp, 'minter' | 'credential' | 'mint' | 'clock'>) =>
+  async (afterMs: number, soughtBytes = 100): Promise<string> => {
+    clock.ms += afterMs
+    await minter.distrust(credential, { ...(await mint()), soughtBytes })
+    return textOf(mint())
+  }
+
 describe('a minter', () => {
   it.each([1e16, 1e300])(
     'stores a token that its provider says lives %d seconds, for a year',
@@ -411,11 +420,7 @@ describe('a minter', () => {
 
   it('mints another for one that is refused: at first after a minute, and twice as late for each earlier one that lives', async () => {
     const { credential, minter, mint, clock } = await setUp()
-    const refuse = async (afterMs: number) => {
-      clock.ms += afterMs
-      await minter.distrust(credential, await mint())
-      return textOf(mint())
-    }
+    const refuse = refusing({ minter, credential, mint, clock })
     await mint()
     expect(await refuse(59_999)).toBe('access-token-2')
     expect(await refuse(1)).toBe('access-token-3')
@@ -437,10 +442,34 @@ describe('a minter', () => {
     await mint()
     for (let refused = 0; refused < 8; refused++) {
       clock.ms += 60_000 * 2 ** Math.min(refused, 4)
-      await minter.distrust(credential, { ...(await mint()), previous: [] })
+      await minter.distrust(credential, { ...(await mint()), previous: [], soughtBytes: 100 })
       await mint()
     }
     expect((await mint()).previous).toHaveLength(count)
+  })
+
+  it('keeps a fifth token that is refused where another would not fit into a search, until one before it ends', async () => {
+    const { credential, minter, mint, clock } = await setUp({}, 86_400)
+    const refuse = refusing({ minter, credential, mint, clock })
+    await mint()
+    const start = clock.ms
+    for (let earlier = 0; earlier < 4; earlier++)
+      expect(await refuse(60_000 * 2 ** earlier, 32 * 1024)).toBe(`access-token-${earlier + 3}`)
+    expect(await refuse(60_000 * 2 ** 4, 32 * 1024)).toBe('access-token-6')
+    clock.ms = start + 86_400_000
+    expect((await mint()).previous).toHaveLength(3)
+    expect(await refuse(0, 32 * 1024)).toBe('access-token-7')
+  })
+
+  it('replaces a fifth token that is refused where another just fits into a search', async () => {
+    const { credential, minter, mint, clock } = await setUp({}, 86_400)
+    await mint()
+    const soughtBytes = 16 * 1024 - 'access-token-6'.length
+    const refuse = refusing({ minter, credential, mint, clock })
+    for (let earlier = 0; earlier < 4; earlier++) await refuse(60_000 * 2 ** earlier, soughtBytes)
+    expect(await refuse(60_000 * 2 ** 4, soughtBytes + 1)).toBe('access-token-6')
+    expect(await refuse(0, soughtBytes)).toBe('access-token-7')
+    expect((await mint()).previous).toHaveLength(5)
   })
 
   it('ends its claim whatever went wrong, so that the next call may ask', async () => {
