@@ -54,12 +54,44 @@ export interface SearchOfAnswer {
  * once, so that a call that is answered sooner asks for nothing.
  */
 const LOOK_AFTER_MS = 1_000
-/** The bytes of a stream wait for a look. */
+/** The bytes of a stream wait for a look, and as long again for what was found to be opened. */
 const LOOK_MS = 2_000
+
+/** One for all answers under a credential, so that a store that hangs is not asked by each piece of each stream. */
+interface Look {
+  readonly begunAt: number
+  /** What was heard before it began: it may not have what was heard since. */
+  readonly told: Edition | undefined
+  readonly standing: Promise<Standing | undefined>
+}
 
 export type CreateAnswerSearch = (of: SearchOfAnswer) => AnswerSearch
 
 export function createAnswerSearches({ editions, look, now, log }: AnswerSearchParts): CreateAnswerSearch {
+  const looks = new Map<string, Look>()
+
+  function lookFor(credential: SealedCredential, version: number): Look {
+    const { id } = credential
+    const told = editions.newest(id)
+    const running = looks.get(id)
+    if (running && running.told === told && isYoung(running)) return running
+    const begun: Look = {
+      begunAt: now(),
+      told,
+      standing: look(credential, version).finally(() => {
+        if (looks.get(id) === begun) looks.delete(id)
+      }),
+    }
+    looks.set(id, begun)
+    return begun
+  }
+
+  /** An older one may hang for itself, where another finds an answer. */
+  function isYoung({ begunAt }: Look): boolean {
+    const ageMs = now() - begunAt
+    return ageMs >= 0 && ageMs < LOOK_MS
+  }
+
   return ({ credential, own, edition, since }) => {
     const { id } = credential
     let known = edition
@@ -74,24 +106,26 @@ export function createAnswerSearches({ editions, look, now, log }: AnswerSearchP
 
     /** @returns false where something took the place of what is sought, and nobody here can say what */
     async function catchUp(): Promise<boolean> {
-      const told = editions.newest(id)
+      const { told, standing: looking } = lookFor(credential, known.version)
       const mustFind = told !== undefined && isNewer(told, known)
-      // Where the store says nothing nobody mints or rotates, and it is asked again as soon as it would be anyway.
-      lookedAt = now()
       try {
-        const standing = await within(LOOK_MS, look(credential, known.version))
+        const standing = await within(LOOK_MS, looking)
         if (!standing) return !mustFind
         editions.replace(id, told, standing.edition)
         return !isNewer(standing.edition, known) || (await take(standing))
       } catch (err) {
         log.warn({ credential: id, err }, 'whether a credential was replaced could not be looked up')
         return !mustFind
+      } finally {
+        // From here on: where the store hangs, what comes within a second passes without another wait.
+        lookedAt = now()
       }
     }
 
     async function take({ edition: found, open }: Standing): Promise<boolean> {
       try {
-        const opened = await open()
+        const opened = await within(LOOK_MS, open())
+        if (!opened) throw new Error(`it was not open within ${LOOK_MS} ms`)
         if (!isNewer(found, known)) return true
         known = found
         newest = holdsAll(own.sought, opened.sought) ? undefined : opened

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   type AnswerSearchParts,
   createAnswerSearches,
@@ -43,7 +43,11 @@ function setUp(found: Standing | undefined = standing(edition(1), FIRST)) {
   return { clock, editions, look, begin }
 }
 
+const never = <T>() => new Promise<T>(() => {})
+
 describe('the search of an answer', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('asks the store nothing within a second, and looks for what went with the request', async () => {
     const { clock, look, begin } = setUp()
     const { shows } = begin()
@@ -153,6 +157,50 @@ describe('the search of an answer', () => {
     const { shows } = begin()
     clock.ms += 1_000
     expect([await shows('nothing'), await shows('nothing')]).toEqual(['failed', 'failed'])
+  })
+
+  it('waits two seconds for a store that hangs, once for all streams, and not again within a second', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { clock, look, begin } = setUp()
+    look.mockImplementation(never)
+    const streams = [begin(), begin()]
+    clock.ms += 1_000
+    const pieces = Promise.all(streams.map(({ shows }) => shows('nothing')))
+    clock.ms += 2_000
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(await pieces).toEqual(['passed', 'passed'])
+    clock.ms += 999
+    for (const { shows } of streams)
+      expect([await shows('nothing'), await shows(FIRST)]).toEqual(['passed', 'reflected'])
+    expect(look).toHaveBeenCalledTimes(1)
+    look.mockResolvedValue(standing(edition(2), SECOND))
+    clock.ms += 1
+    for (const { shows } of streams) expect(await shows(SECOND)).toBe('reflected')
+  })
+
+  it('does not take a look that began before something was heard for one that knows of it', async () => {
+    const { clock, editions, look, begin } = setUp()
+    const late = Promise.withResolvers<Standing>()
+    look.mockReturnValueOnce(late.promise)
+    const [one, other] = [begin(), begin()]
+    clock.ms += 1_000
+    const first = one.shows('nothing')
+    editions.note(credential.id, edition(2))
+    look.mockResolvedValue(standing(edition(2), SECOND))
+    expect(await other.shows(SECOND)).toBe('reflected')
+    late.resolve(standing(edition(1), FIRST))
+    expect(await first).toBe('passed')
+    expect(await one.shows(SECOND)).toBe('reflected')
+  })
+
+  it('lets nothing pass where what the store has is not open within two seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { clock, begin } = setUp({ edition: edition(2), open: never })
+    const { shows } = begin()
+    clock.ms += 1_000
+    const piece = shows('nothing')
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(await piece).toBe('failed')
   })
 
   it('believes a store that has lost what was heard', async () => {
