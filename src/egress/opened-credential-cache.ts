@@ -10,7 +10,13 @@ import { readSealedText, stillSought } from './leak/previous-secrets.ts'
 import { bytesOfKeys } from './kinds/hmac.ts'
 import { secretParts, splitParts } from './placement/parts.ts'
 import type { SecretParts, TlsIdentity, Vault } from './ports.ts'
-import { privateTexts, tlsIdentityOf, withoutTlsParts } from './reach/tls-identity.ts'
+import {
+  certificateEndOf,
+  checkCertificateEnd,
+  privateTexts,
+  tlsIdentityOf,
+  withoutTlsParts,
+} from './reach/tls-identity.ts'
 
 /** It runs from when the credential was opened, however often that is used meanwhile. */
 const LIFETIME_MS = 2_000
@@ -40,24 +46,33 @@ export interface OpenedParts {
 
 export interface OpenedCredentials {
   /**
-   * Answers from memory what was opened a moment ago from a row that says the same.
+   * To send a request with. Answers from memory what was opened a moment ago from a row that says the same.
    * @throws as the vault does when a column of the row is not what was sealed
+   * @throws {CertificateExpired}
    */
   open(credential: SealedCredential): Promise<OpenedCredential>
+  /** The same to search an answer for, which goes on where a client certificate has ended. @throws as the vault does */
+  openToSearch(credential: SealedCredential): Promise<OpenedCredential>
+}
+
+interface Entry {
+  readonly row: SealedCredential
+  readonly opened: OpenedCredential
+  readonly certificateEndsAt: number | undefined
 }
 
 /** Keeps opened credentials for two seconds at most; the row is compared each time before one is used. */
 export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
   let idle: NodeJS.Timeout | undefined
-  const kept = new Map<string, { readonly row: SealedCredential; readonly opened: OpenedCredential }>()
+  const kept = new Map<string, Entry>()
 
   // The row is read for every attempt: what was revoked, rotated, re-wrapped or tampered with is opened anew, or fails to.
-  function recall(credential: SealedCredential): OpenedCredential | undefined {
+  function recall(credential: SealedCredential): Entry | undefined {
     const known = kept.get(credential.id)
-    return known && isSealedAlike(known.row, credential) ? known.opened : undefined
+    return known && isSealedAlike(known.row, credential) ? known : undefined
   }
 
-  function forget(id: string, entry: { readonly opened: OpenedCredential }): void {
+  function forget(id: string, entry: Entry): void {
     if (kept.get(id) !== entry) return
     kept.delete(id)
     if (kept.size > 0 || !parts.onIdle) return
@@ -65,38 +80,46 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
     idle = setTimeout(() => kept.size === 0 && parts.onIdle?.(), IDLE_MS).unref()
   }
 
+  async function openEntry(credential: SealedCredential): Promise<Entry> {
+    const { settings } = credential
+    const sealed = await parts.vault.open(credential.sealed, bindingOf(credential))
+    const all = splitParts(sealed, settings)
+    const secrets = withoutTlsParts(all)
+    const { previous, tokens } = readSealedText(sealed)
+    const replaced = stillSought([...previous, ...tokens], parts.now()).map(({ secret }) => secret)
+    const sought = [
+      ...secretParts(secrets, settings),
+      ...privateTexts(all),
+      ...replaced,
+      ...(settings.kind?.type === 'hmac' ? bytesOfKeys(settings.kind, replaced) : []),
+    ]
+    const tls = tlsIdentityOf(settings, all)
+    let gate: LeakGate | undefined
+    const opened: OpenedCredential = {
+      parts: secrets,
+      tls,
+      replaced,
+      sought,
+      gate: () => (gate ??= parts.createLeakGate(sought, credential)),
+    }
+    const { id } = credential
+    const entry = { row: credential, opened, certificateEndsAt: certificateEndOf(tls) }
+    if (kept.size < MAX_KEPT || kept.has(id)) {
+      kept.set(id, entry)
+      setTimeout(() => forget(id, entry), LIFETIME_MS).unref()
+    }
+    return entry
+  }
+
+  const entryOf = async (credential: SealedCredential) => recall(credential) ?? (await openEntry(credential))
+
   return {
     async open(credential) {
-      const known = recall(credential)
-      if (known) return known
-      const { settings } = credential
-      const sealed = await parts.vault.open(credential.sealed, bindingOf(credential))
-      const all = splitParts(sealed, settings)
-      const secrets = withoutTlsParts(all)
-      const { previous, tokens } = readSealedText(sealed)
-      const replaced = stillSought([...previous, ...tokens], parts.now()).map(({ secret }) => secret)
-      const sought = [
-        ...secretParts(secrets, settings),
-        ...privateTexts(all),
-        ...replaced,
-        ...(settings.kind?.type === 'hmac' ? bytesOfKeys(settings.kind, replaced) : []),
-      ]
-      let gate: LeakGate | undefined
-      const opened: OpenedCredential = {
-        parts: secrets,
-        tls: tlsIdentityOf(settings, all, parts.now()),
-        replaced,
-        sought,
-        gate: () => (gate ??= parts.createLeakGate(sought, credential)),
-      }
-      const { id } = credential
-      if (kept.size < MAX_KEPT || kept.has(id)) {
-        const entry = { row: credential, opened }
-        kept.set(id, entry)
-        setTimeout(() => forget(id, entry), LIFETIME_MS).unref()
-      }
+      const { opened, certificateEndsAt } = await entryOf(credential)
+      checkCertificateEnd(certificateEndsAt, parts.now())
       return opened
     },
+    openToSearch: async (credential) => (await entryOf(credential)).opened,
   }
 }
 

@@ -59,10 +59,10 @@ describe.each(ENGINES)('two replicas (%s)', (engine) => {
   function replica(at: 0 | 1) {
     const store = stores[at]
     const createLeakGate = createLeakGates({ search: async (_, ...rest) => searchWhole(...rest) })
-    const { open } = createOpenedCredentials({ vault, createLeakGate, now: () => clock.ms })
+    const { open, openToSearch } = createOpenedCredentials({ vault, createLeakGate, now: () => clock.ms })
     const kinds = createKinds({
       store,
-      open,
+      openToSearch,
       createLeakGate,
       editions: createEditions(),
       now: () => clock.ms,

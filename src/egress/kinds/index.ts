@@ -19,7 +19,7 @@ import { isMinted } from './token-seal.ts'
 
 export interface KindParts extends MinterParts {
   readonly store: MinterParts['store'] & Pick<Store, 'getCredential'>
-  readonly open: OpenedCredentials['open']
+  readonly openToSearch: OpenedCredentials['openToSearch']
   readonly createLeakGate: CreateLeakGate
   readonly editions: Editions
 }
@@ -118,7 +118,7 @@ export function createKinds(parts: KindParts): Kinds {
     return {
       edition: { version, generation },
       async open() {
-        const opened = await parts.open(current)
+        const opened = await parts.openToSearch(current)
         if (!mints(current)) return opened
         const tokens = openTokens(row, opened.parts)
         if (!tokens) return soughtOf(current, opened, [])

@@ -35,22 +35,24 @@ const MIN_PIECE = 16
 
 export class CertificateExpired extends Error {}
 
-/**
- * @returns undefined where the credential brings nothing: its handshakes are those of everybody
- * @throws {CertificateExpired} since a server would refuse it after the request has left
- */
-export function tlsIdentityOf(
-  settings: CredentialSettings,
-  parts: SecretParts,
-  now: number,
-): TlsIdentity | undefined {
+/** @returns undefined where the credential brings nothing: its handshakes are those of everybody */
+export function tlsIdentityOf(settings: CredentialSettings, parts: SecretParts): TlsIdentity | undefined {
   const certificate = parts.get(CLIENT_CERTIFICATE)?.use((text) => text)
   const ca = settings.tls?.ca
   if (certificate === undefined && ca === undefined) return undefined
-  const [leaf] = certificate === undefined ? [] : readCertificates(certificate)
-  if (leaf && Date.parse(leaf.validTo) <= now)
-    throw new CertificateExpired(`the client certificate expired at ${toDate(leaf.validTo)}`)
   return { ca, certificate, key: parts.get(CLIENT_KEY) }
+}
+
+/** @returns when the client certificate ends, in milliseconds since the epoch; undefined where there is none */
+export function certificateEndOf(identity: TlsIdentity | undefined): number | undefined {
+  const [leaf] = identity?.certificate === undefined ? [] : readCertificates(identity.certificate)
+  return leaf && Date.parse(leaf.validTo)
+}
+
+/** @throws {CertificateExpired} since a server would refuse it after the request has left */
+export function checkCertificateEnd(endsAt: number | undefined, now: number): void {
+  if (endsAt !== undefined && endsAt <= now)
+    throw new CertificateExpired(`the client certificate expired at ${new Date(endsAt).toISOString()}`)
 }
 
 /**

@@ -5,8 +5,10 @@ import {
   type OpenedCredential,
 } from '../../../src/egress/opened-credential-cache.ts'
 import { readSealedText, replaceSealedText } from '../../../src/egress/leak/previous-secrets.ts'
+import { CertificateExpired } from '../../../src/egress/reach/tls-identity.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedCredential } from '../../../src/store/ports.ts'
+import { createTestCa } from '../../support/ca.ts'
 
 const credential: SealedCredential = {
   id: 'cred_1',
@@ -168,6 +170,31 @@ describe('an opened credential', () => {
     expect((await ask()).ok).toBe(false)
     vi.advanceTimersByTime(31 * 24 * 3_600_000)
     expect((await ask()).ok).toBe(true)
+  })
+
+  it('whose client certificate has ended opens for searches of answers, and for no request', async () => {
+    vi.useRealTimers()
+    const client = await (await createTestCa()).client('worker-1')
+    const clock = { ms: Date.now() }
+    const { open, openToSearch } = createOpenedCredentials({
+      vault,
+      createLeakGate: made,
+      now: () => clock.ms,
+    })
+    const settings = {
+      parts: { key: 'secret', client_certificate: 'public', client_key: 'secret' },
+    } as const
+    const texts = { key: 'first-secret', client_certificate: client.cert, client_key: client.key }
+    vault.open.mockResolvedValueOnce(new Secret(JSON.stringify(texts)))
+    const row = { ...credential, settings }
+    await open(row)
+    clock.ms += 365 * 24 * 3_600_000
+    await expect(open(row)).rejects.toThrow(CertificateExpired)
+    const { gate } = await openToSearch(row)
+    expect((await gate().inspect(echo('first-secret'))).ok).toBe(false)
+    vault.open.mockResolvedValueOnce(new Secret(JSON.stringify(texts)))
+    expect((await (await openToSearch({ ...row, version: 2 })).gate().inspect(echo('nothing'))).ok).toBe(true)
+    await expect(open({ ...row, version: 2 })).rejects.toThrow(CertificateExpired)
   })
 
   it('that does not open is not remembered', async () => {

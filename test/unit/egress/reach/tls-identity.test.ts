@@ -6,7 +6,9 @@ import { tryTls } from '../../../../src/egress/adapters/tls-context.ts'
 import { createBudget } from '../../../../src/egress/leak/budget.ts'
 import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
 import {
+  certificateEndOf,
   CertificateExpired,
+  checkCertificateEnd,
   checkTlsIdentity,
   privateTexts,
   tlsIdentityOf,
@@ -179,13 +181,15 @@ describe('what is stored for handshakes', () => {
 
 describe('a handshake', () => {
   it("is everybody's where a credential brings nothing", () => {
-    expect(tlsIdentityOf({}, partsOf({ secret: 'upstream-secret-1' }), NOW)).toBeUndefined()
+    expect(tlsIdentityOf({}, partsOf({ secret: 'upstream-secret-1' }))).toBeUndefined()
   })
 
   it('is not tried with a certificate that has expired since it was stored', () => {
-    const parts = pair(client.cert, client.key)
-    expect(tlsIdentityOf({}, parts, NOW)).toMatchObject({ certificate: client.cert, ca: undefined })
-    expect(() => tlsIdentityOf({}, parts, NOW + 30 * DAY_MS)).toThrow(CertificateExpired)
+    const identity = tlsIdentityOf({}, pair(client.cert, client.key))
+    expect(identity).toMatchObject({ certificate: client.cert, ca: undefined })
+    const endsAt = certificateEndOf(identity)
+    expect(() => checkCertificateEnd(endsAt, NOW)).not.toThrow()
+    expect(() => checkCertificateEnd(endsAt, NOW + 30 * DAY_MS)).toThrow(CertificateExpired)
   })
 })
 
