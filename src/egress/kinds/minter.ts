@@ -336,7 +336,8 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
     answer.refreshToken === undefined ? held?.refreshToken : new Secret(answer.refreshToken)
   const toldMs = answer.lifetimeMs === undefined ? undefined : Math.min(answer.lifetimeMs, LONGEST_TOLD_MS)
   const lifetimeMs = toldMs ?? UNTOLD_LIFETIME_MS
-  const expiresAt = at + (toldMs ?? LONGEST_LIFETIME_MS)
+  // Its life may have begun as late as now: it is used by the earlier end, and searched for until the later one.
+  const expiresAt = now() + (toldMs ?? LONGEST_LIFETIME_MS)
   const most = toldMs === undefined ? MOST_PREVIOUS_UNTOLD : MOST_PREVIOUS
   const previous = previousTo(held, at).slice(0, most)
   const generation = row.generation + 1

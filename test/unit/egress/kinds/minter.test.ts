@@ -448,6 +448,31 @@ describe('a minter', () => {
     expect((await mint()).previous).toHaveLength(count)
   })
 
+  it('searches for a token until it has ended, however long its exchange took', async () => {
+    const both = await setUp({}, 100)
+    const { provider, mint, clock } = both
+    const start = clock.ms
+    const answered = Promise.withResolvers<void>()
+    const isAsked = Promise.withResolvers<void>()
+    const askFor: MinterParts['askFor'] = () => async (request) => {
+      isAsked.resolve()
+      await answered.promise
+      return provider.ask(request)
+    }
+    const minting = replicaOf(both, { askFor }).mint()
+    await isAsked.promise
+    clock.ms += 45_000
+    answered.resolve()
+    await minting
+    clock.ms = start + 90_000
+    expect(await textOf(mint())).toBe('access-token-3')
+    clock.ms = start + 144_999
+    const { previous } = await mint()
+    expect(previous.map(({ token }) => token.use((text) => text))).toEqual(['access-token-2'])
+    clock.ms += 1
+    expect((await mint()).previous).toEqual([])
+  })
+
   it('keeps a fifth token that is refused where another would not fit into a search, until one before it ends', async () => {
     const { credential, minter, mint, clock } = await setUp({}, 86_400)
     const refuse = refusing({ minter, credential, mint, clock })
