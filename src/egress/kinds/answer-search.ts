@@ -101,7 +101,9 @@ export function createAnswerSearches({ editions, look, now, log }: AnswerSearchP
 
     function isDue(): boolean {
       const told = editions.newest(id)
-      return told === undefined || isNewer(told, known) || now() - lookedAt >= LOOK_AFTER_MS
+      const sinceMs = now() - lookedAt
+      // A clock may be set back.
+      return told === undefined || isNewer(told, known) || sinceMs >= LOOK_AFTER_MS || sinceMs < 0
     }
 
     /** @returns false where something took the place of what is sought, and nobody here can say what */

@@ -73,6 +73,14 @@ describe('the search of an answer', () => {
     expect(look).toHaveBeenCalledTimes(2)
   })
 
+  it('asks where the clock was set back, once', async () => {
+    const { clock, look, begin } = setUp(standing(edition(2), SECOND))
+    const { shows } = begin()
+    clock.ms -= 1
+    expect([await shows(SECOND), await shows(SECOND)]).toEqual(['reflected', 'reflected'])
+    expect(look).toHaveBeenCalledTimes(1)
+  })
+
   it('looks for old and new together once it learned of the new one', async () => {
     const { clock, begin } = setUp(standing(edition(2), SECOND))
     const { search, shows } = begin()
