@@ -95,6 +95,8 @@ try {
 
   const [, gateway, shot] = silent[1]
   const underKeys = () => ({ ...shot, headers: { ...shot.headers, 'idempotency-key': randomUUID() } })
+  // The code of keys has not run yet.
+  await closedLoop(gateway, underKeys, { connections: 16, requests: 12_000 })
   const keyed = await rounds<Shot | (() => Shot)>(
     [
       ['gateway egress fetch, without a key', gateway, shot],
