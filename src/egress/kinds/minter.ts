@@ -8,18 +8,22 @@ import { digestCanonical } from '../../lib/canonical-json.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
-import { SOUGHT_BYTES_HERE } from '../leak/inspection.ts'
-import { countBytes } from '../leak/search.ts'
 import type { SecretParts, TlsIdentity } from '../ports.ts'
 import { CLAIM_MS, ClaimLost, type ConfirmClaim, holdClaim } from './claim.ts'
 import { exchange } from './exchange.ts'
 import { ExchangeFailed, type FailureFacts, tokenUnavailable, waitAfter } from './failure.ts'
 import { isSigning, type AskTokenEndpoint, type MintingKind } from './kind.ts'
 import {
+  LONGEST_LIFETIME_MS,
+  previousTo,
+  type RefusedToken,
+  stillLiving,
+  trustedFor,
+} from './previous-tokens.ts'
+import {
   createTokenSeal,
   isMinted,
   type KeptTokens,
-  type MintedTokens,
   type PreviousToken,
   type TokenSeal,
 } from './token-seal.ts'
@@ -39,21 +43,8 @@ const LONGEST_POLL_MS = 400
 const SKEW_MS = 60_000
 /** Where the provider does not say (RFC 6749, 5.1). */
 const UNTOLD_LIFETIME_MS = 15 * 60_000
-/**
- * A token that an upstream refuses sooner is not worn out: asking anew at each refusal would be a way to flood the provider. It is twice as
- * long for each earlier token that still lives, or refusals would push those out of what answers are searched for.
- */
-const TRUSTED_MS = 60_000
-/** For a token of which nobody says when it ends. */
-const LONGEST_LIFETIME_MS = 30 * 24 * 3600_000
 /** Whatever a provider says: a time that no store could hold would keep the token from being stored. */
 const LONGEST_TOLD_MS = 365 * 24 * 3600_000
-/** More than refusals bring about while one of them lives, which is a year at most (`TRUSTED_MS`). Each is a search of its own. */
-const MOST_PREVIOUS = 20
-/** Where nobody says when they end there is another one every quarter of an hour: the oldest go first. */
-const MOST_PREVIOUS_UNTOLD = 4
-/** So many are there whatever their size. */
-const PREVIOUS_OF_ANY_SIZE = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */
 export const SAVE_FOR_MS = 10 * 60_000
 
@@ -86,11 +77,6 @@ export interface Minted {
   readonly generation: number
 }
 
-export interface Refused extends Pick<Minted, 'accessToken' | 'generation' | 'previous'> {
-  /** Of all that its answer was searched for: itself, the tokens before it, the secret. */
-  readonly soughtBytes: number
-}
-
 export interface OpenedForMinting {
   readonly parts: SecretParts
   readonly tls: TlsIdentity | undefined
@@ -106,7 +92,7 @@ export interface Minter {
    * The upstream refused the token: the next request mints another, unless this one is too young to be worn out, or there is no room for
    * another to be searched for.
    */
-  distrust(credential: SealedCredential, refused: Refused): Promise<void>
+  distrust(credential: SealedCredential, refused: RefusedToken & Pick<Minted, 'generation'>): Promise<void>
   /** For the end of the process: nobody is waited for any more, and it resolves when every exchange that was begun is stored. */
   settled(): Promise<void>
 }
@@ -161,15 +147,15 @@ export function createMinter(parts: MinterParts): Minter {
       const { generation } = refused
       try {
         const at = now()
-        const living = stillLiving(refused.previous, at).length
-        if (living >= PREVIOUS_OF_ANY_SIZE && !hasRoom(refused)) {
+        const trustedMs = trustedFor(refused, at)
+        if (trustedMs === undefined) {
           log.warn(
             { credential: id },
             'a refused token is kept until one before it ends: too much is searched for',
           )
           return
         }
-        const mintedBefore = at - TRUSTED_MS * 2 ** living
+        const mintedBefore = at - trustedMs
         if (await store.distrustMintedTokens({ credentialId: id, generation, mintedBefore }))
           log.info({ credential: id }, 'an upstream refused a minted token before its time')
       } catch (thrown) {
@@ -338,8 +324,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   const lifetimeMs = toldMs ?? UNTOLD_LIFETIME_MS
   // Its life may have begun as late as now: it is used by the earlier end, and searched for until the later one.
   const expiresAt = now() + (toldMs ?? LONGEST_LIFETIME_MS)
-  const most = toldMs === undefined ? MOST_PREVIOUS_UNTOLD : MOST_PREVIOUS
-  const previous = previousTo(held, at).slice(0, most)
+  const previous = previousTo(held, at, { endIsTold: toldMs !== undefined })
   const generation = row.generation + 1
   const saved = await save(parts, {
     credentialId,
@@ -360,28 +345,6 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   if (current) return current
   throw new ExchangeFailed({ host, reason: 'in_progress' })
 }
-
-/** What the next row has of the tokens before it. */
-function previousTo(held: KeptTokens | undefined, at: number): PreviousToken[] {
-  if (!held) return []
-  return stillLiving(isMinted(held) ? previousOf(held, at) : held.previous, at)
-}
-
-/** An upstream shows in its logs what it was sent, and a token lives on when another took its place. */
-function previousOf({ accessToken, expiresAt, previous }: MintedTokens, at: number): PreviousToken[] {
-  const last = { token: accessToken, expiresAt: expiresAt ?? at + LONGEST_LIFETIME_MS }
-  return [last, ...previous]
-}
-
-/**
- * Whether another token of its size can be searched for without a thread, which makes each search anew and finds no secret that comes in
- * parts over the pieces of a stream.
- */
-const hasRoom = ({ soughtBytes, accessToken }: Refused): boolean =>
-  soughtBytes + countBytes([accessToken]) <= SOUGHT_BYTES_HERE
-
-const stillLiving = (previous: readonly PreviousToken[], at: number): PreviousToken[] =>
-  previous.filter(({ expiresAt }) => expiresAt > at)
 
 /** @returns what to throw; the failure is stored, so that no replica asks again before the provider may be asked */
 async function recordFailure(
@@ -419,7 +382,7 @@ async function recordFailure(
       refreshToken,
       recipe,
       expiresAt: undefined,
-      previous: previousTo(held, at),
+      previous: previousTo(held, at, { endIsTold: true }),
     }
     await save(parts, {
       credentialId,
