@@ -1,5 +1,6 @@
 // Decides which upstream facilitator takes a payment, from what each one says it takes, what it costs and how its last
 // calls ended. Nothing runs in the background: an upstream is asked when somebody wants to know.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
@@ -18,6 +19,8 @@ const SUPPORTED_DEADLINE_MS = 5_000
 /** An answer is used for so long; for so long again while a new one is fetched. */
 const FRESH_MS = 30_000
 const FAILED_FRESH_MS = 3_000
+/** Whoever did not fail the last time has so long beside one that serves: it may be the cheaper one. */
+const COMPANY_MS = 500
 /** Weight of the latest call in the moving average of latency. */
 const WEIGHT = 0.3
 
@@ -91,6 +94,28 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     return answer?.supported && age < FRESH_MS * 2 ? answer.supported : known.asking
   }
 
+  /**
+   * What each upstream that is alive brings, in their order. Where one brings something, whoever failed the last time is not waited for: one
+   * that hangs would hold up every buyer for the whole deadline, again and again.
+   */
+  async function fromEach<T>(
+    bring: (known: Known, supported: SupportedResponse) => T | undefined,
+  ): Promise<readonly T[]> {
+    const { promise: enough, resolve: haveOne } = Promise.withResolvers<void>()
+    const brought: (T | undefined)[] = []
+    const asked = all.map(async (known, i) => {
+      const supported = await supportedOf(known)
+      const one = supported && bring(known, supported)
+      if (one === undefined) return
+      brought[i] = one
+      haveOne()
+    })
+    const hopeful = asked.filter((_, i) => !hasFailed(all[i]!))
+    const patient = enough.then(() => Promise.race([Promise.all(hopeful), sleep(COMPANY_MS)]))
+    await Promise.race([Promise.all(asked), patient])
+    return brought.filter((one) => one !== undefined)
+  }
+
   function breakerOf(known: Known, scheme: string, network: string): CircuitBreaker {
     const key = `${scheme} ${network}`
     let breaker = known.kindBreakers.get(key)
@@ -111,25 +136,21 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     async routes({ x402Version, scheme, network }) {
       const wanted = toRouted(network)
       if (wanted === undefined || !isServed(wanted)) return []
-      const found = await Promise.all(
-        all.map(async (known): Promise<(Route & { isProbe: boolean }) | undefined> => {
-          const supported = await supportedOf(known)
-          const kinds = (supported?.kinds ?? []).filter(
-            (kind) => kind.scheme === scheme && toRouted(kind.network) === wanted,
-          )
-          // An upstream is spoken to in a version it knows: the buyer's where it can, else the newest.
-          const kind =
-            kinds.find((one) => one.x402Version === x402Version) ??
-            kinds.toSorted((a, b) => b.x402Version - a.x402Version)[0]
-          if (!kind) return undefined
-          const state = stateOfKind(known, kind)
-          if (state === 'open') return undefined
-          const isProbe = state === 'half_open'
-          return { upstream: known.upstream, kind, latencyMs: known.latencyMs, isProbe }
-        }),
-      )
+      const found = await fromEach((known, supported): (Route & { isProbe: boolean }) | undefined => {
+        const kinds = supported.kinds.filter(
+          (kind) => kind.scheme === scheme && toRouted(kind.network) === wanted,
+        )
+        // An upstream is spoken to in a version it knows: the buyer's where it can, else the newest.
+        const kind =
+          kinds.find((one) => one.x402Version === x402Version) ??
+          kinds.toSorted((a, b) => b.x402Version - a.x402Version)[0]
+        if (!kind) return undefined
+        const state = stateOfKind(known, kind)
+        if (state === 'open') return undefined
+        const isProbe = state === 'half_open'
+        return { upstream: known.upstream, kind, latencyMs: known.latencyMs, isProbe }
+      })
       return found
-        .filter((route) => route !== undefined)
         .toSorted(
           (a, b) =>
             compare(a.upstream.feeAtomic, b.upstream.feeAtomic) ||
@@ -140,15 +161,14 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     },
 
     async supported() {
-      const answers = await Promise.all(all.map(async (known) => ({ known, is: await supportedOf(known) })))
+      const answers = await fromEach((known, is) => {
+        const alive = is.kinds.filter((kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network))
+        return alive.length > 0 ? { is, alive } : undefined
+      })
       const kinds = new Map<string, SupportedKind>()
       const extensions = new Set<string>()
       const signers = new Map<string, Set<string>>()
-      for (const { known, is } of answers) {
-        const alive = (is?.kinds ?? []).filter(
-          (kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network),
-        )
-        if (!is || alive.length === 0) continue
+      for (const { is, alive } of answers) {
         for (const kind of alive) {
           const key = `${kind.x402Version} ${kind.scheme} ${kind.network}`
           if (!kinds.has(key)) kinds.set(key, kind)
@@ -238,5 +258,7 @@ function describeTrouble({ address, network, state }: SettlerState): string[] {
   const trouble = TROUBLES[state]
   return trouble === undefined ? [] : [`${address} on ${network} ${trouble}`]
 }
+
+const hasFailed = ({ answer }: Known) => answer !== undefined && !answer.supported
 
 const compare = (a: number | bigint, b: number | bigint) => (a < b ? -1 : a > b ? 1 : 0)

@@ -6,6 +6,10 @@ import { exactKind, fakeUpstream, networks, sepolia, SOLANA } from '../../suppor
 
 const EXACT = { scheme: 'exact', network: sepolia.network }
 
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
 function setUp(...upstreams: Upstream[]) {
   const clock = { at: 1_000_000 }
   const router = createRouter({ upstreams, networks, now: () => clock.at, log: createLogger('silent') })
@@ -84,6 +88,41 @@ describe('routes', () => {
     expect(await ids()).toEqual(['well'])
     clock.at += 1
     expect(await ids()).toEqual(['sick', 'well'])
+  })
+
+  describe('beside one that serves', () => {
+    const never = () => new Promise<never>(() => {})
+
+    it('wait for nobody who hangs, not even the first time', async () => {
+      const { ids } = setUp(fakeUpstream('hangs', { supported: never }), fakeUpstream('well'))
+      expect(await ids()).toEqual(['well'])
+      expect(await ids()).toEqual(['well'])
+    })
+
+    it('do not wait at all for one that failed the last time', async () => {
+      const sick = fakeUpstream('sick', { kinds: new Error('down') })
+      const { ids, router, clock } = setUp(sick, fakeUpstream('well'))
+      await ids()
+      sick.supported = never
+      clock.at += 3_000
+      const found = await Promise.race([ids(), turns(20).then(() => 'waited')])
+      expect(found).toEqual(['well'])
+      expect((await router.supported()).kinds).toEqual([exactKind()])
+    })
+
+    it('wait a moment for one that may be cheaper', async () => {
+      const dear = fakeUpstream('dear', { feeAtomic: 5n })
+      const slow = fakeUpstream('slow')
+      const answer = slow.supported
+      slow.supported = async (deadlineMs) => {
+        await turns(20)
+        return answer(deadlineMs)
+      }
+      const { ids, clock } = setUp(dear, slow)
+      expect(await ids()).toEqual(['slow', 'dear'])
+      clock.at += 60_000
+      expect(await ids()).toEqual(['slow', 'dear'])
+    })
   })
 
   it('do not lead to one whose last three calls failed; later the others come first', async () => {
