@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { pageOutput } from '../schemas/egress.ts'
 import { PaymentRecord, PaymentState } from '../schemas/payment-record.ts'
+import { Wallet } from '../schemas/wallet.ts'
 import { GatewayError } from '../src/core/errors.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
@@ -28,8 +29,8 @@ export const paymentsList = defineTool({
     tool: text(128).optional().describe('Name of the paid tool'),
     resource: text(2048).optional().describe('Address that was paid for'),
     network: text(128).optional().describe('CAIP-2 id'),
-    payer: text(128).optional().describe('Wallet that paid'),
-    pay_to: text(128).optional().describe('Wallet that was paid'),
+    payer: Wallet.optional().describe('Wallet that paid'),
+    pay_to: Wallet.optional().describe('Wallet that was paid'),
     min_atomic: Amount.optional().describe('Least amount, atomic units'),
     max_atomic: Amount.optional().describe('Most'),
     from: Moment.optional().describe('First moment, RFC 3339'),
@@ -65,6 +66,11 @@ export const paymentsList = defineTool({
     const [since, until] = [from, to].map((at) => (at === undefined ? undefined : Date.parse(at)))
     if (since !== undefined && until !== undefined && since >= until)
       throw new GatewayError('input_invalid', 'Nothing lies between `from` and `to`: give an earlier `from`.')
+    if (min_atomic !== undefined && max_atomic !== undefined && BigInt(min_atomic) > BigInt(max_atomic))
+      throw new GatewayError(
+        'input_invalid',
+        'No amount is at least `min_atomic` and at most `max_atomic`: give a smaller `min_atomic`.',
+      )
     const page = await paymentRecords.list(
       { ...filter, payTo: pay_to, minAmount: min_atomic, maxAmount: max_atomic, since, until },
       { limit, before },

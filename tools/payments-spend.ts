@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { formatSignedAtomic } from '../schemas/money.ts'
+import { Wallet } from '../schemas/wallet.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -14,7 +15,7 @@ export const paymentsSpend = defineTool({
     'other sellers through /settle have the tool `settle`. For the administrator.',
   brief: 'What a wallet paid by month, network, asset and tool.',
   input: z.strictObject({
-    payer: z.string().min(1).max(128).describe('Address of the wallet'),
+    payer: Wallet.describe('Address of the wallet'),
     from: Month.optional().describe('First month, such as 2026-01'),
     to: Month.optional().describe('Last month; by default this one'),
   }),

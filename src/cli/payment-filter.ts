@@ -73,10 +73,16 @@ const parseFrom = (text: string) => momentOf(text, 0)
 const parseTo = (text: string) => momentOf(text, DAY_MS)
 
 function momentOf(text: string, later: number): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
-  const at = isDay ? Date.parse(`${text}T00:00:00Z`) : Date.parse(text)
-  const isKept = !isDay || (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text))
-  if (Number.isNaN(at) || !isKept || !(isDay || /T.*(Z|[+-]\d{2}:\d{2})$/.test(text)))
+  const day = text.slice(0, 10)
+  const isDay = text === day
+  const at = Date.parse(isDay ? `${day}T00:00:00Z` : text)
+  if (Number.isNaN(at) || !isOfCalendar(day) || !(isDay || /T.*(Z|[+-]\d{2}:\d{2})$/.test(text)))
     throw new InvalidArgumentError('Write a day like 2026-11-29, or a moment like 2026-11-29T08:00:00Z.')
   return new Date(at + (isDay ? later : 0)).toISOString()
+}
+
+/** Dates are read leniently: of 30 February they make 2 March. */
+function isOfCalendar(day: string): boolean {
+  const at = Date.parse(`${day}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
 }

@@ -9,7 +9,8 @@ import { addPaymentExportCommand } from './payment-export.ts'
 import { addPaymentRecordCommands } from './payment-records.ts'
 import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
 import type { TableOptions } from './table.ts'
-import { printPage, printRecord } from './output.ts'
+import { printPage } from './output.ts'
+import { printRefund } from './refund.ts'
 
 const COLUMNS = ['refund_id', 'state', 'amount_atomic', 'reference', 'reason', 'transaction', 'failure']
 
@@ -30,6 +31,7 @@ export function addPaymentCommands(program: Command): void {
 The transfer leaves from the account of GATEWAY_REFUND_KEY_FILE, which needs no gas, and goes to nobody but the payer. Never
 more than was paid. Credits that the payment bought are taken back; where they are spent the refund is refused.
 With a --reference the command is safe to repeat. Without one each run refunds anew, as far as something is left.
+A refund that failed sent nothing and is not tried again: the exit code is 1, and a run with another reference refunds anew.
 
 Examples:
   agent-gateway payments refund clm_… --reason "the page was empty" --reference "ticket 4711"
@@ -44,7 +46,7 @@ Examples:
         reference: options.reference ?? `cli ${randomUUID()}`,
         ...(options.amountAtomic === undefined ? {} : { amount_atomic: options.amountAtomic }),
       })
-      printRecord(answer, options)
+      printRefund(answer, options)
     })
 
   addPaymentRecordCommands(payments)

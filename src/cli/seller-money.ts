@@ -6,7 +6,8 @@ import { marketplaceSellerStatement } from '../../tools/marketplace-seller-state
 import { connect } from './client.ts'
 import { addConnectionOptions, addTableOptions, type ConnectionOptions } from './options.ts'
 import type { TableOptions } from './table.ts'
-import { printJson, printLine, printRecord, printTable } from './output.ts'
+import { printJson, printLine, printTable } from './output.ts'
+import { printRefund } from './refund.ts'
 import { writeWhole } from './stdout.ts'
 
 const COLUMNS = [
@@ -67,7 +68,7 @@ Examples:
         reference: reference ?? `cli ${randomUUID()}`,
         ...(amountAtomic === undefined ? {} : { amount_atomic: amountAtomic }),
       })
-      printRecord(answer, options)
+      printRefund(answer, options)
     })
 }
 

@@ -265,6 +265,17 @@ describe.each(ENGINES)('money of the market in %s', (engine) => {
     expect(await record(claim.id, null)).toMatchObject({ amount: '990' })
   })
 
+  it('counts none of those parts that never left', async () => {
+    const seller = newSeller()
+    const claim = await sell(store, BOOT, saleOf(seller))
+    for (let i = 0; i < 10; i++) {
+      const { id } = await record(claim.id, '1', { asker: seller })
+      await store.submitRefund({ id, tries: 0, now: Date.now() })
+      await store.failRefund({ id, failure: 'out_of_gas', tries: 1, now: Date.now() })
+    }
+    expect(await record(claim.id, null, { asker: seller })).toMatchObject({ amount: '1000' })
+  })
+
   it('proves itself: sums, what is under way, and no balance that is not the one after its last entry', async () => {
     const { sums, underWay, unbalanced } = await store.proveMarketLedger(NETWORK)
     expect(Object.values(sums).reduce((total, sum) => total + sum, 0)).toBe(0)

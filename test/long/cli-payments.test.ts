@@ -85,6 +85,22 @@ describe('payments', () => {
       expect((await gw.rest('GET', `/v1/payments${path}`)).status, path).toBe(400)
   })
 
+  it('are narrowed by nothing that no payment can have', async () => {
+    for (const [args, words] of [
+      [['list', '--from', '2026-02-30T00:00:00Z'], 'Write a day'],
+      [['list', '--min', '5', '--max', '2'], 'smaller `min_atomic`'],
+      [['list', '--payer', 'vitalik.eth'], 'address of a wallet'],
+      [['list', '--payee', '0x12'], 'address of a wallet'],
+      [['spend', 'zzz'], 'address of a wallet'],
+    ] as const) {
+      const { code, stderr } = await cli(...args)
+      expect(code, args.join(' ')).toBeGreaterThan(0)
+      expect(stderr.replaceAll(/\s+/g, ' '), args.join(' ')).toContain(words)
+    }
+    const solana = '7EYnhQoR9YM3N7UoaKRoA44Uy8JeaZV3qyouov87awMs'
+    expect((await cli('list', '--payer', solana)).stdout).toContain('No payments.')
+  })
+
   it('are nobody’s but the administrator’s', async () => {
     const { text } = await gw.rest('POST', '/v1/keys', { label: 'other', account: 'new' })
     const { key } = JSON.parse(text) as { key: string }

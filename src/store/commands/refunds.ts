@@ -75,7 +75,8 @@ export const recordRefund = command({ kind: 'transaction', touches: 'records', s
     return isSame ? { ok: true, refund: before, repeated: true } : { ok: false, reason: 'reference' }
   }
   if (claim.state !== 'settled') return { ok: false, reason: 'state' }
-  if (refund.asker !== undefined && refunds.length >= MOST_OF_SELLER) return { ok: false, reason: 'many' }
+  if (refund.asker !== undefined && refunds.filter(mayHaveCost).length >= MOST_OF_SELLER)
+    return { ok: false, reason: 'many' }
   const bound = sumOf(refunds.filter(({ state }) => state !== 'failed'))
   const left = BigInt(claim.amount) - bound.amount
   const amount = refund.amount === null ? left : BigInt(refund.amount)
@@ -101,6 +102,9 @@ export const recordRefund = command({ kind: 'transaction', touches: 'records', s
   if (refused) throw new Undo<Recorded>({ ok: false, reason: refused, left: left.toString() })
   return { ok: true, refund: { ...values, ...NOTHING_YET }, repeated: false }
 })
+
+/** One that failed at its first try has not left, or was reverted once: what is tried again and again cost gas each time. */
+const mayHaveCost = ({ state, tries }: Refund) => state !== 'failed' || tries > 1
 
 const sumOf = (refunds: readonly Refund[]) => ({
   amount: refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
