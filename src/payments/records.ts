@@ -13,7 +13,7 @@ import { toPaymentRecord } from './payment-record.ts'
 import type { Settlements } from './ports.ts'
 import { isUndecided } from './reconcile.ts'
 import { refundedOf } from './refund-wire.ts'
-import type { Refunds } from './refunds.ts'
+import { isPaidToUs, type Refunds } from './refunds.ts'
 import { readDays, type Revenue, type RevenueBy, sumRevenue } from './revenue.ts'
 
 type Finding = z.output<typeof ChainFinding>
@@ -102,6 +102,8 @@ export function createPaymentRecords(parts: {
   readonly evidence: EvidenceReader
   readonly settlements: Pick<Settlements, 'reconcileOne'>
   readonly refunds: Pick<Refunds, 'of' | 'show'>
+  /** Account of this gateway that buyers pay to. */
+  readonly payTo?: string | undefined
   /** Blocks that a transfer must be deep before it counts, by chain id; 1 elsewhere. */
   readonly confirmations?: Readonly<Record<number, number>> | undefined
   readonly now: () => number
@@ -168,7 +170,7 @@ export function createPaymentRecords(parts: {
       settlement_fee: take ? { paid_by: take.paidBy, month: take.month } : null,
       refunded_atomic: refundedOf(its).toString(),
       refundable_atomic: String(
-        claim.state === 'settled' && claim.origin === 'tool' ? BigInt(claim.amount) - bound : 0n,
+        claim.state === 'settled' && isPaidToUs(claim, parts.payTo) ? BigInt(claim.amount) - bound : 0n,
       ),
       refunds: await Promise.all(its.map((refund) => refunds.show(refund))),
       closed: closure

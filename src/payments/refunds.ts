@@ -34,6 +34,8 @@ export interface RefundParts {
   /** A stored receipt whose key was revoked is shown signed anew. */
   readonly renewReceipt: (receipt: StoredReceipt) => StoredReceipt
   readonly baseUrl: string
+  /** Account of this gateway that buyers pay to; undefined where nothing is sold. */
+  readonly payTo: string | undefined
   /** Undefined without GATEWAY_REFUND_KEY_FILE: nothing is refunded then. */
   readonly account: TransferSigner | undefined
   /** Whether the platform gives back its share of a sale that is refunded; it does where nobody says. */
@@ -85,6 +87,12 @@ export interface Refunds {
   reconcile(): Promise<void>
 }
 
+/** What was posted to `/settle` may have been for us too: the money is here, whatever its buyer meant to do with it. */
+export const isPaidToUs = (
+  claim: Pick<PaymentClaim, 'origin' | 'payTo'>,
+  payTo: string | undefined,
+): boolean => claim.origin === 'tool' || claim.payTo.toLowerCase() === payTo?.toLowerCase()
+
 /** Open refunds that are counted against what the account holds. */
 const MOST_OPEN = 1_000
 
@@ -128,7 +136,7 @@ export function createRefunds(parts: RefundParts): Refunds {
         return { refund: before, repeated: true }
       throw refuse.noAccount()
     }
-    if (claim.origin !== 'tool') throw refuse.notOurs(claim.payTo)
+    if (!isPaidToUs(claim, parts.payTo)) throw refuse.notOurs(claim.payTo)
     const network = networkOf(claim)
     if (!before && claim.state === 'settled') {
       const left = BigInt(claim.amount) - sumOf(refunds)

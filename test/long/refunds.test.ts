@@ -220,6 +220,21 @@ describe.each<Engine>(['sqlite', 'postgres'])('a refund (%s)', (engine) => {
     expect(answer.body.detail).toContain('another seller')
   })
 
+  it('is sent for what reached the account of this gateway without a tool', async () => {
+    const seed = 0xbeef_0000_0000n + (engine === 'sqlite' ? 0n : 0x100n) + BigInt(++wallets)
+    const account = privateKeyToAccount(`0x${seed.toString(16).padStart(64, '0')}`)
+    await chain.fund(account.address, 1000n)
+    const requirements = requirementsOf(chain)
+    const paymentPayload = await signPayment({ account, requirements })
+    const body = { x402Version: 2, paymentPayload, paymentRequirements: requirements }
+    expect(await post(`${gateway.baseUrl}/settle`, body)).toMatchObject({ status: 200 })
+    expect(await refund(await claimOf(account.address))).toMatchObject({
+      status: 201,
+      body: { state: 'settled', amount_atomic: '1000' },
+    })
+    expect(await chain.usdcOf(account.address)).toBe(1000n)
+  })
+
   it('is asked for, listed and reported on the command line', async () => {
     const { account, claimId } = await buy()
     const cli = async (...args: string[]) => {

@@ -61,6 +61,7 @@ async function open() {
     signer: { kid: 'k', environment: 'sandbox', sign: (_typ, payload) => JSON.stringify(payload) },
     renewReceipt: (receipt) => receipt,
     baseUrl: 'https://gateway.test',
+    payTo: undefined,
     account,
     fault: noFault,
     now,
