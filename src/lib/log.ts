@@ -1,6 +1,7 @@
 // One canonical JSON line per call. Field names are constants, so that what operators grep for cannot drift.
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { currentTrace } from './current-trace.ts'
+import { openLogDestination } from './log-destination.ts'
 
 export type { Logger }
 
@@ -39,7 +40,7 @@ export function createLogger(
       serializers: { err: describeError },
       ...(isTraced && { mixin: () => ({ ...currentTrace()?.fields }) }),
     },
-    destination ?? pino.destination({ fd: 2, sync: true }),
+    destination ?? openLogDestination(),
   )
 }
 

@@ -1,14 +1,26 @@
 // Starting, refusing to start, draining and dying: the gateway as an operator's process.
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestChain } from '../support/chain.ts'
-import { type GatewayProcess, startGatewayProcess } from '../support/cli.ts'
+import { bareEnv, type GatewayProcess, startGatewayProcess } from '../support/cli.ts'
 import { createClient, createWorld, type World } from '../support/gateway.ts'
+import { programFile } from '../support/program-bundle.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 let folder: string
@@ -32,6 +44,31 @@ function serve(
   started.push(gateway)
   return gateway
 }
+
+describe('a log that is not taken', () => {
+  it('ends neither the process, nor a call, nor a stop', async () => {
+    const full = openSync('/dev/full', 'w')
+    const gateway = spawn(process.execPath, [programFile('main')], {
+      env: bareEnv({ PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_LOG_LEVEL: 'info' }),
+      stdio: ['ignore', 'pipe', full],
+    })
+    const ended = once(gateway, 'exit')
+    try {
+      closeSync(full)
+      let said = ''
+      while (!/^listening on \S+$/m.test(said)) said += String((await once(gateway.stdout, 'data'))[0])
+      const url = /^listening on (\S+)$/m.exec(said)![1]!
+      for (let i = 0; i < 3; i++) expect((await fetch(`${url}/v1/credits`)).status).toBe(401)
+      expect((await fetch(`${url}/readyz`)).status).toBe(200)
+      gateway.kill('SIGTERM')
+      expect(await ended).toEqual([0, null])
+      expect(existsSync(join(folder, 'data', 'gateway.json'))).toBe(false)
+    } finally {
+      gateway.kill('SIGKILL')
+      await ended
+    }
+  })
+})
 
 describe('start', () => {
   it('picks a free port, says where it listens, and shows a new operator key once', async () => {
