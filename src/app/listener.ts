@@ -7,9 +7,12 @@ import { answerProbe, STARTING } from '../doors/http/probes.ts'
 import { receiveUpgrade, type Upgrades } from '../doors/http/upgrade.ts'
 import { type Bound, listenAt } from './acceptors.ts'
 import type { Lifetime } from './lifetime.ts'
+import { type QuietConnections, watchQuietConnections } from './quiet-connections.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 const IDLE_CHECK_MS = 50
+/** A request that was sent before its sender could know of the end has so long to arrive. */
+const ON_ITS_WAY_MS = 1000
 
 /**
  * Bounds on the arrival of a request: a sender that dribbles holds a connection and what it sent so far. Node looks for
@@ -88,6 +91,7 @@ export async function openListener(
 
 interface Place extends Bound {
   readonly server: Server
+  readonly quiet: QuietConnections
 }
 
 /** A browser takes either loopback for `localhost`, so whoever held the other one would be handed what is meant for this gateway. */
@@ -113,8 +117,10 @@ async function listenAtAll(
       for (const address of addressesAt(host)) {
         const server = openServer()
         try {
+          const quiet = watchQuietConnections(server)
           places.push({
             server,
+            quiet,
             ...(await listenAt(server, { port: places[0]?.port ?? port, host: address, mode })),
           })
         } catch (thrown) {
@@ -151,7 +157,7 @@ function addressesOf(config: Config, port: number): Addresses {
 }
 
 async function drain(
-  { server, close }: Place,
+  { server, quiet, close }: Place,
   deadlineMs: number,
   upgraded: ReadonlySet<Duplex> = new Set(),
 ): Promise<void> {
@@ -163,7 +169,10 @@ async function drain(
   }, deadlineMs)
   // A connection that delivers its last answer now would stay open for the next request: it is closed as it falls idle.
   const reaper = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+  // And one on which no request arrives, or only a part of its head, would be waited for until the deadline.
+  const sweeper = setInterval(() => quiet.end(), ON_ITS_WAY_MS)
   await closed
+  clearInterval(sweeper)
   clearInterval(reaper)
   clearTimeout(deadline)
 }

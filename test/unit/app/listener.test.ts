@@ -149,6 +149,31 @@ describe('the listener', () => {
   })
 
   it.each([
+    ['nothing', ''],
+    ['a part of a head', 'GET / HTTP/1.1\r\nhost: loc'],
+  ])('waits, when it is drained, for nobody who has sent %s', async (_, sent) => {
+    const listener = await open(PRODUCTION)
+    let answer: () => void = () => {}
+    const called = new Promise<void>((resolve) =>
+      listener.serve((_req, res) => {
+        answer = () => res.end('done')
+        resolve()
+      }),
+    )
+    const silent = connect(listener.port, '127.0.0.1')
+    silent.on('error', () => {})
+    await once(silent, 'connect')
+    if (sent !== '') silent.write(sent)
+    const { answered } = arrive(listener.port)
+    await called
+    const drained = listener.drain(60_000)
+    await once(silent, 'close')
+    answer()
+    expect(await answered).toBe('200')
+    await drained
+  })
+
+  it.each([
     ['in production', PRODUCTION],
     ['in a sandbox', {}],
   ])('does not share its port with a second gateway %s', async (_, env) => {
