@@ -337,7 +337,12 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
       !isWanted ||
       (isTooSlow && (!offersEnough || waited > STUCK_MS)) ||
       (entry.isOccupied && waited > OCCUPIED_MS)
-    const raised = mustOutbid || !offersEnough ? raiseFees(fees, market, maxFeePerGas) : undefined
+    // A node that holds nothing there asks for no more than the market: at the cap, where nothing can be outbid, all would wait behind it for good.
+    const holdsNothing = !isTooSlow && !entry.isOccupied
+    const raised =
+      mustOutbid || !offersEnough
+        ? (raiseFees(fees, market, maxFeePerGas) ?? (holdsNothing ? market : undefined))
+        : undefined
     if (!isWanted && raised) {
       tell(entry, 'a transaction has nothing to do any more: an empty one takes its nonce')
       Object.assign(entry, { isFiller: true, call: { to: address, data: '0x', gas: FILLER_GAS } })

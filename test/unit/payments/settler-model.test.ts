@@ -222,3 +222,42 @@ it('spends every authorization once and ends with nothing that waits', async () 
     },
   )
 })
+
+it('gives way at the cap of its fees where the node holds nothing that would have to be outbid', async () => {
+  if (!network) throw new Error('no network')
+  const node = openNode()
+  let clock = 0
+  let fees = FEES
+  const settler = await openSettler({
+    key: new Secret<string>(KEY),
+    network,
+    rpc: node.rpc,
+    fees: async () => fees,
+    // Less than an eighth above what the first one offers.
+    maxFeePerGas: 1_050n,
+    now: () => clock,
+  })
+  const send = (data: Hex) =>
+    settler.broadcast({
+      to: network.asset.address,
+      data,
+      gas: 1n,
+      fees,
+      isWanted: async () => !node.spent.has(data),
+    })
+  const [first, second] = [toHex(1, { size: 32 }), toHex(2, { size: 32 })]
+  await send(first)
+  await send(second)
+  node.drop(0)
+  // What it was for has expired meanwhile, and gas is cheap again.
+  node.spent.add(first)
+  fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
+  for (let turn = 0; turn < 20 && settler.load().waiting > 0; turn++) {
+    clock += 3_000
+    await settler.review()
+    node.mine()
+  }
+  settler.close()
+  expect(settler.load().waiting).toBe(0)
+  expect(node.spent).toContain(second)
+})
