@@ -1,5 +1,6 @@
 // Forms that several variables of the environment have: how the text is read, and what is said of one that does not fit.
 import { z } from 'zod'
+import { hasQueryOrFragment, hasUserinfo } from './addresses.ts'
 
 export const list = z
   .string()
@@ -22,9 +23,15 @@ export const flag = z
   .enum(['0', '1'], { error: 'must be 0 or 1' })
   .default('0')
   .transform((value) => value === '1')
-export const httpUrl = z
+const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((text) => text.replace(/\/+$/, ''))
+
+/** An address of this gateway, which everybody is told. */
+export const ownUrl = httpUrl.refine(
+  (text) => !hasUserinfo(text) && !hasQueryOrFragment(text),
+  'must not hold a user name, password, query or fragment: it is published as it is',
+)
 
 export const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
 /** A host name without a port, as it stands in consent records. */

@@ -9,7 +9,7 @@ import { parseToken } from '../lib/tokens.ts'
 import { hasUserinfo } from './addresses.ts'
 import { byChain } from './by-chain.ts'
 import { SAMPLERS } from './telemetry-variables.ts'
-import { AllowedName, flag, httpUrl, integer, list, toDepth } from './variable-forms.ts'
+import { AllowedName, flag, integer, list, ownUrl, toDepth } from './variable-forms.ts'
 
 export const Environment = z.object({
   PORT: integer(0, 65535)
@@ -26,14 +26,14 @@ export const Environment = z.object({
       description:
         '`sandbox` or `production`. Production needs `GATEWAY_BASE_URL` and refuses test hooks and test keys',
     }),
-  GATEWAY_BASE_URL: httpUrl.optional().meta({
+  GATEWAY_BASE_URL: ownUrl.optional().meta({
     description: 'Public address of the HTTP API, in documents and receipts',
     shownDefault: 'from `HOST` and `PORT`',
   }),
-  GATEWAY_SITE_URL: httpUrl
+  GATEWAY_SITE_URL: ownUrl
     .optional()
     .meta({ description: 'Public address of the site, in documents', shownDefault: '`GATEWAY_BASE_URL`' }),
-  GATEWAY_MCP_URL: httpUrl.optional().meta({
+  GATEWAY_MCP_URL: ownUrl.optional().meta({
     description: 'Public address of the MCP endpoint, in documents',
     shownDefault: '`GATEWAY_BASE_URL` and `/mcp`',
   }),

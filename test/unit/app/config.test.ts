@@ -79,6 +79,11 @@ describe('loadConfig', () => {
     ['PORT', { PORT: '-1' }],
     ['GATEWAY_MODE', { GATEWAY_MODE: 'prod' }],
     ['GATEWAY_BASE_URL', { GATEWAY_BASE_URL: 'ftp://x' }],
+    ...['GATEWAY_BASE_URL', 'GATEWAY_SITE_URL', 'GATEWAY_MCP_URL'].flatMap((name) =>
+      ['https://u:pw@x.example', 'https://x.example/?y=1', 'https://x.example/#f'].map(
+        (url): [string, Env] => [name, { [name]: url }],
+      ),
+    ),
     ['GATEWAY_DATABASE_URL', { GATEWAY_DATABASE_URL: 'mysql://x' }],
     ['GATEWAY_REDIS_URL', { ...REPLICA, GATEWAY_REDIS_URL: 'https://x' }],
     ['GATEWAY_REDIS_URL', { ...REPLICA, GATEWAY_REDIS_URL: 'redis://x/name' }],
