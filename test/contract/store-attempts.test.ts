@@ -103,6 +103,48 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
     expect((await store.ledger(setting.accountId, { limit: 9 })).items).toHaveLength(2)
   })
 
+  it('gives the use of what was never sent back, along the lineage, and of nothing else', async () => {
+    const setting = await addSetting(store, 20)
+    const { accountId, credential } = setting
+    const parent = await addCapability(store, credential, { maxUses: 3 })
+    const child = await addCapability(store, credential, { parentId: parent.id, maxUses: 1 })
+    const uses = () => Promise.all([usesOf(store, parent), usesOf(store, child)])
+    const use = async (by = store, bootId = BOOT) => {
+      const input = reservation({ ...setting, capability: child }, bootId)
+      return { input, result: await by.reserveAttempt(input) }
+    }
+    const [{ input }, twice] = [await use(), await use()]
+    expect([twice.result, await uses()]).toEqual([{ ok: false, reason: 'capability_used_up' }, [1, 1]])
+    await Promise.all(times(5, () => store.refundAttempt(refundOf(input.attempt.id))))
+    expect(await uses()).toEqual([0, 0])
+
+    // A file has one process; whoever opens it next knows that the one before is gone.
+    const dying = engine === 'postgres' ? await place.open('boot-uses') : store
+    expect((await use(dying, 'boot-uses')).result).toMatchObject({ ok: true })
+    await dying.reserveAttempt(reservation({ ...setting, capability: parent }, 'boot-uses'))
+    expect(await uses()).toEqual([2, 1])
+    if (dying !== store) await dying.close()
+    expect((await store.recoverAttempts({ bootId: BOOT, now: NOW })).refunded).toHaveLength(2)
+    expect(await uses()).toEqual([0, 0])
+
+    const decide = async (decision: 'happened' | 'did_not_happen') => {
+      const { input, result } = await use()
+      expect(result).toMatchObject({ ok: true })
+      const { id } = input.attempt
+      await store.markSending({ id, bootId: BOOT, now: NOW })
+      await store.finishAttempt(ending(input.attempt, BOOT, 'ambiguous'))
+      expect(await uses()).toEqual([1, 1])
+      const decided = { outcome: `reconciled_${decision}`, reason: 'looked it up', decidedBy: 'key_1' }
+      const more = { receipt: receiptFor(accountId), transactionId: nextTransaction(), now: NOW }
+      for (let tries = 2; tries > 0; tries--)
+        await store.reconcileAttempt({ id, decision, ...decided, ...more })
+    }
+    await decide('did_not_happen')
+    expect(await uses()).toEqual([0, 0])
+    await decide('happened')
+    expect(await uses()).toEqual([1, 1])
+  })
+
   it.each([
     ['an expired capability', { expiresAt: NOW }, 'capability_gone'],
     ['a capability that expires a moment later', { expiresAt: NOW + 1 }, undefined],

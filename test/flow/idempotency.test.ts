@@ -372,6 +372,33 @@ describe.each(ENGINES)('an idempotency key (%s)', (engine) => {
     expect((await keyed(second)).body).toMatchObject({ attempt_id: sentNow.body.attempt_id, replayed: true })
   })
 
+  it('sends again what was refunded, or did not happen, under a capability of one use', async () => {
+    const once = await gw.grant({ secret: SECRET, capability: { max_uses: 1 } })
+    const call = (key: string) => keyed(key, {}, once.capability)
+    const key = randomUUID()
+    gw.dns.set(UPSTREAM_HOST, { rcode: 2 })
+    expect(await call(key)).toMatchObject({ status: 503, body: { credits: { charged: 0 } } })
+    gw.dns.set(UPSTREAM_HOST, { A: ['127.0.0.1'], ttl: 0 })
+    gw.upstream.respond((_request, res) => void res.destroy())
+    const lost = await call(key)
+    expect(lost).toMatchObject({ status: 503, body: { code: 'outcome_ambiguous' } })
+    expect(await call(randomUUID())).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('no uses left') },
+    })
+    const decided = await gw.rest('POST', `/v1/egress/attempts/${lost.body.attempt_id}/reconcile`, {
+      decision: 'did_not_happen',
+      reason: 'not there',
+    })
+    expect(decided.status).toBe(200)
+    gw.upstream.respond((_request, res) => res.writeHead(200).end('now'))
+    expect((await call(key)).body).toMatchObject({ upstream: { body: 'now' }, credits: { charged: 1 } })
+    expect(await call(randomUUID())).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('no uses left') },
+    })
+  })
+
   it('repeats how an answer ended that was withheld or not kept, without sending again', async () => {
     const [leaked, large] = [randomUUID(), randomUUID()]
     gw.upstream.respond((_request, res) => res.writeHead(200).end(`your token is ${SECRET}`))

@@ -9,6 +9,7 @@ import { addCounts } from './counts.ts'
 import { keepAnswer } from './kept-answers.ts'
 import { returnShares } from './mandates.ts'
 import { returnCredits } from './returned-credits.ts'
+import { returnUses } from './uses.ts'
 import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
 import type { FinishAttempt, FinishResult, ReserveResult, StoredReceipt } from '../ports/attempts.ts'
 import type { KeyClaim } from '../ports/idempotency.ts'
@@ -198,7 +199,7 @@ export function* giveBack(
   return yield* returnCredits({ transactionId, accountId, amount: cost, reference: id, now })
 }
 
-/** `reserved | sending -> refunded`, credit returned, once. Only for attempts of which no request byte left. */
+/** `reserved | sending -> refunded`, use and credit returned, once. Only for attempts of which no request byte left. */
 export const refundAttempt = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
   bootId: string
@@ -218,6 +219,7 @@ export const refundAttempt = command({ kind: 'transaction', touches: 'records' }
     bootId,
   )
   if (!row) return { ok: false, balance: yield* balanceBehind(id) }
+  yield* returnUses([row.capabilityId])
   if (row.permitId !== null) yield* returnShares([row.permitId])
   if (row.credentialId) yield* returnBudgets(row, attemptAmounts(row.cost), row.createdAt)
   const balance = yield* giveBack(row, transactionId, now)
@@ -344,7 +346,8 @@ export function* recoverAttemptsOf(
     refunded.push(...unsent)
     ambiguous.push(...unknown)
   }
-  // Kind by kind in the order of locks, since these are many transactions' worth: mandates, accounts, counts.
+  // Kind by kind in the order of locks, since these are many transactions' worth: capabilities, mandates, accounts, counts.
+  yield* returnUses(refunded.map(({ capabilityId }) => capabilityId))
   yield* returnShares(refunded.flatMap(({ permitId }) => permitId ?? []))
   for (const left of refunded.toSorted(bySpender))
     if (left.credentialId) yield* returnBudgets(left, attemptAmounts(left.cost), left.createdAt)

@@ -6,6 +6,7 @@ import { ATTEMPT, giveBack, insertReceipt, type Refundable, toAttempt } from './
 import { attemptAmounts, returnBudgets } from './budgets.ts'
 import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'
+import { returnUses } from './uses.ts'
 
 const fields = [
   'attemptId',
@@ -27,8 +28,8 @@ export const findAttempt = command({ kind: 'lookup' })(function* (id: string): C
 type Reconciled =
   { readonly ok: true; readonly accountId: string; readonly was: string } | { readonly ok: false }
 /**
- * `ambiguous -> settled | refunded`, once. What did not happen gives back the credit, the share of the mandate and what budgets
- * counted. Nothing changes where the attempt is not ambiguous.
+ * `ambiguous -> settled | refunded`, once. What did not happen gives back the credit, the use of the capability, the share of the
+ * mandate and what budgets counted. Nothing changes where the attempt is not ambiguous.
  */
 export const reconcileAttempt = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
@@ -57,6 +58,7 @@ export const reconcileAttempt = command({ kind: 'transaction', touches: 'records
     id,
   )
   if (!happened) {
+    yield* returnUses([row.capabilityId])
     if (row.permitId !== null) yield* returnShares([row.permitId])
     if (row.credentialId) yield* returnBudgets(row, attemptAmounts(row.cost), row.createdAt)
     yield* giveBack(row, transactionId, now)

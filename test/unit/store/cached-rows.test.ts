@@ -54,7 +54,7 @@ const WRITE =
   /\b(?:INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities|connections|people|memberships|sessions)\b/
 /** Columns that are in no cached row. */
 const USES =
-  /^UPDATE (?:capabilities SET uses = uses \+ 1\s+|connections SET used_at = \$1 |sessions SET seen_at = \$1 )WHERE /
+  /^UPDATE (?:capabilities SET uses = uses [+-] \$?1\s+|connections SET used_at = \$1 |sessions SET seen_at = \$1 )WHERE /
 const changesRows = (text: string) => WRITE.test(text) && !USES.test(text)
 
 beforeAll(async () => {
