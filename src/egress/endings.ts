@@ -149,7 +149,7 @@ async function deliver(
     stream,
     answer: paid.keyed?.seal(paid.attempt, {
       status,
-      headers,
+      headers: paid.pickKept?.(response.headers) ?? Object.entries(headers),
       dropped: namesDropped(response.headers, headers),
       body,
     }),

@@ -114,7 +114,7 @@ export function createForward(parts: ForwardParts): Forward {
     charge.repeated(attempt.id)
     return {
       attempt_id: attempt.id,
-      upstream: toUpstream(answer),
+      upstream: toUpstream({ ...answer, headers: Object.fromEntries(answer.headers) }),
       idempotency_key: attempt.idempotencyKey,
       credits: { charged: 0, balance },
       receipt,
@@ -131,8 +131,10 @@ export function createForward(parts: ForwardParts): Forward {
   }
 }
 
+type Upstream = Omit<Answer, 'headers'> & { readonly headers: Readonly<Record<string, string>> }
+
 /** The answer as callers see it: its body as text when it is text, byte for byte; else as base64. */
-function toUpstream({ status, headers, dropped, body }: Answer): EgressReply['upstream'] {
+function toUpstream({ status, headers, dropped, body }: Upstream): EgressReply['upstream'] {
   const text = decodeUtf8(body)
   return {
     status,

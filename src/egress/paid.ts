@@ -2,6 +2,7 @@
 import type { SealedCredential, StoredReceipt } from '../store/ports.ts'
 import type { Approval } from './ports.ts'
 import type { Attempt } from '../store/model.ts'
+import type { HeaderPairs } from './headers.ts'
 import type { KeyedCall } from './idempotency/keyed-call.ts'
 import type { OutboundResponse } from './ports.ts'
 import type { RelayEnd } from './relay/ports.ts'
@@ -22,6 +23,8 @@ export interface Paid {
   readonly addresses: readonly string[] | undefined
   /** Picks what the caller gets of the upstream's headers. */
   readonly pickHeaders: (received: OutboundResponse['headers']) => Record<string, string>
+  /** Picks what of them is kept for a repeat, where its caller gets repeated ones apart. */
+  readonly pickKept?: (received: OutboundResponse['headers']) => HeaderPairs
   /** An answer with a Content-Encoding is passed on as it came: only where nothing has to be looked for in it. */
   readonly acceptsEncoded?: boolean
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { request, type ServerResponse } from 'node:http'
+import { type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -510,6 +510,48 @@ describe('a base URL behind the gateway', () => {
       attempt_id: expect.stringMatching(/^att_/),
     })
     expect(gw.upstream.requests.length).toBe(seen + 2)
+  })
+
+  it.each<
+    [what: string, init: RequestInit, status: number, headers: OutgoingHttpHeaders, length: string | null]
+  >([
+    [
+      'headers that repeat',
+      { method: 'POST' },
+      200,
+      { 'set-cookie': ['a=1; Path=/', 'b=2'], link: '</x>' },
+      '0',
+    ],
+    ['a HEAD', { method: 'HEAD' }, 200, { 'content-length': '1234' }, '1234'],
+    ['a HEAD without a length', { method: 'HEAD' }, 200, { 'transfer-encoding': 'chunked' }, null],
+    ['a 204', { method: 'POST' }, 204, { 'idempotent-replayed': 'false' }, null],
+    ['a 304', {}, 304, { etag: '"a"' }, null],
+  ])('answers a repeat as it answered the first: %s', async (what, init, status, headers, length) => {
+    const { capability } = await gw.grant({
+      secret: SECRET,
+      credential: credential({ label: what, settings: { relay: { cookies: true } } }),
+    })
+    gw.upstream.respond((_request, res) => res.writeHead(status, headers).end())
+    const seen = gw.upstream.requests.length
+    const ask = async () => {
+      const url = `${gw.baseUrl}/via/${what.toLowerCase().replaceAll(' ', '-')}/v1/orders`
+      const answer = await fetch(url, {
+        ...init,
+        headers: { authorization: `Bearer ${capability}`, 'idempotency-key': 'once' },
+      })
+      const given = [...answer.headers].filter(([name]) => !/^(?:date|x-gateway-receipt)$/.test(name))
+      return { status: answer.status, headers: given, said: answer.headers.get('content-length') }
+    }
+    const [first, again] = [await ask(), await ask()]
+    expect(gw.upstream.requests.length).toBe(seen + 1)
+    expect([first.status, first.said]).toEqual([status, length])
+    const isOfReplay = ([name]: [string, string]) => name === 'idempotent-replayed'
+    expect(again.headers.filter(isOfReplay)).toEqual([['idempotent-replayed', 'true']])
+    expect({ ...again, headers: again.headers.filter((pair) => !isOfReplay(pair)) }).toEqual({
+      ...first,
+      headers: first.headers.filter((pair) => !isOfReplay(pair)),
+    })
+    expect(new Headers(first.headers).getSetCookie()).toHaveLength(headers['set-cookie'] ? 2 : 0)
   })
 
   it.each<[name: string, one: string | undefined, two: string | undefined]>([

@@ -2,12 +2,13 @@
 // ciphertext: the length of the head in four bytes, the head as JSON, then the body as it came.
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto'
 import { z } from 'zod'
+import type { HeaderPairs } from '../headers.ts'
 
 /** What a caller gets of an upstream's answer. */
 export interface Answer {
   readonly status: number
-  /** Those that are passed on. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Those that are passed on, in their order, repeated ones apart. */
+  readonly headers: HeaderPairs
   /** Names of those that are not. */
   readonly dropped: readonly string[]
   readonly body: Buffer
@@ -24,9 +25,20 @@ export const MAX_KEPT_BYTES = 1024 * 1024
 
 const Head = z.strictObject({
   status: z.int(),
-  headers: z.record(z.string(), z.string()),
+  headers: z.union([z.record(z.string(), z.string()), z.array(z.tuple([z.string(), z.string()]))]),
   dropped: z.array(z.string()).readonly(),
 })
+
+/**
+ * As an object wherever that says the same. The release before reads nothing else, and gives each answer the length of its body: of one that
+ * it would give otherwise than it came it says that it is gone, where both serve the same database.
+ */
+function toHead(headers: HeaderPairs): z.input<typeof Head>['headers'] {
+  const names = new Set(headers.map(([name]) => name))
+  return names.size === headers.length && !names.has('content-length')
+    ? Object.fromEntries(headers)
+    : headers.map(([name, value]): [string, string] => [name, value])
+}
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
@@ -49,7 +61,9 @@ function nextIv(): Buffer {
 export function sealAnswer(answer: Answer, { key, context }: Sealing): Buffer | undefined {
   const { status, headers, dropped, body } = answer
   if (body.length > MAX_KEPT_BYTES) return undefined
-  const head = Buffer.from(JSON.stringify({ status, headers, dropped } satisfies z.input<typeof Head>))
+  const head = Buffer.from(
+    JSON.stringify({ status, headers: toHead(headers), dropped } satisfies z.input<typeof Head>),
+  )
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32BE(head.length)
   const iv = nextIv()
@@ -77,5 +91,6 @@ export function openAnswer(sealed: Uint8Array, { key, context }: Sealing): Answe
   const end = LENGTH_BYTES + plain.readUInt32BE(0)
   const head: unknown = JSON.parse(plain.toString('utf8', LENGTH_BYTES, end))
   const { status, headers, dropped } = Head.parse(head)
-  return { status, headers, dropped, body: plain.subarray(end) }
+  const pairs = Array.isArray(headers) ? headers : Object.entries(headers)
+  return { status, headers: pairs, dropped, body: plain.subarray(end) }
 }

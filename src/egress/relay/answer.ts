@@ -54,6 +54,9 @@ const HEAD_WAIT_MS = 50
 
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 const RECEIPT_HEADER = 'x-gateway-receipt'
+const LENGTH_HEADER = 'content-length'
+/** As over REST. An upstream that says it of its own answer says it of the first one. */
+const REPLAYED_HEADER = 'idempotent-replayed'
 /** nginx would hold pieces back until there are many. Where the upstream says so, that stays behind (headers.ts). */
 const OF_A_STREAM: HeaderPairs = [
   ['x-accel-buffering', 'no'],
@@ -102,7 +105,10 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
           ...headers,
           [ATTEMPT_HEADER, attempt.id],
           [RECEIPT_HEADER, completed.receipt.jws],
-          ...lengthOf(passing, begun.whole.length),
+          ...lengthOf(
+            { method: paid.request.method, status, said: saidLength(received.headers) },
+            begun.whole.length,
+          ),
         ])
         await sink.write(begun.whole)
         sink.end()
@@ -133,11 +139,13 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
     },
 
     async replay(sink, attempt, { status, headers, body }, receipt) {
+      const said = headers.find(([name]) => name === LENGTH_HEADER)?.[1]
       sink.begin(status, [
-        ...Object.entries(headers),
+        ...headers.filter(([name]) => name !== LENGTH_HEADER && name !== REPLAYED_HEADER),
+        [REPLAYED_HEADER, 'true'],
         [ATTEMPT_HEADER, attempt.id],
         [RECEIPT_HEADER, receipt],
-        ['content-length', String(body.length)],
+        ...lengthOf({ method: attempt.method, status, said }, body.length),
       ])
       await sink.write(body)
       sink.end()
@@ -397,13 +405,33 @@ function breakOf(thrown: unknown, { aborted: isRevoked }: AbortSignal): Break {
 const headerOf = ({ headers }: Pick<StreamedAnswer, 'headers'>, wanted: string): string =>
   headers.find(({ name }) => name === wanted)?.value ?? ''
 
+interface Sized {
+  readonly method: string
+  readonly status: number
+  /** By the upstream. */
+  readonly said: string | undefined
+}
+
 /** A HEAD says how long the answer to a GET would be. */
-function lengthOf({ paid, received }: Passing, length: number): HeaderPairs {
-  const { status } = received
+function lengthOf({ method, status, said }: Sized, length: number): HeaderPairs {
   if (status === 204 || status === 304) return []
-  if (paid.request.method !== 'HEAD') return [['content-length', String(length)]]
-  const said = headerOf(received, 'content-length')
-  return said === '' ? [] : [['content-length', said]]
+  if (method !== 'HEAD') return [[LENGTH_HEADER, String(length)]]
+  return said === undefined ? [] : [[LENGTH_HEADER, said]]
+}
+
+const saidLength = (received: StreamedAnswer['headers']): string | undefined =>
+  received.find(({ name }) => name === LENGTH_HEADER)?.value
+
+/** What a repeat gets of an answer's headers: as they were passed on, and of a HEAD the length, which no body tells. */
+export function pickKeptHeaders(
+  received: StreamedAnswer['headers'],
+  { method, rules }: { readonly method: string; readonly rules: RelayRules },
+): HeaderPairs {
+  const said = method === 'HEAD' ? saidLength(received) : undefined
+  return [
+    ...pickAnswerHeaders(received, rules),
+    ...(said === undefined ? [] : [[LENGTH_HEADER, said] as const]),
+  ]
 }
 
 /** In the form of the services that stream: their libraries raise it as an error. */

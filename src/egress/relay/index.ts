@@ -22,7 +22,7 @@ import { checkScopes } from '../request.ts'
 import { createReserve, type RepeatedCall, type ReserveParts } from '../reserve.ts'
 import type { Runner } from '../run.ts'
 import { hasRules, judgeRequest } from '../rules/judge.ts'
-import { createAnswers } from './answer.ts'
+import { createAnswers, pickKeptHeaders } from './answer.ts'
 import { approvedGrant, type AskPeople, askIfRuled } from './ask.ts'
 import { addressOf } from './credential.ts'
 import { leadThroughBase } from './endpoint-event.ts'
@@ -225,6 +225,7 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     const paid: Paid = {
       ...reserved,
       pickHeaders: (received) => joinPairs(pickAnswerHeaders(received, rules)),
+      pickKept: (received) => pickKeptHeaders(received, { method: reserved.request.method, rules }),
     }
     const ready = await runner.ready(paid)
     const { message, addresses, reach, tls, partition, answered } = ready
