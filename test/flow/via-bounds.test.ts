@@ -138,6 +138,17 @@ describe('bounds and places of a base URL behind the gateway', () => {
     })
   })
 
+  it('keeps to the limits of a credential that were set below the usual ones', async () => {
+    const limits = { max_request_bytes: 1000, max_response_bytes: 1000 }
+    const { ask } = await door({ settings: { limits } })
+    const before = gw.upstream.requests.length
+    const large = await ask('/v1/file', { method: 'POST', body: 'x'.repeat(1001) })
+    expect([large.status, gw.upstream.requests.length]).toEqual([413, before])
+    gw.upstream.respond((_request, res) => res.end('x'.repeat(1001)))
+    const answer = await ask('/v1/file', { method: 'POST', body: 'x'.repeat(1000) })
+    expect(await answer.json()).toMatchObject({ code: 'response_too_large', upstream_status: 200 })
+  })
+
   it('lets no more than that through of a short answer of no known length', async () => {
     const { ask } = await door(relay({ max_response_bytes: 100 }))
     gw.upstream.respond((_request, res) => {

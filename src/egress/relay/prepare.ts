@@ -15,7 +15,7 @@ import { isSigning } from '../kinds/kind.ts'
 import { placementsOf } from '../placement/place.ts'
 import { checkRoom } from '../placement/room.ts'
 import type { StreamClocks } from '../ports.ts'
-import type { PreparedRequest } from '../request.ts'
+import { MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, type PreparedRequest, TIMEOUT_MS } from '../request.ts'
 import { parseTarget, type TargetOptions } from '../target.ts'
 import {
   pickProgramHeaders,
@@ -47,29 +47,47 @@ export interface RelayRules extends RequestHeaderRules {
   readonly refusesOwnKeys: boolean
 }
 
-/** @param isWebSocket whether the program asks for one, which may be silent for longer than an answer */
+/**
+ * What an operator set below the usual bound of a request was set to protect something: it holds for programs, too. A larger one lets callers
+ * ask for more, and says nothing of programs.
+ */
+const lowered = (limit: number | undefined, usual: number): number | undefined =>
+  limit !== undefined && limit < usual ? limit : undefined
+
+/**
+ * The bounds of `settings.relay`; where it leaves one out that of `settings.limits`, if lowered; else the default. A WebSocket has no end of
+ * its own to wait for: it has to begin in that time.
+ * @param isWebSocket whether the program asks for one, which may be silent for longer than an answer
+ */
 export function rulesOf(
   credential: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>,
   isWebSocket = false,
 ): RelayRules {
   const { settings } = credential
-  const { relay = {}, kind } = settings
+  const { relay = {}, limits = {}, kind } = settings
   const placements = placementsOf(credential)
   const isSigned = kind !== undefined && isSigning(kind)
   const readsWhole = isSigned || placements.some(isInBody)
-  const maxRequestBytes = relay.max_request_bytes ?? MAX_RELAY_LIMITS.max_request_bytes
+  const maxRequestBytes =
+    relay.max_request_bytes ??
+    lowered(limits.max_request_bytes, MAX_REQUEST_BYTES) ??
+    MAX_RELAY_LIMITS.max_request_bytes
+  const timeoutMs = lowered(limits.timeout_ms, TIMEOUT_MS)
   return {
     placements,
     isSigned,
     passesCookies: relay.cookies === true,
     // It is in memory then.
     maxRequestBytes: readsWhole ? Math.min(maxRequestBytes, MAX_LIMITS.max_request_bytes) : maxRequestBytes,
-    maxResponseBytes: relay.max_response_bytes ?? MAX_RELAY_LIMITS.max_response_bytes,
+    maxResponseBytes:
+      relay.max_response_bytes ??
+      lowered(limits.max_response_bytes, MAX_RESPONSE_BYTES) ??
+      MAX_RELAY_LIMITS.max_response_bytes,
     clocks: {
       connectMs: CONNECT_MS,
-      firstByteMs: relay.first_byte_ms ?? MAX_RELAY_LIMITS.first_byte_ms,
+      firstByteMs: relay.first_byte_ms ?? timeoutMs ?? MAX_RELAY_LIMITS.first_byte_ms,
       idleMs: relay.idle_ms ?? (isWebSocket ? WEBSOCKET_IDLE_MS : IDLE_MS),
-      totalMs: relay.total_ms ?? MAX_RELAY_LIMITS.total_ms,
+      totalMs: relay.total_ms ?? (isWebSocket ? undefined : timeoutMs) ?? MAX_RELAY_LIMITS.total_ms,
     },
     readsWhole,
     refusesOwnKeys: relay.own_keys === 'refuse',
