@@ -27,6 +27,8 @@ export interface PreparedRequest {
   readonly contentDigest?: string | undefined
   readonly timeoutMs: number
   readonly maxResponseBytes: number
+  /** The bound that the caller wrote, where it did; null where it cannot write any. */
+  readonly askedMaxBytes?: number | null
   /** What headers of it have the service read beside the target; scopes and rules are asked about them, too. */
   readonly sources?: readonly NamedSource[] | undefined
 }
@@ -73,6 +75,7 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
     body,
     timeoutMs: within('timeout_ms', request.timeout_ms, TIMEOUT_MS, limits.timeout_ms),
     maxResponseBytes: within('max_bytes', request.max_bytes, MAX_RESPONSE_BYTES, limits.max_response_bytes),
+    ...(request.max_bytes !== undefined && { askedMaxBytes: request.max_bytes }),
   }
   checkRoom(prepared, rules.placements ?? [])
   return prepared

@@ -74,7 +74,12 @@ export function createReserve(parts: ReserveParts): (asked: Asked) => Promise<Re
       const keyed =
         key === undefined || !keyedCall
           ? undefined
-          : keyedCall({ ...key, request: digested(request), credentialId: credential.id })
+          : keyedCall({
+              ...key,
+              request: digested(request),
+              credentialId: credential.id,
+              credentialVersion: credential.version,
+            })
       const addresses = await runner.recall(request, credential)
       const attempt = newAttempt(parts, {
         kind: grant.kind,

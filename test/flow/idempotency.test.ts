@@ -455,6 +455,31 @@ describe.each(ENGINES)('an idempotency key (%s)', (engine) => {
     expect(await keyed(randomUUID(), {}, once.capability)).toMatchObject({ status: 403 })
   })
 
+  it('is known again after the limits of its credential were edited, and an ambiguous call is told as such', async () => {
+    const own = await gw.grant({ secret: SECRET })
+    const [answered, ambiguous] = [randomUUID(), randomUUID()]
+    const first = await keyed(answered, {}, own.capability)
+    expect(first.status).toBe(200)
+    gw.upstream.respond((_request, res) => void res.destroy())
+    expect((await keyed(ambiguous, {}, own.capability)).body.code).toBe('outcome_ambiguous')
+    const requests = sent()
+    for (const max_response_bytes of [500_000, 5_000_000]) {
+      const settings = { limits: { max_response_bytes } }
+      const edited = await gw.rest('POST', `/v1/egress/credentials/${own.credentialId}/edit`, { settings })
+      expect(edited.status).toBe(200)
+      expect((await keyed(answered, {}, own.capability)).body).toMatchObject({
+        upstream: first.body.upstream,
+        replayed: true,
+      })
+      expect(await keyed(ambiguous, {}, own.capability)).toMatchObject({
+        status: 503,
+        body: { code: 'outcome_ambiguous', replayed: true },
+      })
+      expect(await keyed(answered, { max_bytes: 10 }, own.capability)).toMatchObject({ status: 422 })
+    }
+    expect(sent()).toBe(requests)
+  })
+
   it('is no way around scope, revocation or the credential behind it', async () => {
     const own = await gw.grant({ secret: SECRET })
     const key = randomUUID()

@@ -512,6 +512,25 @@ describe('a base URL behind the gateway', () => {
     expect(gw.upstream.requests.length).toBe(seen + 2)
   })
 
+  it('knows a repeat after the bounds of its credential were edited', async () => {
+    const label = 'Edited API'
+    const own = await gw.grant({ secret: SECRET, credential: credential({ label }) })
+    const ask = () =>
+      fetch(`${gw.baseUrl}/via/edited-api/v1/orders`, {
+        method: 'POST',
+        body: '{"a":1}',
+        headers: { authorization: `Bearer ${own.capability}`, 'idempotency-key': 'once' },
+      })
+    const first = await ask()
+    const settings = { relay: { max_response_bytes: 100_000_000 } }
+    const edited = await gw.rest('POST', `/v1/egress/credentials/${own.credentialId}/edit`, { settings })
+    expect(edited.status).toBe(200)
+    const seen = gw.upstream.requests.length
+    const again = await ask()
+    expect([again.status, await again.text()]).toEqual([200, await first.text()])
+    expect(gw.upstream.requests.length).toBe(seen)
+  })
+
   it.each<
     [what: string, init: RequestInit, status: number, headers: OutgoingHttpHeaders, length: string | null]
   >([

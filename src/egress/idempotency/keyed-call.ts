@@ -14,7 +14,10 @@ export interface KeyedCall {
   readonly claim: KeyClaim
   /** Sent to the upstream by unsafe methods: every repeat of the call would send the same. */
   readonly upstreamKey: string
-  /** Whether the attempt was made for this very request, whatever version its credential has by now. */
+  /**
+   * Whether the attempt was made for this very request, whatever version its credential has by now.
+   * @param maxBytes bound of its answer, as the claim had it
+   */
   repeats(attempt: Pick<Attempt, 'requestDigest' | 'credentialVersion'>, maxBytes: number): boolean
   /** @returns undefined where the answer is larger than what is kept */
   seal(attempt: SealedFor, answer: Answer): Buffer | undefined
@@ -33,6 +36,8 @@ export interface Call {
   readonly key: string
   readonly request: PreparedRequest
   readonly credentialId: string
+  /** An edit of its settings is a version, too. */
+  readonly credentialVersion: number
 }
 
 /**
@@ -46,7 +51,7 @@ export function createKeyedCalls(callerKeys: KeyObject): (call: Call) => KeyedCa
 
 function keyedCall(
   mac: ReturnType<typeof createHmacSha256>,
-  { scope, key, request, credentialId }: Call,
+  { scope, key, request, credentialId, credentialVersion }: Call,
 ): KeyedCall {
   // An id holds no space, so that no two pairs of scope and key are the same text, nor the two uses of one.
   const derive = (use: 'name' | 'seal') => mac([Buffer.from(`${use} ${scope} ${key}`)])
@@ -62,7 +67,7 @@ function keyedCall(
     upstreamKey: keyHash,
     // The digest that every attempt has, computed anew for a repeat alone, under the version that was sent: the upstream would see
     // the same request after a rotation. How long a caller waits is no part of it; the size that was asked for stands beside it.
-    repeats({ requestDigest, credentialVersion }, asked) {
+    repeats({ requestDigest, credentialVersion: sentVersion }, sentMaxBytes) {
       const digest = digestRequest({
         method: request.method,
         url: request.target.url.href,
@@ -70,11 +75,26 @@ function keyedCall(
         body: request.body,
         contentDigest: request.contentDigest,
         credentialId,
-        secretVersion: credentialVersion,
+        secretVersion: sentVersion,
       })
-      return asked === maxBytes && digest === requestDigest
+      return digest === requestDigest && isSameBound(request, sentMaxBytes, sentVersion === credentialVersion)
     },
     seal: (attempt, answer) => sealAnswer(answer, sealingOf(attempt)),
     open: (attempt, sealed) => openAnswer(sealed, sealingOf(attempt)),
   }
+}
+
+/**
+ * Compares what callers wrote. Where this one wrote no size, the bound of the first call follows from settings: who says that it is another
+ * request because its operator edited them has it sent twice under a new key.
+ * @param isUnedited whether the credential has the settings that it had then
+ */
+function isSameBound(
+  { askedMaxBytes, maxResponseBytes }: PreparedRequest,
+  sentMaxBytes: number,
+  isUnedited: boolean,
+): boolean {
+  if (askedMaxBytes === null) return true
+  if (askedMaxBytes !== undefined) return askedMaxBytes === sentMaxBytes
+  return !isUnedited || maxResponseBytes === sentMaxBytes
 }

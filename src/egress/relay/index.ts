@@ -153,7 +153,12 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
     const { request, credential, provider } = checked
     checkScopes(request, { capability, credential, provider })
     judgeRequest(request, { capability, credential })
-    const keyed = keyedCall({ ...key, request: comparedPart(request), credentialId: credential.id })
+    const keyed = keyedCall({
+      ...key,
+      request: comparedPart(request),
+      credentialId: credential.id,
+      credentialVersion: credential.version,
+    })
     const record = await store.findKeyRecord({ keyHash: keyed.claim.keyHash, now: parts.now() })
     return record && { keyed, record }
   }

@@ -152,6 +152,7 @@ export function prepareExchange(
     ...(body.streamed && { contentDigest: STREAMED }),
     timeoutMs: CONNECT_MS,
     maxResponseBytes: rules.maxResponseBytes,
+    askedMaxBytes: null,
     sources: findSources(headers, verdict, targetOptions, settings.request_headers),
   }
   checkRoom(prepared, rules.placements)

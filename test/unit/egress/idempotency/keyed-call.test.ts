@@ -15,10 +15,10 @@ import type { EgressRequest } from '../../../../src/egress/ports.ts'
 const ATTEMPT = { id: 'att_1', requestDigest: 'digest' }
 const newKey = () => createSecretKey(randomBytes(32))
 const installation = newKey()
-const prepare = (over: Partial<EgressRequest> = {}) =>
+const prepare = (over: Partial<EgressRequest> = {}, max_response_bytes?: number) =>
   prepareRequest(
     { url: 'https://api.example.com/v1/orders', method: 'POST', headers: {}, body: '{}', ...over },
-    { ports: [443], defaultHeaders: {} },
+    { ports: [443], defaultHeaders: {}, limits: { max_response_bytes } },
   )
 const call = (over: Partial<Call> = {}, of = installation) =>
   createKeyedCalls(of)({
@@ -26,6 +26,7 @@ const call = (over: Partial<Call> = {}, of = installation) =>
     key: 'key-1',
     request: prepare(),
     credentialId: 'cred_1',
+    credentialVersion: 1,
     ...over,
   })
 const answer: Answer = {
@@ -79,6 +80,41 @@ describe('the key of a call', () => {
     ]
     for (const one of cases)
       for (const other of cases) expect(repeats(one, other), JSON.stringify([one, other])).toBe(one === other)
+  })
+})
+
+describe('a repeat after its credential was edited', () => {
+  /** Bound of the answer in the settings of that moment, and what the call asks for. */
+  type Asked = readonly [allowed: number | undefined, max_bytes?: number | undefined]
+  const repeats = ([allowed, max_bytes]: Asked, [allowedNow, asked]: Asked, credentialVersion = 2) => {
+    const { method, target, headers, body, maxResponseBytes } = prepare({ max_bytes }, allowed)
+    const sent = { method, url: target.url.href, headers, body, credentialId: 'cred_1', secretVersion: 1 }
+    const attempt = { requestDigest: digestRequest(sent), credentialVersion: 1 }
+    const request = prepare({ max_bytes: asked }, allowedNow)
+    return call({ request, credentialVersion }).repeats(attempt, maxResponseBytes)
+  }
+
+  it.each<[what: string, first: Asked, again: Asked, isRepeat: boolean]>([
+    ['a bound that was lowered', [undefined], [500], true],
+    ['a bound that was raised', [500], [5_000_000], true],
+    ['the bound that both asked for', [500, 400], [900, 400], true],
+    ['a bound that the second asks for', [500], [900, 400], false],
+    ['another bound that each asked for', [500, 300], [900, 400], false],
+  ])('is told by what callers wrote: %s', (_, first, again, isRepeat) => {
+    expect(repeats(first, again)).toBe(isRepeat)
+  })
+
+  it('is another request where one asked and the other did not, as long as nothing was edited', () => {
+    expect(repeats([undefined, 500], [undefined], 1)).toBe(false)
+    expect(repeats([undefined], [undefined], 1)).toBe(true)
+  })
+
+  it('asks for no bound where its caller cannot write one', () => {
+    const request = { ...prepare(), askedMaxBytes: null }
+    const { method, target, headers, body } = request
+    const sent = { method, url: target.url.href, headers, body, credentialId: 'cred_1', secretVersion: 1 }
+    const attempt = { requestDigest: digestRequest(sent), credentialVersion: 1 }
+    expect(call({ request }).repeats(attempt, 7)).toBe(true)
   })
 })
 
