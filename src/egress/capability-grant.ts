@@ -8,7 +8,7 @@ import { judgeRequest, personRequired } from './rules/judge.ts'
 
 /** The word of a capability: its own uses are counted in the transaction that reserves the attempt. */
 export const capabilityGrant = (
-  store: Pick<Store, 'reserveAttempt'>,
+  store: Pick<Store, 'reserveAttempt' | 'listStanding'>,
   capability: CredentialCapability,
 ): Grant => ({
   kind: 'fetch',
@@ -24,6 +24,10 @@ export const capabilityGrant = (
     if (decision === 'ask') throw personRequired(rule)
   },
   credentialGone,
+  async findWithdrawal() {
+    const [standing] = await store.listStanding([capability.id])
+    return standing === undefined ? capabilityGone('capability_gone') : undefined
+  },
   async reserve(reservation) {
     const reserved = await store.reserveAttempt(reservation)
     if (reserved.ok || reserved.reason === 'credits' || reserved.reason === 'repeated') return reserved

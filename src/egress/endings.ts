@@ -46,11 +46,12 @@ export interface Answer {
   readonly stream?: StreamFacts | undefined
 }
 
-/** Whoever asked went away, or may ask no more, before an answer came; `tls` is never known. */
+/** Whoever asked went away, or may ask no more, before an answer came; nothing else is known. */
 interface ClientGone {
   readonly phase: 'before_send' | 'after_send'
   readonly reason: 'client_closed' | 'revoked'
   readonly tls?: undefined
+  readonly withdrawal?: undefined
 }
 
 export interface Endings {
@@ -252,8 +253,13 @@ async function refuseUnsearched(
 async function fail(parts: EndingParts, paid: Paid, failure: SendFailure | ClientGone): Promise<never> {
   const { attempt } = paid
   if (failure.phase === 'before_send') {
-    const error = unreachable(failure.tls ? TLS_WORDS[failure.tls] : SEND_WORDS[failure.reason])
-    await refund(parts, attempt, failure.reason, error)
+    const { tls, reason } = failure
+    // Whoever watches knows that something was revoked, and not what.
+    const withdrawal =
+      failure.withdrawal ??
+      (reason === 'revoked' ? await paid.findWithdrawal?.().catch(() => undefined) : undefined)
+    const error = withdrawal ?? unreachable(tls ? TLS_WORDS[tls] : SEND_WORDS[reason])
+    await refund(parts, attempt, withdrawal?.reason ?? reason, error)
     throw error
   }
   const settled = failure.phase === 'response'

@@ -44,6 +44,8 @@ export interface Grant {
   check(asked: CheckedRequest): void
   /** Words for its holder about a request that nobody could send (`target_invalid` and so on); left out: the error itself. */
   unsendable?(asked: EgressRequest, error: GatewayError): GatewayError
+  /** Asks whether it still holds, apart from its credential, once its attempt is reserved. @returns why it does not; left out: nothing ends it then */
+  findWithdrawal?(): Promise<GatewayError | undefined>
   /** Words for its holder when the credential behind it was revoked. */
   credentialGone(): GatewayError
   /** Debit, use and attempt in one transaction; nothing changes unless all of it holds. */

@@ -35,6 +35,7 @@ import type { AskPeople } from './relay/ask.ts'
 import { createRelay } from './relay/index.ts'
 import { createReach } from './reach/private-targets.ts'
 import { applyPolicy } from './reserve.ts'
+import { createRevocations } from './revocations.ts'
 import { createRunner, type Runner } from './run.ts'
 import { createUnrecorded, type Unrecorded } from './unrecorded.ts'
 
@@ -127,14 +128,24 @@ export function createEgress(parts: EgressParts): OpenEgress {
     editions,
     askFor: (credential, exchanging) => createTokenHttp(tokenHttp, credential, exchanging),
   })
-  const runner = createRunner({ ...parts, ...opened, attempts, reach, kinds, baseUrl })
+  const revocations = createRevocations(parts)
+  const runner = createRunner({ ...parts, ...opened, attempts, reach, kinds, revocations, baseUrl })
   const large = createLargeCalls()
   const forward = boundLargeCalls(
     createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl }),
     large,
   )
   const capabilityFor = createChooseCapability(store)
-  const relay = createRelay({ ...parts, attempts, runner, readPolicy, capabilityFor, large, baseUrl })
+  const relay = createRelay({
+    ...parts,
+    attempts,
+    runner,
+    revocations,
+    readPolicy,
+    capabilityFor,
+    large,
+    baseUrl,
+  })
   const rotations = createRotations({ ...parts, seals })
 
   return {
@@ -174,7 +185,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
       )
     },
     async close() {
-      relay.close()
+      revocations.close()
       await Promise.all([rotations.close(), kinds.settled()])
     },
   }

@@ -4,7 +4,7 @@ import type { Approval } from './ports.ts'
 import type { Attempt } from '../store/model.ts'
 import type { HeaderPairs } from './headers.ts'
 import type { KeyedCall } from './idempotency/keyed-call.ts'
-import type { OutboundResponse } from './ports.ts'
+import type { FindWithdrawal, OutboundResponse } from './ports.ts'
 import type { RelayEnd } from './relay/ports.ts'
 import type { PreparedRequest } from './request.ts'
 
@@ -21,6 +21,8 @@ export interface Paid {
   readonly keyed?: KeyedCall | undefined
   /** Vetted addresses, when nobody had to be asked for them: then the attempt is `sending` already. */
   readonly addresses: readonly string[] | undefined
+  /** Asks whether what it stands on still does; left out where nothing can be withdrawn. */
+  readonly findWithdrawal?: FindWithdrawal
   /** Picks what the caller gets of the upstream's headers. */
   readonly pickHeaders: (received: OutboundResponse['headers']) => Record<string, string>
   /** Picks what of them is kept for a repeat, where its caller gets repeated ones apart. */

@@ -75,6 +75,9 @@ export interface TlsIdentity {
 /** @returns why no handshake can be made of it, as a code; undefined where one can */
 export type TlsTrial = (tls: TlsIdentity) => string | undefined
 
+/** Why a request may not go out any more, in words for its caller; undefined where it may. */
+export type FindWithdrawal = () => Promise<GatewayError | undefined>
+
 export interface OutboundRequest {
   readonly method: string
   /** Canonical URL; its host is what TLS verifies. */
@@ -100,6 +103,8 @@ export interface OutboundRequest {
   /** An answer with a Content-Encoding is handed over as it came, instead of refused. */
   readonly acceptsEncoded?: boolean | undefined
   readonly signal?: AbortSignal | undefined
+  /** Asked once there is a connection, right before the first byte. @returns why the request may not go out any more */
+  readonly findWithdrawal?: FindWithdrawal | undefined
 }
 
 export interface OutboundResponse {
@@ -126,6 +131,8 @@ export type SendFailure =
         | 'request_rejected'
       /** What is known of a handshake that failed. */
       readonly tls?: TlsProblem | undefined
+      /** What `findWithdrawal` said. */
+      readonly withdrawal?: GatewayError | undefined
     }
   | { readonly phase: 'after_send'; readonly reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete' }
   /** The status line was seen, so the outcome is known; the response is just not acceptable. */
@@ -158,7 +165,7 @@ export interface StreamClocks {
 
 export interface StreamRequest extends Pick<
   OutboundRequest,
-  'method' | 'url' | 'target' | 'addresses' | 'reach' | 'headers' | 'tls' | 'partition'
+  'method' | 'url' | 'target' | 'addresses' | 'reach' | 'headers' | 'tls' | 'partition' | 'findWithdrawal'
 > {
   /** What is read while it is sent goes out in chunks unless `content-length` is among the headers; an error of it ends the request. */
   readonly body: Buffer | Readable | undefined

@@ -120,6 +120,22 @@ export const credentialGone = () =>
     },
   )
 
+/** @returns 409; it was edited or rotated between the reservation and the first byte, and the credit was given back */
+export const credentialReplaced = () =>
+  new GatewayError(
+    'state_conflict',
+    'The credential was edited or rotated before the request went out. Nothing was sent and the credit was returned: send it again.',
+    { reason: 'credential_changed' },
+  )
+
+/** @returns 503; whether the request may still go out could not be asked, and the credit was given back */
+export const withdrawalUnknown = (cause: unknown) =>
+  new GatewayError(
+    'store_unavailable',
+    'Whether the capability and its credential still stand could not be asked. Nothing was sent and the credit was returned: try again in a moment.',
+    { cause, reason: 'standing_unknown', extras: { retry_after_seconds: 1 } },
+  )
+
 /** @returns 401 for one that was revoked or has expired, 403 for one that is used up */
 export const capabilityGone = (reason: 'capability_gone' | 'capability_used_up') =>
   new GatewayError(

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import type { CreditsRequired } from '../core/charging.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { KeyRecord } from '../store/ports.ts'
+import type { KeyRecord, Store } from '../store/ports.ts'
 import type { CheckedRequest, Grant } from './grant.ts'
 import { pickResponseHeaders } from './headers.ts'
 import { createKeyedCalls, type KeyedCall } from './idempotency/keyed-call.ts'
@@ -17,8 +17,10 @@ import { egressPaused, keysNotShared, targetBlocked } from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
 import type { Runner } from './run.ts'
 import { ATTEMPT_COST } from './wire.ts'
+import { findWithdrawal } from './withdrawal.ts'
 
 export interface ReserveParts {
+  readonly store: Pick<Store, 'getCredential'>
   readonly runner: Pick<Runner, 'recall' | 'begin'>
   readonly readPolicy: () => Promise<EgressPolicy>
   /** Key of the Idempotency-Key values that this installation hands out. */
@@ -113,6 +115,7 @@ export function createReserve(parts: ReserveParts): (asked: Asked) => Promise<Re
           approvals: grant.approvals,
           keyed,
           addresses,
+          findWithdrawal: () => findWithdrawal(parts.store, grant, credential),
           pickHeaders: (received: OutboundResponse['headers']) =>
             pickResponseHeaders(received, [
               ...checked.provider.response_headers,

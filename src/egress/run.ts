@@ -7,14 +7,21 @@ import { LogField, type Logger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { AttemptLedger } from './attempts.ts'
-import { createEndings } from './endings.ts'
+import { createEndings, type Endings } from './endings.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AnswerSearch } from './kinds/answer-search.ts'
 import type { Kinds, SignedRequest } from './kinds/index.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
 import { type PlacedRequest, placementsOf, placeSecrets } from './placement/place.ts'
-import { type OutboundRequest, ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
+import {
+  type OutboundRequest,
+  ResolveError,
+  type Resolver,
+  type Sender,
+  type SendFailure,
+  type SendResult,
+} from './ports.ts'
 import type { Providers } from './providers/index.ts'
 import {
   certificateExpired,
@@ -27,7 +34,9 @@ import {
 import type { PreparedRequest } from './request.ts'
 import { CertificateExpired } from './reach/tls-identity.ts'
 import type { Reach } from './reach/private-targets.ts'
+import type { Revocations, Watched } from './revocations.ts'
 import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
+import { findLateWithdrawal } from './withdrawal.ts'
 
 export interface RunnerParts extends OpenedCredentials {
   readonly alerts?: Alerts | undefined
@@ -38,6 +47,7 @@ export interface RunnerParts extends OpenedCredentials {
   readonly reach: Reach
   readonly sender: Sender
   readonly kinds: Pick<Kinds, 'ready' | 'sign' | 'answered'>
+  readonly revocations: Pick<Revocations, 'watchCall'>
   readonly allowSandboxName: boolean
   readonly baseUrl: string
   readonly bootId: string
@@ -72,7 +82,10 @@ export interface Runner {
 }
 
 /** A request that may be sent, once, and at once. */
-export interface Ready extends Pick<OutboundRequest, 'addresses' | 'reach' | 'tls' | 'partition'> {
+export interface Ready extends Pick<
+  OutboundRequest,
+  'addresses' | 'reach' | 'tls' | 'partition' | 'findWithdrawal'
+> {
   readonly message: Message
   /** Looks at the status of the answer. @returns what searches the answer; undefined where no credential went with it */
   answered(status: number): AnswerSearch | undefined
@@ -98,8 +111,9 @@ export function createRunner(parts: RunnerParts): Runner {
     async run(paid, tell) {
       const prepared = await ready(paid)
       tell?.('The request goes out; its answer is awaited')
-      const result = await sendOnce(parts, paid, prepared)
-      if (!result.ok) return await endings.fail(paid, result)
+      const watched = parts.revocations.watchCall(paid.attempt)
+      const result = await sendOnce(parts, paid, prepared, watched.signal).finally(watched.leave)
+      if (!result.ok) return await endings.fail(paid, failureOf(result, watched))
       tell?.('The answer is here, and is searched for the secret')
       const { response } = result
       const { addresses } = prepared
@@ -109,6 +123,7 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function ready(paid: Paid): Promise<Ready> {
     const { credential, request } = paid
+    const findWithdrawal = findLateWithdrawal(parts.now, paid.findWithdrawal)
     const addresses =
       paid.addresses ?? (await endings.refundOnFailure(paid, () => resolveAndMark(parts, paid)))
     const opened = await endings.refundOnFailure(paid, () => openCredential(parts, paid))
@@ -121,6 +136,7 @@ export function createRunner(parts: RunnerParts): Runner {
       opened,
       tls,
       partition: partitionOf(paid, tls),
+      findWithdrawal,
       answered: (status) =>
         opened &&
         credential &&
@@ -209,7 +225,8 @@ async function openCredential(
 async function sendOnce(
   { sender, now, log }: RunnerParts,
   { attempt, request, acceptsEncoded }: Paid,
-  { addresses, reach, message, tls, partition }: Ready,
+  { addresses, reach, message, tls, partition, findWithdrawal }: Ready,
+  signal: AbortSignal,
 ): Promise<SendResult> {
   try {
     return await sender.send({
@@ -223,12 +240,20 @@ async function sendOnce(
       timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),
       maxResponseBytes: request.maxResponseBytes,
       acceptsEncoded,
+      signal,
+      findWithdrawal,
     })
   } catch (thrown) {
     // Senders do not throw. If one does, nobody knows what left.
     log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'the sender failed')
     return { ok: false, phase: 'after_send', reason: 'reset' }
   }
+}
+
+/** The sender knows that it was told to give up, and not why. Where the status of the answer is known, that says more. */
+function failureOf(failure: SendFailure, { signal }: Watched): Parameters<Endings['fail']>[1] {
+  const { phase } = failure
+  return signal.aborted && phase !== 'response' ? { phase, reason: 'revoked' } : failure
 }
 
 /** A connection that was made with a client certificate is not used any more once that is replaced. */

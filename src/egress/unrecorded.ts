@@ -19,6 +19,7 @@ import { credentialUnavailable, DNS_WORDS, providerGone, targetBlocked, unreacha
 import { judgeRequest, personRequired } from './rules/judge.ts'
 import { checkScopes, type PreparedRequest } from './request.ts'
 import { parseTarget, SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
+import { findLateWithdrawal, findWithdrawal } from './withdrawal.ts'
 
 export interface UnrecordedRequest {
   readonly url: string
@@ -82,6 +83,12 @@ export function createUnrecorded(parts: UnrecordedParts): Unrecorded {
       const credential = asked.credential && (await findCredential(parts, asked.credential))
       const request = prepare(parts, asked, credential ?? undefined)
       applyPolicy(await parts.readPolicy(), request)
+      const findLate = findLateWithdrawal(
+        now,
+        credential
+          ? () => findWithdrawal(parts.store, { credentialGone: listedGone }, credential)
+          : undefined,
+      )
       const addresses = await resolve(parts, request, credential ?? undefined, left())
       const opened = credential && (await open(parts, credential, left()))
       const { message, signature } = await place(parts, request, credential, opened, asked.idempotencyKey)
@@ -95,7 +102,9 @@ export function createUnrecorded(parts: UnrecordedParts): Unrecorded {
         partition: partitionOf(asked, credential, opened),
         timeoutMs: left(),
         maxResponseBytes: request.maxResponseBytes,
+        findWithdrawal: findLate,
       })
+      if (!result.ok && result.phase === 'before_send' && result.withdrawal) throw result.withdrawal
       if (!result.ok) return result
       const { response } = result
       const { status } = response
@@ -122,10 +131,13 @@ async function findCredential(
   const credential = await store.getCredential(id, accountId)
   if (credential && credential.revokedAt === null) return credential
   log.warn({ credential: id, [LogField.account]: accountId }, 'a listing names a credential that is gone')
-  throw new GatewayError('credential_unavailable', 'The credential was revoked. Nothing was sent.', {
+  throw listedGone()
+}
+
+const listedGone = () =>
+  new GatewayError('credential_unavailable', 'The credential was revoked. Nothing was sent.', {
     reason: 'credential_gone',
   })
-}
 
 function prepare(
   parts: UnrecordedParts,

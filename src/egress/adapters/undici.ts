@@ -55,6 +55,17 @@ export function createSender({
     return connections.create(key, url.origin, dialled.socket)
   }
 
+  /** The connection is as it was: nothing was written on it. */
+  async function withdrawn(
+    connection: Connection,
+    { findWithdrawal }: Pick<OutboundRequest, 'findWithdrawal'>,
+  ): Promise<SendFailure | undefined> {
+    const withdrawal = await findWithdrawal?.()
+    if (!withdrawal) return undefined
+    connections.keep(connection)
+    return { phase: 'before_send', reason: 'request_rejected', withdrawal }
+  }
+
   return {
     async send(request) {
       const deadline = startDeadline(request.timeoutMs, request.signal)
@@ -64,6 +75,8 @@ export function createSender({
         const connection =
           connections.take(key, request.addresses) ?? (await connect(key, request, deadline.signal()))
         if ('phase' in connection) return { ok: false, ...connection }
+        const late = await withdrawn(connection, request)
+        if (late) return { ok: false, ...late }
         const result = await exchange(connection, request, { deadline, fault })
         // The rest of an answer that was cut is still on the way.
         if (result.ok && !result.response.isCut) connections.keep(connection)
@@ -87,6 +100,8 @@ export function createSender({
           return request.signal.aborted
             ? { ok: false, phase: 'aborted', isSent: false }
             : { ok: false, ...connection }
+        const late = await withdrawn(connection, request)
+        if (late) return { ok: false, ...late }
         return await streamExchange(connection, request, {
           fault,
           done: (isReusable) => (isReusable ? connections.keep(connection) : connections.discard(connection)),

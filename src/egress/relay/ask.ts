@@ -89,7 +89,7 @@ export async function askIfRuled(
  * @param capability as it stands after they decided
  */
 export function approvedGrant(
-  store: Pick<Store, 'reserveAttempt'>,
+  store: Pick<Store, 'reserveAttempt' | 'listStanding'>,
   capability: CredentialCapability,
   approved: ApprovedRequest,
 ): Grant {

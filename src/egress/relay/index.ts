@@ -20,6 +20,7 @@ import type { Providers } from '../providers/index.ts'
 import { capabilityGone, credentialGone, providerGone } from '../refusals.ts'
 import { checkScopes } from '../request.ts'
 import { createReserve, type RepeatedCall, type ReserveParts } from '../reserve.ts'
+import type { Revocations } from '../revocations.ts'
 import type { Runner } from '../run.ts'
 import { hasRules, judgeRequest } from '../rules/judge.ts'
 import { createAnswers, pickKeptHeaders } from './answer.ts'
@@ -28,7 +29,6 @@ import { addressOf } from './credential.ts'
 import { leadThroughBase } from './endpoint-event.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
-import { createRevocations } from './revocations.ts'
 import { comparedPart, digestedPart, KEY_HEADER, prepareExchange, rulesOf } from './prepare.ts'
 import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
@@ -51,6 +51,7 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly capabilityFor: Egress['capabilityFor']
   readonly runner: Pick<Runner, 'recall' | 'begin' | 'ready'>
   readonly sender: StreamSender
+  readonly revocations: Pick<Revocations, 'watch'>
   /** Bodies that are read whole count there. */
   readonly large: LargeCalls
   /** Shows a request to people and waits for them. */
@@ -62,15 +63,14 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly log: Logger
 }
 
-export function createRelay(parts: RelayParts): Relay & { close(): void } {
-  const { store, runner, sender } = parts
+export function createRelay(parts: RelayParts): Relay {
+  const { store, runner, sender, revocations } = parts
   const limits = createStreamLimits()
   const keyedCall = parts.callerKeys && createKeyedCalls(parts.callerKeys)
   const reserve = createReserve(parts)
   const endings = createEndings(parts)
   const answers = createAnswers({ ...parts, endings })
   const webSockets = createWebSockets({ ...parts, endings })
-  const revocations = createRevocations(parts)
 
   return {
     async relay(exchange, held, charge) {
@@ -84,7 +84,6 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
       }
     },
     watchRevocation: (capabilityId, expiresAt) => revocations.watch(capabilityId, expiresAt),
-    close: () => revocations.close(),
   }
 
   async function pass(
@@ -233,7 +232,7 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
       pickKept: (received) => pickKeptHeaders(received, { method: reserved.request.method, rules }),
     }
     const ready = await runner.ready(paid)
-    const { message, addresses, reach, tls, partition, answered } = ready
+    const { message, addresses, reach, tls, partition, findWithdrawal, answered } = ready
     const sent = countSent({ ...body, whole: message.body }, rules.maxRequestBytes)
     // Once the request is on its way: the first bytes of the answer do not wait for it then.
     setImmediate(() => ready.opened?.gate().prepare?.())
@@ -247,6 +246,7 @@ export function createRelay(parts: RelayParts): Relay & { close(): void } {
       reach,
       tls,
       partition,
+      findWithdrawal,
       clocks: rules.clocks,
       signal: AbortSignal.any([exchange.signal, revoked]),
       ...(program && { upgrade: 'websocket' }),

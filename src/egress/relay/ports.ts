@@ -3,7 +3,7 @@ import type { CreditCharge } from '../../core/credit-charge.ts'
 import type { HttpExchange } from '../../core/message.ts'
 import type { Millis } from '../../store/model.ts'
 import type { HeldCapability } from '../../store/ports.ts'
-import type { Watched } from './revocations.ts'
+import type { Watched } from '../revocations.ts'
 
 /** How an exchange ended; receipts name it. */
 export const RELAY_ENDS = [

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createRevocations } from '../../../../src/egress/relay/revocations.ts'
-import { createLogger } from '../../../../src/lib/log.ts'
+import { createRevocations } from '../../../src/egress/revocations.ts'
+import { createLogger } from '../../../src/lib/log.ts'
+import type { SealedCredential } from '../../../src/store/ports.ts'
 
-function looking(standing: (ids: readonly string[]) => readonly string[] = (ids) => ids) {
+const STANDING: Partial<SealedCredential> = { revokedAt: null }
+
+function looking(
+  standing: (ids: readonly string[]) => readonly string[] = (ids) => ids,
+  inForce: readonly string[] = [],
+) {
   const asked: (readonly string[])[] = []
   const clock = { now: 1_000 }
   const revocations = createRevocations({
@@ -12,6 +18,7 @@ function looking(standing: (ids: readonly string[]) => readonly string[] = (ids)
         asked.push(ids)
         return standing(ids)
       },
+      getCredential: async (id) => (inForce.includes(id) ? (STANDING as SealedCredential) : undefined),
     },
     log: createLogger('silent'),
     now: () => clock.now,
@@ -52,6 +59,29 @@ describe('looking for what was revoked', () => {
     await Promise.all([aborted(one!.signal), aborted(another!.signal)])
     expect(other!.signal.aborted).toBe(false)
     for (const watched of [one, another, other]) watched!.leave()
+  })
+
+  it('tells a call on a capability, and one on a permit of whose credential nothing is left', async () => {
+    const { revocations, asked } = looking(() => [], ['cred_2'])
+    const accountId = 'acc_1'
+    const calls = [
+      { accountId, capabilityId: 'cap_1', credentialId: 'cred_2' },
+      { accountId, capabilityId: null, credentialId: 'cred_1' },
+      { accountId, capabilityId: null, credentialId: 'cred_2' },
+      { accountId, capabilityId: null, credentialId: null },
+    ].map((call) => revocations.watchCall(call))
+    await Promise.all(calls.slice(0, 2).map(({ signal }) => aborted(signal)))
+    const looks = asked.length
+    expect(looks).toBe(1)
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, true, false, false])
+    for (const call of calls) call.leave()
+  })
+
+  it('asks nothing for a call that is over at once', async () => {
+    const { revocations, asked } = looking()
+    revocations.watchCall({ accountId: 'acc_1', capabilityId: 'cap_1', credentialId: 'cred_1' }).leave()
+    await sleep(50)
+    expect(asked).toEqual([])
   })
 
   it('goes on when the store fails, and ends nothing for it', async () => {

@@ -1,0 +1,165 @@
+// What is revoked, deleted or replaced between the debit of a call and its first byte: nothing goes out. While the upstream works: nothing comes back.
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createActionsClient } from '../support/actions.ts'
+import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+
+const DOORS = ['rest', 'via'] as const
+const CHANGES = ['capability', 'ancestor', 'credential', 'delete', 'rotate', 'edit'] as const
+type Change = (typeof CHANGES)[number]
+let gw: TestGateway
+let ahead = 0
+beforeAll(async () => {
+  gw = await startTestGateway({
+    env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' },
+    now: () => Date.now() + ahead,
+  })
+})
+afterAll(() => gw.close())
+afterEach(() => void vi.restoreAllMocks())
+
+let grants = 0
+async function grant() {
+  const hosts = [`${UPSTREAM_HOST}:${gw.upstream.port}`]
+  const label = `own-${++grants}`
+  const granted = await gw.grant({ secret: 'old-secret-value-1', credential: { label, hosts } })
+  const narrowed = await gw.rest(
+    'POST',
+    '/v1/egress/capabilities/narrow',
+    { label: 'part' },
+    granted.capability,
+  )
+  return { ...granted, label, narrowed: narrowed.body as { capability: string; capability_id: string } }
+}
+type Granted = Awaited<ReturnType<typeof grant>>
+
+const changes: Record<Change, (granted: Granted) => Promise<{ status: number }>> = {
+  capability: ({ narrowed }) =>
+    gw.rest('POST', `/v1/egress/capabilities/${narrowed.capability_id}/revoke`, {}),
+  ancestor: ({ capabilityId }) => gw.rest('POST', `/v1/egress/capabilities/${capabilityId}/revoke`, {}),
+  credential: ({ credentialId }) => gw.rest('POST', `/v1/egress/credentials/${credentialId}/revoke`, {}),
+  delete: ({ credentialId }) => gw.rest('POST', `/v1/egress/credentials/${credentialId}/delete`, {}),
+  rotate: ({ credentialId }) =>
+    gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, { secret: 'new-secret-value-2' }),
+  edit: ({ credentialId }) =>
+    gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, { methods: ['GET'] }),
+}
+const REFUSALS: Record<Change, readonly [status: number, code: string, outcome: string]> = {
+  capability: [401, 'capability_invalid', 'capability_gone'],
+  ancestor: [401, 'capability_invalid', 'capability_gone'],
+  credential: [403, 'scope_denied', 'credential_gone'],
+  delete: [403, 'scope_denied', 'credential_gone'],
+  rotate: [409, 'state_conflict', 'credential_changed'],
+  edit: [409, 'state_conflict', 'credential_changed'],
+}
+
+async function ask(door: (typeof DOORS)[number], { label, narrowed }: Granted) {
+  if (door === 'rest')
+    return gw.fetch(narrowed.capability, { url: gw.url('/v1/things'), method: 'POST', body: '{}' })
+  const answer = await fetch(`${gw.baseUrl}/via/${label}/v1/things`, {
+    method: 'POST',
+    body: '{}',
+    headers: { authorization: `Bearer ${narrowed.capability}` },
+  })
+  const text = await answer.text()
+  return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : text }
+}
+/** Its name took a second, in which this was done: the attempt is paid for, and nothing has left. */
+async function whileResolving<T>(asking: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+  const { markSending } = gw.store
+  vi.spyOn(gw.store, 'markSending').mockImplementationOnce(async (input) => {
+    await meanwhile()
+    ahead += 1_000
+    return markSending(input)
+  })
+  return asking()
+}
+
+describe.each(DOORS)('before the first byte of a request leaves (%s)', (door) => {
+  it.each(CHANGES)('nothing of it goes out: %s', async (change) => {
+    const granted = await grant()
+    const sent = gw.upstream.requests.length
+    const { status, body } = await whileResolving(
+      () => ask(door, granted),
+      async () => expect((await changes[change](granted)).status).toBe(200),
+    )
+    const [refusal, code, outcome] = REFUSALS[change]
+    expect({ status, code: body.code, credits: body.credits }).toMatchObject({
+      status: refusal,
+      code,
+      credits: { charged: 0 },
+    })
+    expect(gw.upstream.requests.length).toBe(sent)
+    expect((await gw.rest('GET', `/v1/egress/attempts/${body.attempt_id}`)).body).toMatchObject({
+      state: 'refunded',
+      outcome,
+      credits_charged: 0,
+    })
+  })
+
+  it('it goes out where nothing was changed', async () => {
+    const granted = await grant()
+    const sent = gw.upstream.requests.length
+    expect(
+      (
+        await whileResolving(
+          () => ask(door, granted),
+          async () => {},
+        )
+      ).status,
+    ).toBe(200)
+    expect(gw.upstream.requests.length).toBe(sent + 1)
+  })
+})
+
+it('a permit whose credential is revoked sends nothing', async () => {
+  const actions = await createActionsClient(gw, gw.url)
+  const { permit } = await actions.prepare()
+  const sent = gw.upstream.requests.length
+  const { body } = await whileResolving(
+    () => actions.execute(permit),
+    () => gw.rest('POST', `/v1/egress/credentials/${actions.credentialId}/revoke`, {}),
+  )
+  expect(body).toMatchObject({ code: 'permit_revoked', credits: { charged: 0 } })
+  expect(gw.upstream.requests.length).toBe(sent)
+})
+
+describe('while the upstream works', () => {
+  const hold = () => {
+    const arrived = Promise.withResolvers<void>()
+    gw.upstream.respond(() => arrived.resolve())
+    return arrived.promise
+  }
+  const ended = async (attemptId: string) => {
+    expect((await gw.rest('GET', `/v1/egress/attempts/${attemptId}`)).body).toMatchObject({
+      state: 'ambiguous',
+      outcome: 'no_answer_revoked',
+      credits_charged: 1,
+    })
+  }
+
+  it.each(['capability', 'ancestor', 'credential', 'delete'] as const)(
+    'ends the call: %s',
+    async (change) => {
+      const granted = await grant()
+      const arrived = hold()
+      const asking = ask('rest', granted)
+      await arrived
+      expect((await changes[change](granted)).status).toBe(200)
+      const { status, body } = await asking
+      expect([status, body.code]).toEqual([503, 'outcome_ambiguous'])
+      await ended(body.attempt_id)
+    },
+  )
+
+  it('ends the execution of a permit whose credential is revoked', async () => {
+    const actions = await createActionsClient(gw, gw.url)
+    const { permit } = await actions.prepare()
+    const arrived = hold()
+    const asking = actions.execute(permit)
+    await arrived
+    await gw.rest('POST', `/v1/egress/credentials/${actions.credentialId}/revoke`, {})
+    const { body } = await asking
+    expect(body.code).toBe('outcome_ambiguous')
+    await ended(body.attempt_id)
+  })
+})
