@@ -386,6 +386,19 @@ describe('bounds and places of a base URL behind the gateway', () => {
     }
   })
 
+  it('keeps the session of a credential that is a cookie from its program, whose other cookies pass', async () => {
+    gw.upstream.respond((_request, res) =>
+      res.setHeader('set-cookie', ['sid=rotated-session; Path=/', 'theme=dark']).end('ok'),
+    )
+    const settings = { relay: { cookies: true }, placements: [{ in: 'cookie', name: 'sid' }] }
+    const { ask } = await door({ settings })
+    const answer = await ask('/v1/things', { headers: { cookie: 'lang=en; sid=own-session; a="b' } })
+    expect(answer.headers.getSetCookie()).toEqual(['theme=dark'])
+    expect(last().headers.filter(([name]) => name === 'cookie')).toEqual([
+      ['cookie', `sid=${SECRET}; lang=en; a="b`],
+    ])
+  })
+
   it('ends an answer whose program does not read, and says that it was the program', async () => {
     const { url, capability } = await door(relay({ idle_ms: 3_000 }))
     gw.upstream.respond((_request, res) => {

@@ -46,7 +46,7 @@ export function placeSecrets(
   let path = url.pathname
   let query = url.search
   let body = request.body
-  const headers = [...request.headers]
+  let headers = [...request.headers]
   const cookies: string[] = []
   for (const placement of placements) {
     const text = textFor(placement, parts)
@@ -73,11 +73,18 @@ export function placeSecrets(
         break
     }
   }
-  if (cookies.length > 0) headers.push(['cookie', cookies.join('; ')])
+  if (cookies.length > 0) headers = withCookies(headers, cookies)
   const isChanged = path !== url.pathname || query !== url.search
   const target = isChanged ? path + query : undefined
   if (target !== undefined) assertSameTarget(url, path, target)
   return new Secret({ target, headers, body })
+}
+
+/** Those of a program, which hold none of these names, come after them: a quote that it opens there takes in no secret. */
+function withCookies(headers: HeaderPairs, cookies: readonly string[]): (readonly [string, string])[] {
+  const given = headers.filter(([name]) => name === 'cookie').map(([, value]) => value)
+  const others = headers.filter(([name]) => name !== 'cookie')
+  return [...others, ['cookie', [...cookies, ...given].join('; ')]]
 }
 
 const withScheme = (scheme: string | undefined, text: string) =>

@@ -38,7 +38,7 @@ export function checkRoom(request: Asked, placements: readonly Placement[]): voi
         checkBody(request, 'application/json')
         checkMember(request.body, placement.pointer)
         break
-      // No caller may send the header of a placement, nor cookies (headers.ts, settings.ts).
+      // No caller may send the header of a placement, nor its cookie (headers.ts, settings.ts, relay/cookies.ts).
       case 'header':
       case 'cookie':
         break

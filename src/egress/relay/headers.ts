@@ -7,6 +7,7 @@ import { listed } from '../../lib/websocket.ts'
 import { commandsWebServer, type HeaderPairs } from '../headers.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import type { OutboundResponse } from '../ports.ts'
+import { cookiesOf, setsCookie, withoutCookies } from './cookies.ts'
 
 const words = (text: string) => new Set(text.split(' '))
 
@@ -101,10 +102,9 @@ export const takesKey = (name: string, placements: readonly Placement[]): boolea
 /** @returns lower-case names, sorted, without whatever carries a credential; identity is asked for */
 export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules): HeaderPairs {
   const replaced = new Set(
-    rules.placements.flatMap((placement) =>
-      placement.in === 'header' ? [spelled(placement.name)] : placement.in === 'cookie' ? ['cookie'] : [],
-    ),
+    rules.placements.flatMap((placement) => (placement.in === 'header' ? [spelled(placement.name)] : [])),
   )
+  const isOwnCookie = cookiesOf(rules.placements)
   const named = namedByConnection(given)
   const mayPass = (name: string) =>
     !OF_CONNECTION.has(name) &&
@@ -115,14 +115,18 @@ export function pickProgramHeaders(given: HeaderPairs, rules: RequestHeaderRules
     !replaced.has(name) &&
     !(rules.isSigned && OF_SIGNATURES.has(name)) &&
     (name !== 'cookie' || rules.passesCookies)
+  const passedOf = (name: string, value: string) => {
+    if (name === 'cookie') return withoutCookies(value, isOwnCookie)
+    return name === SUBPROTOCOLS ? withoutTokens(value) : value
+  }
   const picked = given
     .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .map(([name, value]) => [name, name === SUBPROTOCOLS ? withoutTokens(value) : value] as const)
+    .map(([name, value]) => [name, passedOf(name, value)] as const)
     .filter(
       ([name, value]) =>
         (mayPass(spelled(name)) || (rules.isSigned && isUnsignedChunks(name, value))) &&
         !named.has(name) &&
-        !(name === SUBPROTOCOLS && value === '') &&
+        !((name === SUBPROTOCOLS || name === 'cookie') && value === '') &&
         !findToken(name) &&
         !findEncodedToken(value),
     )
@@ -165,9 +169,10 @@ const isWritable = (name: string, value: string) =>
 /** @returns pairs as they came, repeated ones apart */
 export function pickAnswerHeaders(
   received: OutboundResponse['headers'],
-  { passesCookies }: Pick<RequestHeaderRules, 'passesCookies'>,
+  { passesCookies, placements }: Pick<RequestHeaderRules, 'passesCookies' | 'placements'>,
 ): HeaderPairs {
   const named = namedByConnection(received.map(({ name, value }) => [name, value] as const))
+  const isOwnCookie = cookiesOf(placements)
   return received
     .filter(
       ({ name, value, trailer }) =>
@@ -178,7 +183,7 @@ export function pickAnswerHeaders(
         !commandsWebServer(name) &&
         !named.has(name) &&
         !name.startsWith('x-gateway-') &&
-        (passesCookies || !COOKIES.has(name)),
+        (!COOKIES.has(name) || (passesCookies && !setsCookie(value, isOwnCookie))),
     )
     .map(({ name, value }) => [name, value] as const)
 }

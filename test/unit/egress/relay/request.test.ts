@@ -176,7 +176,7 @@ describe('headers of a program', () => {
       { name, value: '/via/api/v1/other' },
       { name: 'x-acceleration', value: '1' },
     ]
-    const picked = pickAnswerHeaders(received, { passesCookies: true })
+    const picked = pickAnswerHeaders(received, { passesCookies: true, placements: [] })
     expect(picked).toEqual([['x-acceleration', '1']])
     expect(namesDropped(received, joinPairs(picked))).toEqual([name])
   })
@@ -202,8 +202,54 @@ describe('headers of a program', () => {
       ['link', 'a'],
       ['link', 'b'],
     ]
-    expect(pickAnswerHeaders(received, { passesCookies: false })).toEqual(picked)
-    expect(pickAnswerHeaders(received, { passesCookies: true })).toContainEqual(['set-cookie', 'a=b'])
+    expect(pickAnswerHeaders(received, { passesCookies: false, placements: [] })).toEqual(picked)
+    expect(pickAnswerHeaders(received, { passesCookies: true, placements: [] })).toContainEqual([
+      'set-cookie',
+      'a=b',
+    ])
+  })
+})
+
+describe('cookies of a program whose credential is one', () => {
+  const placements = [{ in: 'cookie', name: 'my_sid' }] as const
+  const rules = { ...RULES, placements, passesCookies: true }
+  const sent = (cookie: string, passesCookies = true) =>
+    pickProgramHeaders([['Cookie', cookie]], { ...rules, passesCookies }).find(
+      ([name]) => name === 'cookie',
+    )?.[1]
+
+  it.each([
+    ['theme=dark; my_sid=own; lang=en', 'theme=dark; lang=en'],
+    ['MY_SID=own', undefined],
+    ['my%5Fsid=own; a=1', 'a=1'],
+    ['my.sid=own; a=1', 'a=1'],
+    ['"my_sid"=own; a=1', 'a=1'],
+    ['my_sid[]=own; a=1', 'a=1'],
+    ['a=1, my_sid=own; b=2', 'b=2'],
+    ['=my_sid=own; b=2', 'b=2'],
+    ['my_sid; b=2', 'b=2'],
+    ['my_sid2=own; xmy_sid=1', 'my_sid2=own; xmy_sid=1'],
+    ['a=my_sid; b=my_sid=2', 'a=my_sid; b=my_sid=2'],
+  ])('%s goes up as %s', (given, passed) => {
+    expect(sent(given)).toBe(passed)
+    expect(sent(given, false)).toBeUndefined()
+  })
+
+  it.each([
+    ['my_sid=rotated; Path=/; HttpOnly', false],
+    ['My_Sid=rotated', false],
+    ['=my_sid=rotated', false],
+    ['a=1; Expires=Wed, 21 Oct 2027 07:28:00 GMT, my_sid=rotated', false],
+    ['a=1; Expires=Wed, 21 Oct 2027 07:28:00 GMT; Path=/', true],
+    ['my_sid2=1', true],
+    ['a=my_sid', true],
+  ])('%s of an answer passes: %s', (value, passes) => {
+    for (const name of ['set-cookie', 'set-cookie2']) {
+      const picked = pickAnswerHeaders([{ name, value }], rules)
+      expect(picked).toEqual(passes ? [[name, value]] : [])
+      expect(pickAnswerHeaders([{ name, value }], { ...rules, placements: [] })).toHaveLength(1)
+      expect(pickAnswerHeaders([{ name, value }], { ...rules, passesCookies: false })).toEqual([])
+    }
   })
 })
 
