@@ -94,6 +94,13 @@ export const CredentialMetadata = z.strictObject({
 })
 export type CredentialMetadata = z.infer<typeof CredentialMetadata>
 
+/** A credential after an edit, and what the edit took away: settings are replaced all at once. */
+export const EditedCredential = CredentialMetadata.extend({
+  dropped_settings: z.array(z.string()).optional().describe('Names of settings that the edit left out'),
+  dropped_rules: z.array(z.string()).optional().describe('Lines of `settings.rules` that the edit left out'),
+})
+export type EditedCredential = z.infer<typeof EditedCredential>
+
 /** What several credentials of a connection cover together may be more than one of them may, and is nothing where it has none. */
 const coveredFields = {
   hosts: z.array(AllowedHost),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { budgetWishes } from '../schemas/budget.ts'
 import { CredentialSettings } from '../schemas/credential-settings.ts'
-import { CredentialMetadata, credentialId, Label, wantedScopeFields } from '../schemas/egress.ts'
+import { credentialId, EditedCredential, Label, wantedScopeFields } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -35,7 +35,7 @@ export const egressCredentialsEdit = defineTool({
       .optional()
       .describe('All of them from now on; what was used of one that stays is still used'),
   }),
-  output: CredentialMetadata,
+  output: EditedCredential,
   price: free,
   caller: 'operator',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },

@@ -28,6 +28,7 @@ import { checkPrivateTargets, showTarget } from './reach/private-targets.ts'
 import { checkTlsIdentity, withoutTlsParts, withoutTlsSettings } from './reach/tls-identity.ts'
 import type { SealGate } from './sealing.ts'
 import { refuseDeadRule } from './rules/judge.ts'
+import { asksNoLess, droppedBy } from './rules/kept.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
 
@@ -162,6 +163,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       if (credential.revokedAt !== null) throw alreadyRevoked()
       const edited = editedOf(parts, credential, wishes)
       const budgets = wishes.budgets && toLimits(wishes.budgets)
+      const dropped = droppedBy(credential.settings, edited.settings)
       const text = await vault.open(credential.sealed, bindingOf(credential)).catch((cause: unknown) => {
         throw new GatewayError(
           'credential_unavailable',
@@ -178,13 +180,18 @@ export function createCredentials(parts: CredentialParts): Credentials {
           scope: edited.scope,
           settings: edited.settings,
           budgets,
+          dropped,
           sealed: await vault.seal(text, bindingOf({ ...edited, version: credential.version + 1 })),
           now: now(),
         }),
       )
       if (!stored) throw changedMeanwhile()
       if (wishes.settings) logGrant(parts.log, edited)
-      return withBudgets(stored)
+      return {
+        ...(await withBudgets(stored)),
+        ...(dropped.settings.length > 0 && { dropped_settings: [...dropped.settings] }),
+        ...(dropped.rules.length > 0 && { dropped_rules: [...dropped.rules] }),
+      }
     },
 
     async deleteCredential(accountId, credentialId) {
@@ -248,6 +255,7 @@ function editedOf(parts: CredentialParts, credential: SealedCredential, wishes: 
       Object.assign(settings, { [name]: credential.settings[name] })
   }
   checkApproval(credential.settings.approval, settings.approval, wishes.isOwner)
+  checkAsking(credential.settings, settings, wishes.isOwner)
   const hosts = wanted.hosts ?? credential.scope.hosts
   const provider = credential.provider === CUSTOM ? undefined : parts.providers.get(credential.provider)
   const stranger = provider && hosts.find((host) => !isHostOf(provider, host))
@@ -291,6 +299,20 @@ function checkApproval(before: ApprovalRule | undefined, after: ApprovalRule | u
     'role_required',
     'Only an owner of the account takes the approval of this credential away, or asks for less of it: send `approval` in `settings` as it is.',
     { extras: { approval: before } },
+  )
+}
+
+/**
+ * The same of rules that ask a person about some requests.
+ * @throws {GatewayError} role_required
+ */
+function checkAsking(before: CredentialSettings, after: CredentialSettings, isOwner: boolean) {
+  if (isOwner || asksNoLess(before, after)) return
+  throw new GatewayError(
+    'role_required',
+    'Only an owner of the account takes a rule away by which a person is asked: `settings` replaces all of them, so send `rules` in it with each ' +
+      '`ask` as it is, or as a `deny`, and with no new `allow` before it.',
+    { extras: { rules: [...(before.rules ?? [])] } },
   )
 }
 

@@ -7,6 +7,7 @@ import type {
   AttemptRecord,
   CapabilityRecord,
   CredentialMetadata,
+  EditedCredential,
   EgressReply,
   IssuedCapability,
   ProviderId,
@@ -373,7 +374,7 @@ export interface Egress extends Relay {
       /** Owners alone ask for less approval than before. */
       isOwner: boolean
     },
-  ): Promise<CredentialMetadata>
+  ): Promise<EditedCredential>
   /** Ends it, and wipes its sealed secret. */
   revokeCredential(accountId: string, credentialId: string): Promise<CredentialMetadata>
   /** Removes it and everything that was issued on it. @throws {GatewayError} credential_not_found */

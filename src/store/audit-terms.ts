@@ -31,3 +31,15 @@ export function settingsList(settings: CredentialSettings): string[] {
     })
     .toSorted()
 }
+
+/** What an edit took away: settings by name, and how many lines of the rules, those that ask a person apart. */
+export const droppedDetail = (
+  dropped: { readonly settings: readonly string[]; readonly rules: readonly string[] } | undefined,
+): { dropped_settings?: string[]; dropped_rules?: number; dropped_ask_rules?: number } => ({
+  ...(dropped && dropped.settings.length > 0 && { dropped_settings: [...dropped.settings] }),
+  ...(dropped &&
+    dropped.rules.length > 0 && {
+      dropped_rules: dropped.rules.length,
+      dropped_ask_rules: dropped.rules.filter((rule) => rule.startsWith('ask ')).length,
+    }),
+})

@@ -4,7 +4,7 @@
 import type { ApprovalRule } from '../../schemas/approval.ts'
 import type { Actor } from '../lib/acting.ts'
 import { about, type Describe, type Described } from './audit-description.ts'
-import { budgetList, rulesDetail, settingsList } from './audit-terms.ts'
+import { budgetList, droppedDetail, rulesDetail, settingsList } from './audit-terms.ts'
 import { SIGN_IN_EVENTS } from './audited-sign-in.ts'
 import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
@@ -124,7 +124,7 @@ const EVENTS = {
       ...about('credential', credential.id),
       detail: { version: credential.version },
     },
-  editCredential: (credential, { budgets, now }) =>
+  editCredential: (credential, { budgets, dropped, now }) =>
     credential && {
       chain: credential.accountId,
       at: now,
@@ -138,6 +138,7 @@ const EVENTS = {
         // Without a word of them they stay as they were.
         ...(budgets && { budgets: budgetList(budgets) }),
         settings: settingsList(credential.settings),
+        ...droppedDetail(dropped),
         ...privateTargets(credential),
         ...approvalOf(credential),
       },

@@ -340,4 +340,34 @@ describe('a credential that says who approves', () => {
     // What waited was prepared under the rule before.
     expect(await guarded.permitOf(body.permit_id)).toMatchObject({ state: 'revoked' })
   })
+
+  it('and one whose rules ask a person: only an owner takes them away, and answer and event say what is gone', async () => {
+    const rules = ['deny DELETE *', 'ask POST *', 'allow * *']
+    const { credentialId } = await createActionsClient(gw, gw.url, {
+      now,
+      credential: { label: 'ruled', settings: { rules, limits: { max_response_bytes: 1_000 } } },
+    })
+    const made = await gw.rest('POST', '/v1/keys', { label: 'held', role: 'operator' })
+    const edit = (settings: Body, key: string = made.body.key) =>
+      gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, { settings }, key)
+    for (const settings of [{}, { limits: { max_response_bytes: 500 } }, { rules: ['allow * *', ...rules] }])
+      expect((await edit(settings)).body).toMatchObject({ code: 'role_required', rules })
+    const kept = await edit({ rules: rules.slice(1) })
+    expect(kept.body).toMatchObject({ dropped_settings: ['limits'], dropped_rules: ['deny DELETE *'] })
+    const same = await edit({ rules: rules.slice(1) })
+    expect(Object.keys(same.body).filter((name) => name.startsWith('dropped'))).toEqual([])
+    const gone = await edit({}, gw.operatorKey)
+    expect(gone.body).toMatchObject({
+      dropped_settings: ['rules'],
+      dropped_rules: ['ask POST *', 'allow * *'],
+    })
+    const { events } = (await gw.rest('GET', '/v1/audit/events?limit=500')).body
+    expect(
+      events
+        .filter((one: Body) => one['event'] === 'credential.edited')
+        .map((one: { detail: Body }) => one.detail),
+    ).toContainEqual(
+      expect.objectContaining({ dropped_settings: ['rules'], dropped_rules: 2, dropped_ask_rules: 1 }),
+    )
+  })
 })

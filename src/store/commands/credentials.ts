@@ -252,6 +252,8 @@ export const editCredential = command({ ...SEALING, kind: 'transaction' })(funct
     settings: CredentialSettings
     /** Left out: as they are. */
     budgets?: readonly BudgetLimit[] | undefined
+    /** What it takes away, for its event. */
+    dropped?: { readonly settings: readonly string[]; readonly rules: readonly string[] } | undefined
     now: Millis
   },
 ): Command<Credential | undefined> {
