@@ -16,7 +16,10 @@ interface SoughtText {
 
 /** @param scheme for Basic, the pair that an upstream decodes the secret to is looked for as well */
 export function listValues(secret: string, scheme: string): SoughtValue[] {
-  const texts = [{ text: secret, publicChars: countPublic(secret) }, ...decodeBasic(secret, scheme)]
+  const texts = spellingsOf(secret).flatMap((text) => [
+    { text, publicChars: countPublic(text) },
+    ...decodeBasic(text, scheme),
+  ])
   const values = texts.flatMap(({ text, publicChars }) =>
     byteForms(text).map((bytes) => createValue(bytes, Math.min(publicChars, bytes.length))),
   )
@@ -27,6 +30,17 @@ export function listValues(secret: string, scheme: string): SoughtValue[] {
     .filter(({ bytes }) => bytes.length >= MIN_SECRET_BYTES)
     .filter(({ bytes }, i, all) => all.findIndex((other) => Buffer.compare(other.bytes, bytes) === 0) === i)
 }
+
+/**
+ * A letter with a mark (`ü`) is one character, or two: software writes the same text in either way, a file system of macOS in the second (NFD), a
+ * server that compares passwords in its compatibility form (NFKC). Sought are all of them, so that an answer is searched for them in every
+ * encoding, and costs no more where the secret has no such letter.
+ */
+const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const
+export const spellingsOf = (text: string): readonly string[] => [
+  ...new Set([text, ...(NOT_ASCII.test(text) ? FORMS.map((form) => text.normalize(form)) : [])]),
+]
+const NOT_ASCII = /[^\0-\x7f]/
 
 /**
  * In longer UTF-16 something looks like an escape by chance, and the text would be sought several times over. What stands between two of them

@@ -5,6 +5,7 @@ import type { AnswerSearch } from '../kinds/answer-search.ts'
 import type { LeakVerdict } from '../leak/inspection.ts'
 import type { SeenParts } from '../leak/reading.ts'
 import { buildHoldTail, type HoldTail } from '../leak/tail.ts'
+import { spellingsOf } from '../leak/values.ts'
 import { type Sought, stepsOfTurn } from '../leak/search.ts'
 import type { OutboundResponse } from '../ports.ts'
 import { isPacked } from './decoding.ts'
@@ -59,7 +60,9 @@ function tailOf(sought: Sought): Promise<HoldTail> {
 
 /** So much of what was released is searched again with what follows. */
 function overlapOf(sought: ReturnType<AnswerSearch['sought']>): number {
-  const sizes = sought.flat().map((secret) => secret.use((text) => Buffer.byteLength(text)))
+  const sizes = sought
+    .flat()
+    .flatMap((secret) => secret.use((text) => spellingsOf(text).map((one) => Buffer.byteLength(one))))
   return Math.max(LEAST_OVERLAP_BYTES, Math.max(...sizes) * CHARS_PER_BYTE + 64)
 }
 

@@ -346,6 +346,38 @@ describe('a secret that is not of ASCII is found in its UTF-8 and its Latin-1 by
       expect(inspect(secret, Buffer.from(forms[name]?.(secret) ?? ''))).toMatchObject(reflected)
     },
   )
+  it.each(Object.keys(forms).filter((name) => !/^(?:od -c|UTF-32|.*CSS escapes of some)/.test(name)))(
+    'with its marks apart from their letters, as %s',
+    (name) => {
+      const apart = secret.normalize('NFD')
+      expect(inspect(secret, Buffer.from(forms[name]?.(apart) ?? ''))).toMatchObject(reflected)
+    },
+  )
+  it.each([
+    ['paßwort-käse-bröt-mü-Ü7', 'NFD'],
+    ['paßwort-käse-bröt-mü-Ü7'.normalize('NFD'), 'NFC'],
+    ['비밀번호-열쇠-Zk9W', 'NFD'],
+    ['ｐａｓｓ-①-ﬁ-Zk9Wm2Rt', 'NFKC'],
+    ['ﬁnster-größe-Zk9Wm2Rt', 'NFKD'],
+  ])('%s as Unicode writes it in %s', (own, form) => {
+    const text = own.normalize(form)
+    for (const body of [
+      text,
+      JSON.stringify({ own: text }),
+      encodeURIComponent(text),
+      base64(`user:${text}`),
+    ])
+      expect(inspect(own, body)).toMatchObject(reflected)
+  })
+  it('and other texts with marks of their own pass', () => {
+    for (const form of ['NFC', 'NFD'])
+      expect(
+        inspect(
+          secret,
+          'Pässe, Wörter und ein größeres Käsebrot für später: früh übt sich. '.repeat(50).normalize(form),
+        ),
+      ).toEqual({ ok: true })
+  })
   it('by the names that HTML has for its letters, and in Java', () => {
     expect(
       inspect(

@@ -68,6 +68,24 @@ describe('an answer that is searched while it passes', () => {
     },
   )
 
+  it.each(['paßwort-käse-bröt-mü-Ü7', '비밀번호-열쇠-Zk9W'])(
+    'stops at %s in letters and marks, wherever it is cut',
+    async (secret) => {
+      const own = [new Secret(secret)]
+      const search = { gate: createGate(own, { accountId: 'acc', scheme: '' }), sought: () => [own] }
+      for (const text of [secret.normalize('NFD'), encodeURIComponent(secret.normalize('NFD'))]) {
+        const whole = Buffer.from(BEFORE + text + AFTER)
+        for (let at = BEFORE.length; at <= BEFORE.length + Buffer.byteLength(text); at++) {
+          const { released, stopped } = await passThrough(createScanner(search, ''), [
+            whole.subarray(0, at),
+            whole.subarray(at),
+          ])
+          expect([at, stopped, leaked(released)]).toEqual([at, 'reflected', 0])
+        }
+      }
+    },
+  )
+
   it.each([...encodingsOf(SECRET)])(
     'stops at a secret that drips in byte by byte: %s',
     async (_encoding, encoded) => {
