@@ -281,6 +281,17 @@ describe('rules for unmodified programs', () => {
     expect(arrived()).toHaveLength(0)
   })
 
+  it('asks nobody about a capability any more that is revoked', async () => {
+    const revoked = await grant({ label: 'gone', rules: ['ask * *'] })
+    const asking = post(revoked.capability, 'gone')
+    const { permit_id } = await pending()
+    await gw.rest('POST', `/v1/egress/capabilities/${revoked.capabilityId}/revoke`)
+    expect(await (await asking).json()).toMatchObject({ code: 'capability_invalid' })
+    expect(await permit(permit_id)).toMatchObject({ state: 'expired' })
+    expect((await decide(permit_id, 'approve')).status).toBe(409)
+    expect(arrived()).toHaveLength(0)
+  })
+
   it('goes by what an assistant may do once people have decided, not by what it might when it asked', async () => {
     const { credentialId: asked } = await grant({ label: 'terms', rules: ['ask * *'] })
     await signIn(gw)

@@ -24,7 +24,7 @@ import type { Revocations } from '../revocations.ts'
 import type { Runner } from '../run.ts'
 import { hasRules, judgeRequest } from '../rules/judge.ts'
 import { createAnswers, pickKeptHeaders } from './answer.ts'
-import { approvedGrant, type AskPeople, askIfRuled } from './ask.ts'
+import { approvedGrant, type ApprovedRequest, type AskPeople, askIfRuled } from './ask.ts'
 import { addressOf } from './credential.ts'
 import { leadThroughBase } from './endpoint-event.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
@@ -103,7 +103,7 @@ export function createRelay(parts: RelayParts): Relay {
     const repeat = isRuled && key ? await findRepeat(key, capability, await current()) : undefined
     if (repeat) return await again(repeat, exchange, charge)
     const approved = isRuled
-      ? await askIfRuled(parts.askPeople, {
+      ? await askWhileItStands({
           prepare: current,
           capability,
           isWhole: !body.streamed,
@@ -127,6 +127,22 @@ export function createRelay(parts: RelayParts): Relay {
     const watched = revocations.watch(capability.id)
     try {
       return await send(reserved, exchange, body, watched.signal)
+    } finally {
+      watched.leave()
+    }
+  }
+
+  /** What is revoked while people are asked is no question any more: it leaves the inbox, and whoever waits hears why. */
+  async function askWhileItStands(
+    asked: Parameters<typeof askIfRuled>[1],
+  ): Promise<ApprovedRequest | undefined> {
+    const { id, expiresAt } = asked.capability
+    const watched = revocations.watch(id, expiresAt)
+    const signal = AbortSignal.any([asked.signal, watched.signal])
+    try {
+      return await askIfRuled(parts.askPeople, { ...asked, signal })
+    } catch (thrown) {
+      throw watched.signal.aborted ? capabilityGone('capability_gone') : thrown
     } finally {
       watched.leave()
     }
