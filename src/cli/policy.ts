@@ -1,10 +1,12 @@
 // `policy`: what one run may call, made from what a run was seen to call.
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { suggestRules } from '../egress/rules/suggest.ts'
+import { MAX_RULES } from '../../schemas/egress-rule.ts'
+import { type SeenRequest, suggestRules } from '../egress/rules/suggest.ts'
 import { parseTarget } from '../egress/target.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { parseInput, readInput } from './input.ts'
+import { formatValue } from './output.ts'
 import { readPolicy } from './run/policy.ts'
 
 /** A line for each attempt of a long run. */
@@ -19,6 +21,9 @@ const Summary = z.object({
   passed: z.array(z.object({ host: z.string(), way: z.enum(['tunnel', 'inspect']) })).default([]),
 })
 
+/** Of a path in a comment: a program chooses how long it is. */
+const MOST_CHARACTERS = 200
+
 /** `policy suggest|check`. */
 export function addRunPolicyCommands(program: Command): void {
   const policy = program.command('policy').description('what a run may call, as rules that people can read')
@@ -30,6 +35,7 @@ export function addRunPolicyCommands(program: Command): void {
       'after',
       `
 Reads what \`run --dry-run --summary FILE\` wrote. Numbers, UUIDs and ids in a path, and names of which there are many in one place, become a star.
+Where a host has more paths than a policy takes, crowded branches that are only read are cut. Before each rule that allows more than was seen a comment says so.
 Read the policy before you use it: it allows what the program did, whether or not that was right.
 
 Example:
@@ -50,7 +56,7 @@ Example:
       const hosts = new Set(requests.map(({ host }) => host)).size
       const lines = [
         `# From ${count(times, 'request')} to ${count(hosts, 'host')}. The first rule that fits decides, and what none fits is refused. \`ask\` instead of \`allow\` asks a person first.`,
-        ...suggestRules(requests),
+        ...describeRules(requests),
         ...[...new Set(tunnels)].toSorted().map((host) => `tunnel ${host}`),
       ]
       process.stdout.write(`${lines.join('\n')}\n`)
@@ -78,6 +84,37 @@ Example:
       if (decision === 'deny') process.exitCode = Exit.failed
     })
 }
+
+/** Lines of a policy: before what allows more than was seen stands a comment that says so. */
+function describeRules(requests: readonly SeenRequest[]): readonly string[] {
+  const { rules, leftOut } = suggestRules(requests)
+  const crowded = [...Map.groupBy(rules, ({ text }) => text.split(/[ /]/)[2] ?? '')].filter(
+    ([, { length }]) => length > MAX_RULES,
+  )
+  return [
+    ...crowded.map(
+      ([host, { length }]) =>
+        `# ${length} rules for ${host}, and a capability takes ${MAX_RULES}: join some with a star, or leave some out.`,
+    ),
+    ...leftOut.map(
+      ({ method, host, path }) =>
+        `# Left out, because no rule is as long: ${method} ${shortened(host + path)}`,
+    ),
+    ...rules.flatMap(({ text, widenedFrom }) =>
+      widenedFrom === undefined
+        ? [text]
+        : [`# Wider than what was seen: ${describePaths(widenedFrom)}`, text],
+    ),
+  ]
+}
+
+function describePaths(paths: ReadonlySet<string>): string {
+  const [first = ''] = paths
+  return `${count(paths.size, 'path')}, such as ${shortened(first)}`
+}
+
+const shortened = (text: string) =>
+  formatValue(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text)
 
 async function readSummary(file: string): Promise<z.infer<typeof Summary>> {
   const name = `The summary ${file}`

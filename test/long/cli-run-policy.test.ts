@@ -50,7 +50,7 @@ describe('a policy of a run', () => {
     const suggested = await runCli(['policy', 'suggest', summary], env)
     expect(suggested.stdout).toBe(
       '# From 3 requests to 1 host. The first rule that fits decides, and what none fits is refused. `ask` instead of `allow` asks a person first.\n' +
-        `allow GET ${host}/v1/me\nallow GET ${host}/v1/things/*\n`,
+        `allow GET ${host}/v1/me\n# Wider than what was seen: 2 paths, such as /v1/things/1\nallow GET ${host}/v1/things/*\n`,
     )
     const policy = await file('suggested.policy', suggested.stdout)
     const before = targets().length
@@ -65,6 +65,21 @@ describe('a policy of a run', () => {
     expect(held.stderr).toContain(
       `${UPSTREAM_HOST}  refused 2 times: No rule of this capability allows this request.`,
     )
+  })
+
+  it('says what a suggestion leaves out, and where its rules are too many', async () => {
+    const request = { host: 'a.example.com', times: 1 }
+    const many = Array.from({ length: 65 }, (_, at) => ({
+      ...request,
+      path: `/a${at}x/b${at}y`,
+      method: 'DELETE',
+    }))
+    const long = { ...request, method: 'POST', path: '/step'.repeat(300) }
+    const odd = await file('odd.json', JSON.stringify({ requests: [...many, long] }))
+    const { stdout } = await runCli(['policy', 'suggest', odd], env)
+    expect(stdout).toContain('\n# 65 rules for a.example.com, and a capability takes 64: ')
+    expect(stdout).toContain('\n# Left out, because no rule is as long: POST a.example.com/step/step')
+    expect(stdout.match(/^allow DELETE a\.example\.com\/a\d+x\/b\d+y$/gm)).toHaveLength(65)
   })
 
   it('starts nothing where the summary could not be written', async () => {
