@@ -18,6 +18,7 @@ const Summary = z.object({
     z.object({ method: z.string(), host: z.string(), path: z.string(), times: z.int() }),
     'was not made by a dry run: give `run --dry-run --summary FILE`',
   ),
+  requests_others: z.object({ times: z.int() }).optional(),
   passed: z.array(z.object({ host: z.string(), way: z.enum(['tunnel', 'inspect']) })).default([]),
 })
 
@@ -121,7 +122,14 @@ async function readSummary(file: string): Promise<z.infer<typeof Summary>> {
   const read = Summary.safeParse(
     parseInput(name, (await readInput('summary', file, MAX_SUMMARY_BYTES)).toString('utf8')),
   )
-  if (read.success) return read.data
+  if (read.success) {
+    const { requests_others: others } = read.data
+    if (others === undefined) return read.data
+    throw new CommandFailure(
+      Exit.failed,
+      `${name} does not name ${count(others.times, 'request')} of the run, which called too many different paths: rules made of the others would hide what they were. Let the program do less in one run, and give the summaries of several.`,
+    )
+  }
   const [issue] = read.error.issues
   throw new CommandFailure(
     Exit.usage,

@@ -82,6 +82,17 @@ describe('a policy of a run', () => {
     expect(stdout.match(/^allow DELETE a\.example\.com\/a\d+x\/b\d+y$/gm)).toHaveLength(65)
   })
 
+  it('is not suggested from a record that is not whole', async () => {
+    const requests = [{ method: 'GET', host: 'a.example.com', path: '/x', times: 1 }]
+    const some = await file(
+      'some.json',
+      JSON.stringify({ requests, requests_others: { times: 3, refused: 0 } }),
+    )
+    const refused = await runCli(['policy', 'suggest', some], env)
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain('does not name 3 requests of the run')
+  })
+
   it('starts nothing where the summary could not be written', async () => {
     const before = targets().length
     const summary = join(folder, 'no-such-folder', 'seen.json')

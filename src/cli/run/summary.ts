@@ -1,7 +1,7 @@
 // What a run did, in a few lines for people and as a document for programs. Pure.
 import type { Passage, Refusal } from '../../doors/proxy/ports.ts'
 import { formatValue } from '../output.ts'
-import type { SeenInRun } from './dry-run.ts'
+import type { OthersInRun, SeenInAll, SeenInRun } from './dry-run.ts'
 
 /** An attempt of the run, as the gateway has it. */
 export interface RunAttempt {
@@ -46,6 +46,8 @@ export interface RunSummary {
   readonly attempts_incomplete?: true
   /** Of a dry run: what was called, whether or not it was covered. */
   readonly requests?: readonly SeenInRun[]
+  /** Of a dry run: further requests, of which there were too many different ones to name; left out where each is named. */
+  readonly requests_others?: OthersInRun
 }
 
 /** Different ones that are kept, of each kind: a program may name more hosts, without end, and nobody reads as many. */
@@ -81,11 +83,7 @@ export function createRunRecord() {
         else refusals.set(key, times + 1)
       },
     },
-    summarise(
-      exitCode: number,
-      { attempts, isWhole }: RunAttempts,
-      requests?: readonly SeenInRun[],
-    ): RunSummary {
+    summarise(exitCode: number, { attempts, isWhole }: RunAttempts, seen?: SeenInAll): RunSummary {
       return {
         exit_code: exitCode,
         hosts: groups(attempts, ({ host }) => host).map(([host, of]) => ({
@@ -105,7 +103,8 @@ export function createRunRecord() {
         ...(others.passed + others.refused > 0 && { others: { ...others } }),
         attempts,
         ...(!isWhole && { attempts_incomplete: true }),
-        ...(requests && { requests }),
+        ...(seen && { requests: seen.requests }),
+        ...(seen?.others && { requests_others: seen.others }),
       }
     },
   }
@@ -125,6 +124,7 @@ export function describeRun({
   others,
   attempts_incomplete,
   requests = [],
+  requests_others,
 }: RunSummary): string {
   const lines = [`agent-gateway run: ended with ${exit_code}`]
   for (const { host, attempts, credits, receipts } of hosts)
@@ -146,6 +146,10 @@ export function describeRun({
       lines.push(
         `  dry run: the policy ${decision === 'ask' ? 'asks a person about' : 'denies'} ${method} ${formatValue(host + path)}${times > 1 ? `, ${times} times` : ''}`,
       )
+  if (requests_others)
+    lines.push(
+      `  dry run: ${count(requests_others.times, 'further request')} of too many different ones to name${requests_others.refused > 0 ? `, ${requests_others.refused} of which the policy does not allow` : ''}`,
+    )
   if (attempts_incomplete)
     lines.push(
       '  not all attempts could be read from the gateway, which has them: `agent-gateway attempts list`',

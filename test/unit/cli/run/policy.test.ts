@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { EgressRules } from '../../../../schemas/egress-rule.ts'
 import { createDryRun } from '../../../../src/cli/run/dry-run.ts'
+import { createRunRecord, describeRun } from '../../../../src/cli/run/summary.ts'
 import { parsePolicy } from '../../../../src/cli/run/policy.ts'
 
 const policy = parsePolicy(
@@ -69,9 +70,28 @@ it('a dry run counts what is asked for, without queries, and says what the polic
   note('GET', '/repos/acme/site?token=secret')
   note('GET', '/repos/acme/site?page=2')
   note('POST', '/graphql')
-  expect(dryRun.seen()).toEqual([
+  expect(dryRun.seen().requests).toEqual([
     { method: 'GET', host: 'api.github.com', path: '/repos/acme/site', times: 2, decision: 'allow' },
     { method: 'POST', host: 'api.github.com', path: '/graphql', times: 1, decision: 'deny' },
   ])
   expect(JSON.stringify(dryRun.seen())).not.toContain('secret')
+})
+
+it('a dry run keeps ten thousand different requests, counts the others, and says how many of them the policy does not allow', () => {
+  const dryRun = createDryRun(policy)
+  const note = (method: string, path: string) => dryRun.note({ ...called('api.github.com'), method, path })
+  for (let at = 0; at < 10_000; at++) note('GET', `/repos/acme/${at}`)
+  note('GET', '/repos/acme/9999')
+  expect(dryRun.seen()).not.toHaveProperty('others')
+  note('GET', '/repos/acme/late')
+  note('POST', '/graphql')
+  const seen = dryRun.seen()
+  expect(seen.requests).toHaveLength(10_000)
+  expect(seen.requests.at(-1)).toMatchObject({ path: '/repos/acme/9999', times: 2 })
+  expect(seen.others).toEqual({ times: 2, refused: 1 })
+  const summary = createRunRecord().summarise(0, { attempts: [], isWhole: true }, seen)
+  expect(summary).toMatchObject({ requests_others: { times: 2, refused: 1 } })
+  expect(describeRun(summary)).toContain(
+    '  dry run: 2 further requests of too many different ones to name, 1 of which the policy does not allow\n',
+  )
 })
