@@ -93,6 +93,24 @@ describe('a policy of a run', () => {
     expect(refused.stderr).toContain('does not name 3 requests of the run')
   })
 
+  it('is suggested for the path that the gateway judges, without what the program put in place of the secret', async () => {
+    const placements = [{ in: 'path' as const, at: 0, prefix: 'bot' }]
+    await gateway.grant({ secret: SECRET, credential: { label: 'in-path', settings: { placements } } })
+    const summary = join(folder, 'in-path.json')
+    const called = node('/bot123456789:AAHrealKeyOfTheProgramItself/get%4De')
+    const start = ['run', '--credential', 'in-path']
+    const seen = await runCli([...start, '--dry-run', '--summary', summary, ...called], env)
+    const suggested = await runCli(['policy', 'suggest', summary], env)
+    expect(suggested.stdout).toMatch(new RegExp(`^# .*\\nallow GET ${host}/getMe\\n$`))
+    expect(seen.stderr + suggested.stdout + (await readFile(summary, 'utf8'))).not.toContain('AAHreal')
+    const policy = await file('in-path.policy', suggested.stdout)
+    const held = await runCli([...start, '--policy', policy, ...called], env)
+    expect(held.stdout).toBe('200 {"ok":true}\n')
+    expect(targets().at(-1)).toBe(`/bot${SECRET}/getMe`)
+    const dry = await runCli([...start, '--dry-run', '--policy', policy, ...called], env)
+    expect(dry.stderr).not.toContain('the policy denies')
+  })
+
   it('starts nothing where the summary could not be written', async () => {
     const before = targets().length
     const summary = join(folder, 'no-such-folder', 'seen.json')

@@ -20,6 +20,8 @@ const RENEW_BEFORE_MS = 60 * 60_000
 export interface HeldForHost {
   readonly id: string
   readonly credentialId: string
+  /** Undefined where it was cut from a capability, whose holder is not told. */
+  readonly credential?: CredentialMetadata | undefined
   readonly token: Secret<string>
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
@@ -67,15 +69,16 @@ export async function holdCredentials(
       Exit.failed,
       'This account has no credential yet. Store one with `agent-gateway credentials add`, then run again.',
     )
-  const issued = createIssued(client, async ({ credential_id }: CredentialMetadata, entry, called) => ({
+  const issued = createIssued(client, async (credential: CredentialMetadata, entry, called) => ({
     made: await client.call(egressCapabilitiesIssue, {
-      credential_id,
+      credential_id: credential.credential_id,
       hosts: [entry],
       ttl_seconds: DAY_SECONDS,
       label,
       ...(policy && { rules: policy.rulesFor(called) }),
     }),
     token: undefined,
+    credential,
   }))
   const forHost = ({ host, port }: CalledHost) =>
     chosen.filter(({ hosts }) => hosts.some((entry) => coversHost(entry, host, port)))
@@ -136,6 +139,7 @@ export function holdCapability(client: Client, own: Secret<string>, { label, pol
       own,
     ),
     token: own,
+    credential: undefined,
   }))
   const find = async (called: CalledHost) => {
     if (!isRuled(policy, called)) return undefined
@@ -174,7 +178,11 @@ function createIssued<Source>(
     source: Source,
     entry: string,
     called: CalledHost,
-  ) => Promise<{ readonly made: Made; readonly token: Secret<string> | undefined }>,
+  ) => Promise<{
+    readonly made: Made
+    readonly token: Secret<string> | undefined
+    readonly credential: CredentialMetadata | undefined
+  }>,
 ) {
   const byHost = new Map<Source, Map<string, Promise<HeldForHost>>>()
   const all: HeldForHost[] = []
@@ -184,11 +192,12 @@ function createIssued<Source>(
   let endsBy: Secret<string> | undefined
 
   async function issue(source: Source, called: CalledHost): Promise<HeldForHost> {
-    const { made, token } = await make(source, entryOf(called), called)
+    const { made, token, credential } = await make(source, entryOf(called), called)
     endsBy = token
     const held = {
       id: made.capability_id,
       credentialId: made.credential_id ?? '',
+      credential,
       token: new Secret(made.capability),
       expiresAt: Date.parse(made.expires_at),
     }

@@ -20,6 +20,7 @@ import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
 import { exitCodeOf, runChild, takeEndingSignals } from './child.ts'
 import type { DryRun } from './dry-run.ts'
 import type { Holder } from './held.ts'
+import { judgedPath, type ProviderPlacements, usualCredential } from './judged-path.ts'
 import type { RunPolicy } from './policy.ts'
 import { refusalOf } from './refusals.ts'
 import { createGatewayRelay } from './relay.ts'
@@ -92,7 +93,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const password = randomBytes(18).toString('base64url')
   // No other user, and no other sandbox, reaches a socket there: the caller is proven.
   const isOpen = wrapper === 'bwrap'
-  const agent = createAgent(parts, relay, record.watch)
+  let providers: readonly KnownProvider[] = []
+  const agent = createAgent(parts, relay, record.watch, () => providers)
   const door = createProxyDoor({
     async identify(token, address, port) {
       if (isOpen || (token !== undefined && isSame(token, password))) return agent
@@ -125,13 +127,14 @@ export async function runProgram(parts: RunParts): Promise<number> {
     if (isOpen) doorFolder = await mkdtemp(join(DOORS_FOLDER, 'agent-gateway-door-'))
     const socket = doorFolder && join(doorFolder, 'door.sock')
     const proxy = await listen(door, { socket, password })
+    providers = await listProviders(client)
     const variables = {
       ...proxyVariables(proxy),
       ...trustVariables(folder),
       ...awsVariables,
       ...nodeVariables(folder, env),
       ...(isOpen || CAN_PROVE_CALLER ? javaVariables(new URL(proxy), folder, env) : {}),
-      ...placeholderVariables(await listProviders(client), holder.providers),
+      ...placeholderVariables(providers, holder.providers),
     }
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
     // Where somebody could type into the terminal from inside, the program does not get it.
@@ -213,6 +216,7 @@ function createAgent(
   { holder, unknown, policy, dryRun }: RunParts,
   relay: ReturnType<typeof createGatewayRelay>,
   watch: Pick<ProxyWatch, 'refused'>,
+  providers: () => readonly KnownProvider[],
 ): ProxyAgent {
   const asked = async <T>(answer: Promise<T>): Promise<T> => {
     try {
@@ -231,12 +235,13 @@ function createAgent(
       // The spelling of the program goes on, not that of the parser.
       const path = url.slice(url.indexOf('/', 'https://'.length))
       const called = { host, port: Number(port || 443), method: req.method ?? 'GET', path }
-      dryRun?.note(called)
       const held = await asked(holder.find(called))
       if (!held)
         throw new GatewayError('scope_denied', 'The gateway gives this run nothing for this host.', {
           reason: 'nothing_held',
         })
+      const judged = dryRun && judgedPath(url, held.credential ?? usualCredential(providers(), host))
+      if (judged !== undefined) dryRun?.note({ ...called, path: judged })
       const { refused } = await relay.send(req, res, path, held, upgrade)
       if (refused) watch.refused({ agentId: 'run', host, reason: undefined, ...refused })
     },
@@ -315,9 +320,11 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
   return found.flat()
 }
 
-async function listProviders(client: Client): Promise<readonly ProviderVariables[]> {
+type KnownProvider = ProviderVariables & ProviderPlacements
+
+async function listProviders(client: Client): Promise<readonly KnownProvider[]> {
   const answer = (await client.call(egressProviders, {}, null)) as {
-    providers?: readonly ProviderVariables[]
+    providers?: readonly KnownProvider[]
   }
   return answer.providers ?? []
 }
