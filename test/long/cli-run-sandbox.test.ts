@@ -1,10 +1,14 @@
 // A program in a sandbox of bubblewrap, which .ci/install-programs installs: a machine without it fails this, and skips nothing.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findGatewayData } from '../../src/cli/run/gateway-data.ts'
 import { bareEnv, runCli, runShell, startCli, startCliOnTerminal } from '../support/cli.ts'
-import { type TestGateway } from '../support/gateway.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 import { type RunCommand, startRunCommand } from '../support/run-command.ts'
 import { CTRL_C, type OnTerminal, startOnTerminal } from '../support/terminal.ts'
@@ -22,6 +26,12 @@ beforeAll(async () => {
   ;({ capability } = await gateway.grant({ secret: SECRET }))
 })
 afterAll(() => command.close())
+
+/** Passes connections on to the port that it is told, and says its own. */
+const FORWARDER = `
+  const { createServer, connect } = require('node:net')
+  const server = createServer((socket) => socket.pipe(connect(Number(process.argv[1]), '127.0.0.1')).pipe(socket))
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
 
 const node = (program: string) => ['--', process.execPath, '--input-type=module', '-e', program]
 
@@ -80,6 +90,75 @@ it('leaves a program in a sandbox its own door, and no other, no socket, no key,
     await rm(join(shown, 'keys.sock'))
     expect((await readdir(shown)).sort()).toEqual(['agent.cap', 'data', 'link'])
     await removeFolder(shown)
+  }
+})
+
+it('hides the data of a gateway that runs elsewhere on this machine, and starts nothing where it is not found', async () => {
+  const shown = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+  const data = join(shown, 'gateway', 'data')
+  await mkdir(join(shown, 'gateway'))
+  const other = await startTestGateway({ env: { GATEWAY_DATA_DIR: data } })
+  // A proxy before it, which has no data of its own.
+  const proxy = spawn(process.execPath, ['-e', FORWARDER, new URL(other.baseUrl).port], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    await other.grant({ secret: SECRET })
+    const [port] = (await once(proxy.stdout, 'data')) as [Buffer]
+    const proxied = `http://localhost:${port.toString().trim()}`
+    const program = `console.log(JSON.stringify(require("node:fs").readdirSync("gateway/data")))`
+    const run = (url: string, ...options: string[]) =>
+      runShell(`cd ${shown} && agent-gateway run --sandbox ${options.join(' ')} -- node -e '${program}'`, {
+        GATEWAY_BASE_URL: url,
+        GATEWAY_OPERATOR_KEY: other.operatorKey,
+        TMPDIR: env['TMPDIR']!,
+        HOME: env['HOME']!,
+      })
+    expect(await run(other.baseUrl)).toMatchObject({ code: 0, stdout: '[]\n' })
+    expect(await readdir(data)).toContain('authority.jwk')
+    const refused = await run(proxied)
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain(`that of ${proxied} could not be found. Nothing was started.`)
+    expect(await run(proxied, '--gateway-data', data)).toMatchObject({ code: 0, stdout: '[]\n' })
+    const open = await runCli(['run', '--gateway-data', data, '--', 'true'], env)
+    expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('--gateway-data is for --sandbox')])
+  } finally {
+    proxy.kill()
+    await once(proxy, 'exit')
+    await other.close()
+    await removeFolder(shown)
+  }
+})
+
+it('takes no file of this machine for the lock of a gateway in a container, which has a root of its own', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+  for (const name of ['inside', 'data']) {
+    await mkdir(join(folder, name))
+    await writeFile(join(folder, name, 'lock.db'), '')
+  }
+  const program = `
+    require('node:fs').openSync(${JSON.stringify(join(folder, 'data', 'lock.db'))})
+    require('node:net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
+  const start = (...mounts: string[]) =>
+    spawn('bwrap', ['--bind', '/', '/', ...mounts, '--die-with-parent', process.execPath, '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+  const find = async (gateway: ReturnType<typeof start>) => {
+    const [port] = (await once(gateway.stdout!, 'data')) as [Buffer]
+    const url = `http://127.0.0.1:${port.toString().trim()}`
+    try {
+      return await findGatewayData({ url, dataDir: '/nowhere/data', named: undefined })
+    } finally {
+      gateway.kill('SIGKILL')
+      await once(gateway, 'exit')
+    }
+  }
+  try {
+    expect((await find(start())).folders).toContain(join(folder, 'data'))
+    const mounts = ['--bind', join(folder, 'inside'), join(folder, 'data')]
+    await expect(find(start(...mounts))).rejects.toThrow('could not be found')
+  } finally {
+    await removeFolder(folder)
   }
 })
 

@@ -11,6 +11,7 @@ import { addConnectionOptions, collect, type ConnectionOptions } from '../option
 import { readSecret } from '../secrets.ts'
 import { holdCapability, holdCredentials } from './held.ts'
 import { createDryRun } from './dry-run.ts'
+import { filesNamedIn } from './gateway-data.ts'
 import { readPolicy } from './policy.ts'
 import { runProgram } from './session.ts'
 import { letReaderGo, say } from './words.ts'
@@ -22,6 +23,7 @@ interface RunOptions extends ConnectionOptions {
   readonly policy?: string
   readonly dryRun?: true
   readonly sandbox?: true
+  readonly gatewayData?: string
   readonly summary?: string
 }
 
@@ -42,6 +44,10 @@ export function addRunCommand(program: Command): void {
     .option('--policy <file>', 'rules for what it may call, one a line; see `policy suggest`')
     .option('--dry-run', 'refuse nothing by the policy; write down what is called, and what the policy says')
     .option('--sandbox', 'no network but the proxy (Linux: bubblewrap; macOS: sandbox-exec)')
+    .option(
+      '--gateway-data <directory>',
+      'with --sandbox: data of a gateway on this machine, where it is not found; `none` where none can be read',
+    )
     .option('--summary <file>', 'write what happened to this file, as JSON')
     .addHelpText(
       'after',
@@ -50,6 +56,7 @@ The program gets HTTPS_PROXY, the variables by which programs learn whom to trus
 of a credential is one attempt: checked, paid, sent once with the secret, its answer searched, with a receipt. No secret and no
 capability is in its environment. Other hosts are denied, passed on unopened (tunnel), or opened and passed on without a credential (inspect).
 With --policy those of its tunnel lines are passed on unopened, and all others denied, whatever --unknown says.
+With --sandbox nothing is started where the gateway is on this machine and its data directory, which is hidden, is not found: --gateway-data names it.
 Without --sandbox a program that wants to can go around the proxy, and read whatever this user may read.
 Works with the gateway that --url names, that GATEWAY_BASE_URL names or that owns the data directory; else a sandbox runs in this process.
 The exit code is the program's (128 and the number of the signal that ended it), 127 where there is no such program and 126 where it could not be started.
@@ -80,6 +87,11 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
     throw new CommandFailure(
       Exit.usage,
       'Give --credential or --capability-file, not both: a capability is for its credential.',
+    )
+  if (options.gatewayData !== undefined && !options.sandbox)
+    throw new CommandFailure(
+      Exit.usage,
+      '--gateway-data is for --sandbox: without it nothing is hidden from the program.',
     )
   const policy = options.policy === undefined ? undefined : await readPolicy(options.policy)
   const held = options.dryRun ? undefined : policy
@@ -112,6 +124,7 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
       policy,
       dryRun: options.dryRun && createDryRun(policy),
       isSandboxed: options.sandbox === true,
+      gatewayData: options.gatewayData,
       secretFiles: secretFilesOf(options),
       command,
       env: process.env,
@@ -125,9 +138,7 @@ async function run(command: readonly string[], options: RunOptions): Promise<num
 /** Whatever the options and the environment name as a file of this gateway: most of them hold a key. */
 const secretFilesOf = ({ capabilityFile, keyFile }: RunOptions): readonly string[] => [
   ...[capabilityFile, keyFile].filter((file) => file !== undefined),
-  ...Object.entries(process.env).flatMap(([name, value]) =>
-    /^GATEWAY_\w+_FILE$/.test(name) && value ? value.split(',').map((file) => file.trim()) : [],
-  ),
+  ...filesNamedIn(process.env),
 ]
 
 /** @returns a sandbox in this process where no gateway is named and none runs */

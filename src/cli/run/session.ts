@@ -19,6 +19,7 @@ import { loginFile } from '../login-file.ts'
 import { CAN_PROVE_CALLER, isOfProcess } from './caller.ts'
 import { exitCodeOf, runChild, takeEndingSignals } from './child.ts'
 import type { DryRun } from './dry-run.ts'
+import { findGatewayData, type GatewayData } from './gateway-data.ts'
 import type { Holder } from './held.ts'
 import { judgedPath, type ProviderPlacements, usualCredential } from './judged-path.ts'
 import type { RunPolicy } from './policy.ts'
@@ -68,6 +69,8 @@ export interface RunParts {
   /** Writes down what is called, where the run is one that is only looked at. */
   readonly dryRun?: DryRun | undefined
   readonly isSandboxed: boolean
+  /** Where the gateway keeps its data, for a sandbox to hide: a folder, or `none`; found where it is left out. */
+  readonly gatewayData?: string | undefined
   /** Files with keys of the gateway, which are out of reach in a sandbox. */
   readonly secretFiles: readonly string[]
   readonly command: readonly string[]
@@ -86,6 +89,8 @@ export async function runProgram(parts: RunParts): Promise<number> {
   const { client, holder, config, env, endMs = END_MS } = parts
   // Before anything is made: whoever asks for containment gets it, or nothing is started.
   const wrapper = parts.isSandboxed ? await findWrapper() : undefined
+  const data =
+    wrapper && (await findGatewayData({ url: client.url, dataDir: config.dataDir, named: parts.gatewayData }))
   const summaryFile = parts.summaryFile === undefined ? undefined : await openSummaryFile(parts.summaryFile)
   const authority = createRunAuthority(Date.now)
   const record = createRunRecord()
@@ -139,7 +144,7 @@ export async function runProgram(parts: RunParts): Promise<number> {
     const childEnv = childEnvironment(env, variables, { isSandboxed: parts.isSandboxed })
     // Where somebody could type into the terminal from inside, the program does not get it.
     const isApart = isOpen && (await canTypeIntoTerminal())
-    const command = await wrap(parts, wrapper, folder, { socket, port: new URL(proxy).port, isApart })
+    const command = await wrap(parts, wrapper, folder, { socket, port: new URL(proxy).port, isApart, data })
     const early = ending.early()
     if (early !== undefined) {
       notes.push(`told to end (${early}) before the program was started.`)
@@ -288,10 +293,16 @@ async function wrap(
     socket = '',
     port,
     isApart,
-  }: { readonly socket: string | undefined; readonly port: string; readonly isApart: boolean },
+    data = { folders: [], files: [] },
+  }: {
+    readonly socket: string | undefined
+    readonly port: string
+    readonly isApart: boolean
+    readonly data: GatewayData | undefined
+  },
 ): Promise<readonly string[]> {
-  const hidden = await existing([config.dataDir, dirname(loginFile())])
-  const secrets = await existing(secretFiles)
+  const hidden = await existing([config.dataDir, dirname(loginFile()), ...data.folders])
+  const secrets = await existing([...secretFiles, ...data.files])
   switch (wrapper) {
     case undefined:
       return command
