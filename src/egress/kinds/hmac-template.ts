@@ -1,6 +1,7 @@
 // The words of a signing template. A template is text with placeholders in braces; what it gives is bytes, because bodies are.
 import { createHash } from 'node:crypto'
 import type { KindOf } from '../../../schemas/credential-kinds.ts'
+import { valuesOf } from '../placement/form-body.ts'
 import type { SecretParts } from '../ports.ts'
 import type { RequestToSign } from './kind.ts'
 import { readPart } from './key-parts.ts'
@@ -35,9 +36,10 @@ const FILLS: Readonly<Record<string, Fill>> = {
   prehash: ({ prehash }) => prehash ?? '',
   signature: ({ signature = '' }) => signature,
   header: ({ request }, name) => request.headers.find(([header]) => header === name.toLowerCase())?.[1] ?? '',
-  form: ({ request }, name) => new URLSearchParams(request.body?.toString()).get(name) ?? '',
+  form: ({ request }, name) => valuesOf(request.body ?? NO_BODY, name).next().value ?? '',
   part: ({ parts }, name) => readPart(parts, name),
 }
+const NO_BODY = Buffer.alloc(0)
 const TAKE_ARGUMENT = new Set(['header', 'form', 'part'])
 
 const PLACEHOLDER = /\{([a-z0-9_]+)(?:\.([A-Za-z0-9_-]+))?\}/g

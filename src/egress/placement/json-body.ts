@@ -3,8 +3,6 @@
 import { hasRepeatedMember, isObject, parseJson } from '../../lib/json.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
 
-/** Longer texts are not parsed for a placement: it would hold up everybody else's requests. */
-export const MAX_JSON_BYTES = 1024 * 1024
 const MAX_JSON_DEPTH = 512
 
 export type JsonRoom =

@@ -4,7 +4,9 @@ import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
 import type { HeaderPairs } from '../headers.ts'
-import { findJsonRoom, MAX_JSON_BYTES } from './json-body.ts'
+import { MAX_PLACED_BYTES, MAX_PLACED_ITEMS } from './body-bounds.ts'
+import { holdsMoreFields, mayHoldField } from './form-body.ts'
+import { findJsonRoom } from './json-body.ts'
 
 /** What is looked at of a request (request.ts). */
 interface Asked {
@@ -19,7 +21,7 @@ export function checkRoom(request: Asked, placements: readonly Placement[]): voi
   for (const placement of placements) {
     switch (placement.in) {
       case 'query':
-        if (hasParameter(request.target.url.search.slice(1), placement.name))
+        if (mayHoldField(Buffer.from(request.target.url.search.slice(1)), placement.name))
           throw badTarget(
             `Leave the query parameter "${placement.name}" out: the gateway adds the credential in it.`,
           )
@@ -48,25 +50,6 @@ export function checkRoom(request: Asked, placements: readonly Placement[]): voi
 
 const segmentCount = (path: string) => (path === '/' ? 0 : path.slice(1).split('/').length)
 
-/** Servers differ in what separates parameters, in the case of names and in how they write lists: whichever they take it for. */
-function hasParameter(text: string, name: string): boolean {
-  const wanted = name.toLowerCase()
-  return text.split(/[&;]/).some((pair) => {
-    const [raw = ''] = pair.split('=')
-    const given = decodeForm(raw).trim().toLowerCase()
-    return given === wanted || given.startsWith(`${wanted}[`)
-  })
-}
-
-function decodeForm(text: string): string {
-  const spaced = text.replaceAll('+', ' ')
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced
-  }
-}
-
 function checkBody({ method, body, headers }: Asked, type: string): void {
   if (method === 'GET' || method === 'HEAD')
     throw badInput(
@@ -83,22 +66,32 @@ function checkBody({ method, body, headers }: Asked, type: string): void {
 
 function checkField(body: Buffer | undefined, name: string): void {
   if (body === undefined) return
+  checkLength(body, 'form')
+  if (holdsMoreFields(body, MAX_PLACED_ITEMS))
+    throw new GatewayError(
+      'body_too_large',
+      `The gateway adds the credential to the form: send at most ${MAX_PLACED_ITEMS} fields in it.`,
+    )
   const text = decodeUtf8(body)
   if (text === undefined || /[\r\n]/.test(text))
     throw badInput('/body', 'it is no form, to which the gateway could add the credential')
-  if (hasParameter(text, name))
+  if (mayHoldField(body, name))
     throw badInput('/body', `leave the field ${name} out: the gateway adds the credential in it`)
 }
 
 function checkMember(body: Buffer | undefined, pointer: string): void {
-  if (body !== undefined && body.length > MAX_JSON_BYTES)
-    throw new GatewayError(
-      'body_too_large',
-      `The gateway adds the credential to the JSON body: send at most ${MAX_JSON_BYTES} bytes of it.`,
-      { extras: { max_bytes: MAX_JSON_BYTES } },
-    )
+  if (body) checkLength(body, 'JSON body')
   const room = findJsonRoom(body, pointer)
   if (!room.ok) throw badInput('/body', JSON_WORDS[room.reason](pointer))
+}
+
+function checkLength({ length }: Buffer, what: string): void {
+  if (length > MAX_PLACED_BYTES)
+    throw new GatewayError(
+      'body_too_large',
+      `The gateway adds the credential to the ${what}: send at most ${MAX_PLACED_BYTES} bytes of it.`,
+      { extras: { max_bytes: MAX_PLACED_BYTES } },
+    )
 }
 
 const JSON_WORDS = {

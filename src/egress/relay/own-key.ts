@@ -5,6 +5,8 @@ import { GatewayError } from '../../core/errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { findToken } from '../../lib/tokens.ts'
 import type { HeaderPairs } from '../headers.ts'
+import { MAX_PLACED_ITEMS } from '../placement/body-bounds.ts'
+import { holdsMoreFields, valuesOf } from '../placement/form-body.ts'
 import { takesKey } from './headers.ts'
 
 /** What `run` gives programs for a key has this in it, however short it is cut. */
@@ -71,9 +73,11 @@ function isInAddress(placement: Placement, { pathname, searchParams }: URL): boo
 }
 
 function isInBody(placement: Placement, body: Buffer): boolean {
-  const text = body.toString()
-  if (placement.in === 'form') return new URLSearchParams(text).getAll(placement.name).some(isKey)
+  // One of more fields is refused all the same (room.ts).
+  if (placement.in === 'form')
+    return !holdsMoreFields(body, MAX_PLACED_ITEMS) && Array.from(valuesOf(body, placement.name)).some(isKey)
   if (placement.in !== 'json') return false
+  const text = body.toString()
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,7 +1,9 @@
 // The placeholder of a program out of its body, where the credential says that the secret goes there.
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
-import { MAX_JSON_BYTES, removeMember } from '../placement/json-body.ts'
+import { MAX_PLACED_BYTES, MAX_PLACED_ITEMS } from '../placement/body-bounds.ts'
+import { holdsMoreFields } from '../placement/form-body.ts'
+import { removeMember } from '../placement/json-body.ts'
 
 /** @returns the body as the gateway may add the secret to it; as it was where there is nothing to replace */
 export function withoutPlaceholders(
@@ -9,15 +11,16 @@ export function withoutPlaceholders(
   placements: readonly Placement[],
 ): Buffer | undefined {
   return placements.reduce((left, placement) => {
-    if (left === undefined || left.length === 0 || left.length > MAX_JSON_BYTES) return left
+    if (left === undefined || left.length === 0 || left.length > MAX_PLACED_BYTES) return left
     if (placement.in === 'form') return withoutField(left, placement.name)
     return placement.in === 'json' ? withoutMember(left, placement.pointer) : left
   }, body)
 }
 
 function withoutField(body: Buffer, name: string): Buffer | undefined {
+  if (holdsMoreFields(body, MAX_PLACED_ITEMS)) return body
   const text = decodeUtf8(body)
-  const kept = text?.split('&').filter((pair) => pair.split('=')[0] !== encodeURIComponent(name))
+  const kept = text?.split('&').filter((field) => field !== name && !field.startsWith(`${name}=`))
   return kept && Buffer.from(kept.join('&'))
 }
 

@@ -12,6 +12,7 @@ import type { HttpExchange } from '../../core/message.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import { isSigning } from '../kinds/kind.ts'
+import { MAX_PLACED_BYTES } from '../placement/body-bounds.ts'
 import { placementsOf } from '../placement/place.ts'
 import { checkRoom } from '../placement/room.ts'
 import type { StreamClocks } from '../ports.ts'
@@ -67,7 +68,11 @@ export function rulesOf(
   const { relay = {}, limits = {}, kind } = settings
   const placements = placementsOf(credential)
   const isSigned = kind !== undefined && isSigning(kind)
-  const readsWhole = isSigned || placements.some(isInBody)
+  const mostInMemory = placements.some(isInBody)
+    ? MAX_PLACED_BYTES
+    : isSigned
+      ? MAX_LIMITS.max_request_bytes
+      : undefined
   const maxRequestBytes =
     relay.max_request_bytes ??
     lowered(limits.max_request_bytes, MAX_REQUEST_BYTES) ??
@@ -77,8 +82,7 @@ export function rulesOf(
     placements,
     isSigned,
     passesCookies: relay.cookies === true,
-    // It is in memory then.
-    maxRequestBytes: readsWhole ? Math.min(maxRequestBytes, MAX_LIMITS.max_request_bytes) : maxRequestBytes,
+    maxRequestBytes: Math.min(maxRequestBytes, mostInMemory ?? maxRequestBytes),
     maxResponseBytes:
       relay.max_response_bytes ??
       lowered(limits.max_response_bytes, MAX_RESPONSE_BYTES) ??
@@ -89,7 +93,7 @@ export function rulesOf(
       idleMs: relay.idle_ms ?? (isWebSocket ? WEBSOCKET_IDLE_MS : IDLE_MS),
       totalMs: relay.total_ms ?? (isWebSocket ? undefined : timeoutMs) ?? MAX_RELAY_LIMITS.total_ms,
     },
-    readsWhole,
+    readsWhole: mostInMemory !== undefined,
     refusesOwnKeys: relay.own_keys === 'refuse',
   }
 }

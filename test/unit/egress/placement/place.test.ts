@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Placement } from '../../../../schemas/credential-settings.ts'
+import type { CredentialSettings, Placement } from '../../../../schemas/credential-settings.ts'
 import { readParts } from '../../../../src/egress/placement/parts.ts'
 import { placeSecrets } from '../../../../src/egress/placement/place.ts'
 import type { EgressRequest } from '../../../../src/egress/ports.ts'
@@ -12,11 +12,12 @@ const rules = { ports: [443], defaultHeaders: {} }
 function place(
   placements: readonly Placement[],
   asked: Partial<EgressRequest> & { secret?: string; parts?: Record<string, string> } = {},
+  limits: CredentialSettings['limits'] = {},
 ) {
   const { secret, parts, ...request } = asked
   const prepared = prepareRequest(
     { url: 'https://api.example.com/v1/things?a=1', method: 'POST', headers: {}, ...request },
-    { ...rules, placements },
+    { ...rules, placements, limits },
   )
   const given = parts ? { parts } : { secret: secret ?? SECRET }
   const placed = placeSecrets(prepared, placements, readParts(given)).use((value) => value)
@@ -184,6 +185,7 @@ describe('a secret goes into', () => {
 
 describe('a request without room is refused in words, before anything is charged:', () => {
   const post = { headers: json, method: 'POST' }
+  const limits = { max_request_bytes: 10 * 1024 * 1024 }
   it.each<[string, Placement, Partial<EgressRequest>, string]>([
     [
       'the parameter is there',
@@ -270,7 +272,26 @@ describe('a request without room is refused in words, before anything is charged
       'leave the field token out',
     ],
     ['a form is of other bytes', { in: 'form', name: 'token' }, { headers: form, body: 'a\r\nb' }, 'no form'],
+    ...['%&', '&', ';', 'a=1&'].map((field): [string, Placement, Partial<EgressRequest>, string] => [
+      `a form has ${field} too often`,
+      { in: 'form', name: 'token' },
+      { headers: form, body: field.repeat(30_000) },
+      'send at most 30000 fields',
+    ]),
+    [
+      'a form is longer than what is searched',
+      { in: 'form', name: 'token' },
+      { headers: form, body: 'a'.repeat(1024 * 1024 + 1) },
+      'to the form: send at most 1048576 bytes',
+    ],
   ])('%s', (_, placement, asked, words) => {
-    expect(() => place([placement], asked)).toThrow(words)
+    expect(() => place([placement], asked, limits)).toThrow(words)
+  })
+
+  it('but for one that has as many fields as are searched', () => {
+    const body = 'a=1&'.repeat(29_999)
+    expect(place([{ in: 'form', name: 'token' }], { headers: form, body, secret: 'abcdefgh' }).body).toBe(
+      `${body}&token=abcdefgh`,
+    )
   })
 })
