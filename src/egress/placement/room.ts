@@ -48,7 +48,12 @@ export function checkRoom(request: Asked, placements: readonly Placement[]): voi
   }
 }
 
-const segmentCount = (path: string) => (path === '/' ? 0 : path.slice(1).split('/').length)
+/** Behind a slash at the end there is none yet: one after it would leave an empty segment in between. */
+const segmentCount = (path: string) =>
+  path
+    .slice(1)
+    .split('/')
+    .filter((segment) => segment !== '').length
 
 function checkBody({ method, body, headers }: Asked, type: string): void {
   if (method === 'GET' || method === 'HEAD')

@@ -87,6 +87,12 @@ describe('a secret goes into', () => {
       { target: '/webhooks/7/abcdefgh' },
     ],
     [
+      'the last segment of a path that ends with a slash',
+      [{ in: 'path', at: 2 }],
+      { secret: 'abcdefgh', url: 'https://api.example.com/webhooks/7/' },
+      { target: '/webhooks/7/abcdefgh/' },
+    ],
+    [
       'the only segment of the path',
       [{ in: 'path', at: 0 }],
       { secret: 'abcdefgh', url: 'https://api.example.com/' },
@@ -206,6 +212,18 @@ describe('a request without room is refused in words, before anything is charged
       { in: 'path', at: 2 },
       { url: 'https://api.example.com/webhooks' },
       'as segment 3 of the path: give the 2 before it',
+    ],
+    [
+      'the path ends before the segment, with a slash',
+      { in: 'path', at: 2 },
+      { url: 'https://api.example.com/webhooks/' },
+      'as segment 3 of the path: give the 2 before it',
+    ],
+    [
+      'the path is a slash alone',
+      { in: 'path', at: 1 },
+      { url: 'https://api.example.com/' },
+      'as segment 2 of the path: give the 1 before it',
     ],
     ['a GET has no body', { in: 'json', pointer: '/key' }, { method: 'GET' }, 'use POST'],
     [
