@@ -2,9 +2,11 @@ import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
 
+const FORM = 'application/x-www-form-urlencoded'
 const SECRET = 'sk-proj-b7Qx4LmR9vTz2KpW8nYcEu5J'
 
 interface Aws4 {
@@ -213,6 +215,45 @@ describe('bounds and places of a base URL behind the gateway', () => {
     const { ask } = await door({ settings: { placements: [placement] } })
     await ask('/v1/things', { method: 'POST', body, headers: { 'content-type': type } })
     expect(last().body.toString()).toBe(sent)
+  })
+
+  /** What was sent and charged so far. */
+  const soFar = async () => [gw.upstream.requests.length, await gw.balance()]
+
+  it.each([
+    ['of Latin-1', FORM, Buffer.from('name=J\u00fcrgen&amount=100', 'latin1')],
+    ['that is packed', FORM, gzipSync('name=x&amount=100')],
+    ['of another type', 'multipart/form-data; boundary=b', Buffer.from('--b\r\n\u00ff', 'latin1')],
+    ['of bytes that are no JSON', 'application/json', Buffer.from('{"a":"\u00ff"}', 'latin1')],
+  ])('refuses a body %s where the secret goes into a form', async (_which, type, body) => {
+    const { ask } = await door({ settings: { placements: [{ in: 'form', name: 'token' }] } })
+    const before = await soFar()
+    const headers = { 'content-type': type, 'idempotency-key': 'k' }
+    const answer = await ask('/v1/transfer', { method: 'POST', body: new Uint8Array(body), headers })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'input_invalid' })
+    expect(await soFar()).toEqual(before)
+  })
+
+  it.each([
+    ['a form of three megabytes', { in: 'form', name: 'token' }, FORM, '%&'.repeat(1.5 * 1024 * 1024)],
+    ['a form of too many fields', { in: 'form', name: 'token' }, FORM, '%&'.repeat(30_000)],
+  ])('refuses %s before it is charged', async (_what, placement, type, body) => {
+    const { ask } = await door({ settings: { placements: [placement] } })
+    const before = await soFar()
+    const answer = await ask('/v1/x', { method: 'POST', body, headers: { 'content-type': type } })
+    expect(answer.status).toBe(413)
+    expect(await answer.json()).toMatchObject({ code: 'body_too_large' })
+    expect(await soFar()).toEqual(before)
+  })
+
+  it('says that a path ends before the segment of the secret', async () => {
+    const { ask } = await door({ settings: { placements: [{ in: 'path', at: 2 }] } })
+    const before = await soFar()
+    const answer = await ask('/v1/')
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'target_invalid' })
+    expect(await soFar()).toEqual(before)
   })
 
   it('signs again what a program signed with its placeholder', async () => {

@@ -17,11 +17,12 @@ export function withoutPlaceholders(
   }, body)
 }
 
-function withoutField(body: Buffer, name: string): Buffer | undefined {
-  if (holdsMoreFields(body, MAX_PLACED_ITEMS)) return body
-  const text = decodeUtf8(body)
-  const kept = text?.split('&').filter((field) => field !== name && !field.startsWith(`${name}=`))
-  return kept && Buffer.from(kept.join('&'))
+/** What is no form, or too long for one, is refused where the secret would go in. */
+function withoutField(body: Buffer, name: string): Buffer {
+  const text = holdsMoreFields(body, MAX_PLACED_ITEMS) ? undefined : decodeUtf8(body)
+  if (text === undefined) return body
+  const kept = text.split('&').filter((field) => field !== name && !field.startsWith(`${name}=`))
+  return Buffer.from(kept.join('&'))
 }
 
 /** What is no JSON is refused where the secret would go in. */

@@ -45,4 +45,12 @@ describe('the placeholder of a program', () => {
     const body = Buffer.from('key=mine&a=1&key=two')
     expect(String(withoutPlaceholders(body, [{ in: 'form', name: 'key' }]))).toBe('a=1')
   })
+
+  it('leaves a body that is no form as it is, to be refused', () => {
+    for (const body of [
+      Buffer.from('key=mine&a=J\u00fcrgen', 'latin1'),
+      Buffer.from('key=mine&'.repeat(30_000)),
+    ])
+      expect(withoutPlaceholders(body, [{ in: 'form', name: 'key' }])).toBe(body)
+  })
 })
