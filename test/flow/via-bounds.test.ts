@@ -238,12 +238,28 @@ describe('bounds and places of a base URL behind the gateway', () => {
   it.each([
     ['a form of three megabytes', { in: 'form', name: 'token' }, FORM, '%&'.repeat(1.5 * 1024 * 1024)],
     ['a form of too many fields', { in: 'form', name: 'token' }, FORM, '%&'.repeat(30_000)],
+    [
+      'JSON of too many members',
+      { in: 'json', pointer: '/key' },
+      'application/json',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [i, 1]))),
+    ],
   ])('refuses %s before it is charged', async (_what, placement, type, body) => {
     const { ask } = await door({ settings: { placements: [placement] } })
     const before = await soFar()
     const answer = await ask('/v1/x', { method: 'POST', body, headers: { 'content-type': type } })
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({ code: 'body_too_large' })
+    expect(await soFar()).toEqual(before)
+  })
+
+  it('refuses a member that is no text in the place of the secret', async () => {
+    const { ask } = await door({ settings: { placements: [{ in: 'json', pointer: '/key' }] } })
+    const before = await soFar()
+    const headers = { 'content-type': 'application/json' }
+    const answer = await ask('/v1/x', { method: 'POST', body: '{"key":{"id":7},"op":"put"}', headers })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('leave /key out')
     expect(await soFar()).toEqual(before)
   })
 

@@ -1,7 +1,10 @@
-// A member put into a JSON text without writing the rest of it anew: numbers, spaces and the order of members stay as the caller
-// sent them.
+// Members put into a JSON text, or taken out, without writing the rest of it anew: numbers, spaces and the order of members stay as the
+// caller sent them.
+import { GatewayError } from '../../core/errors.ts'
 import { hasRepeatedMember, isObject, parseJson } from '../../lib/json.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
+import { MAX_PLACED_ITEMS } from './body-bounds.ts'
+import { behindSpace, type Member, membersOf, readString } from './json-members.ts'
 
 const MAX_JSON_DEPTH = 512
 
@@ -9,106 +12,113 @@ export type JsonRoom =
   | { readonly ok: true }
   | {
       readonly ok: false
-      readonly reason: 'not_an_object' | 'repeated_member' | 'member_exists' | 'parent_not_an_object'
+      readonly reason:
+        'not_an_object' | 'too_many_items' | 'repeated_member' | 'member_exists' | 'parent_not_an_object'
+      /** Of the member that has no room, or the first. */
+      readonly pointer: string
     }
 
 /**
- * Whether the member can be added: the body is an object, or there is none, and nothing stands where the member goes, in any case:
- * some servers read `KEY` as `key`, and take the last.
+ * Whether all these members can be added: the body is an object, or there is none, and nothing stands where they go, in any case: some
+ * servers read `KEY` as `key`, and take the last. The body is parsed once, however many they are.
  */
-export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoom {
-  const room = findRoom(body, pointer, (parent, name) => {
-    const wanted = foldCase(name)
-    return Object.keys(parent).every((given) => given === name || foldCase(given) !== wanted)
-  })
+export function findJsonRoom(body: Buffer | undefined, pointers: readonly string[]): JsonRoom {
+  const [first] = pointers
+  if (body === undefined || body.length === 0 || first === undefined) return { ok: true }
+  const text = decodeUtf8(body)
+  const root = text === undefined ? undefined : parseRoot(text)
+  if (root === 'too_many_items') return { ok: false, reason: root, pointer: first }
+  if (text === undefined || !isObject(root)) return { ok: false, reason: 'not_an_object', pointer: first }
+  for (const pointer of pointers) {
+    const reason = whyNoRoom(root, namesOf(pointer))
+    if (reason) return { ok: false, reason, pointer }
+  }
   // Of `{"auth":{"key":"mine"},"auth":{}}` one server reads the first, and another the last.
-  return room.ok && body && hasRepeatedMember(body.toString(), parseObject(body) ?? {})
-    ? { ok: false, reason: 'repeated_member' }
-    : room
+  return hasRepeatedMember(text, root)
+    ? { ok: false, reason: 'repeated_member', pointer: first }
+    : { ok: true }
+}
+
+function whyNoRoom(
+  root: Record<string, unknown>,
+  names: readonly string[],
+): 'member_exists' | 'parent_not_an_object' | undefined {
+  let parent: unknown = root
+  for (const [i, name] of names.entries()) {
+    if (!isObject(parent)) return 'parent_not_an_object'
+    if (holdsOtherCase(parent, name)) return 'member_exists'
+    if (!Object.hasOwn(parent, name)) return undefined
+    if (i === names.length - 1) return 'member_exists'
+    parent = parent[name]
+  }
+  return undefined
+}
+
+function holdsOtherCase(parent: object, name: string): boolean {
+  const wanted = foldCase(name)
+  return Object.keys(parent).some(
+    // No name is shorter once it is folded.
+    (given) => given !== name && given.length <= wanted.length && foldCase(given) === wanted,
+  )
 }
 
 /** In all of Unicode, as the decoder of Go reads names: the long s (ſ) is an s, and the sign of Kelvin a k. */
 const foldCase = (name: string) => name.toUpperCase().toLowerCase()
 
-/** @param isOnly whether no other name of the parent means the same */
-function findRoom(
+/**
+ * @param body a JSON object, or none, with room for all of them (findJsonRoom)
+ * @param members by pointer, in the order in which they are put in
+ * @throws where there is no room after all
+ */
+export function insertMembers(
   body: Buffer | undefined,
-  pointer: string,
-  isOnly: (parent: object, name: string) => boolean = () => true,
-): JsonRoom {
-  if (body === undefined || body.length === 0) return { ok: true }
-  const root = parseObject(body)
-  if (!root) return { ok: false, reason: 'not_an_object' }
-  const names = namesOf(pointer)
-  let parent: unknown = root
-  for (const [i, name] of names.entries()) {
-    if (!isObject(parent)) return { ok: false, reason: 'parent_not_an_object' }
-    if (!isOnly(parent, name)) return { ok: false, reason: 'member_exists' }
-    if (!Object.hasOwn(parent, name)) return { ok: true }
-    if (i === names.length - 1) return { ok: false, reason: 'member_exists' }
-    parent = parent[name]
-  }
-  return { ok: true }
+  members: readonly (readonly [pointer: string, value: string])[],
+): Buffer {
+  const text = body === undefined || body.length === 0 ? '{}' : decodeUtf8(body)
+  if (text === undefined) throw new Error('placement: there is no room in the body')
+  return Buffer.from(
+    members.reduce((left, [pointer, value]) => insertMember(left, namesOf(pointer), value), text),
+  )
 }
 
-/**
- * @param body a JSON object, or none
- * @throws where there is no room (findRoom)
- */
-export function insertMember(body: Buffer | undefined, pointer: string, value: string): Buffer {
-  const names = namesOf(pointer)
-  const text = body === undefined || body.length === 0 ? '{}' : decodeUtf8(body)
-  if (text === undefined || !findRoom(body, pointer).ok)
-    throw new Error('placement: there is no room in the body')
-  const parsed: unknown = JSON.parse(text)
-  let parent: unknown = parsed
-  let depth = 0
-  // The deepest object of the pointer that is there already.
-  for (const name of names.slice(0, -1)) {
-    if (!isObject(parent) || !Object.hasOwn(parent, name)) break
-    parent = parent[name]
-    depth++
+function insertMember(text: string, names: readonly string[], value: string): string {
+  let open = behindSpace(text, 0)
+  let [first = '', ...inner] = names
+  // Down to the deepest object of the pointer that is there already.
+  for (;;) {
+    if (text[open] !== '{') throw new Error('placement: there is no room in the body')
+    const found = findMember(text, open, first)
+    if (!found) break
+    const [next] = inner
+    if (next === undefined) throw new Error('placement: there is no room in the body')
+    open = found.value
+    ;[first, ...inner] = [next, ...inner.slice(1)]
   }
-  const at = findObject(text, names.slice(0, depth))
-  const [first = '', ...inner] = names.slice(depth)
   const member = `${JSON.stringify(first)}:${inner.reduceRight(
     (nested, name) => `{${JSON.stringify(name)}:${nested}}`,
     JSON.stringify(value),
   )}`
-  const isEmpty = isObject(parent) && Object.keys(parent).length === 0
-  return Buffer.from(`${text.slice(0, at)}${member}${isEmpty ? '' : ','}${text.slice(at)}`)
+  const isEmpty = text[behindSpace(text, open + 1)] === '}'
+  return `${text.slice(0, open + 1)}${member}${isEmpty ? '' : ','}${text.slice(open + 1)}`
+}
+
+const findMember = (text: string, open: number, name: string): Member | undefined => {
+  for (const member of membersOf(text, open)) if (member.name === name) return member
+  return undefined
+}
+
+/** Texts, everywhere that a pointer leads, where a name stands twice. */
+export function textsAt(text: string, pointers: readonly string[]): readonly string[] {
+  return Array.from(findTexts(text, behindSpace(text, 0), pointers.map(namesOf)), ({ value }) => value)
 }
 
 /**
- * Everywhere that the pointer leads, where a name stands twice.
- * @param text valid JSON
+ * Takes them out. What else stands there is no key, and stays. What is no JSON does not become JSON by it.
+ * @returns undefined where there is none of them
  */
-export function removeMember(text: string, pointer: string): string {
-  const names = namesOf(pointer)
-  const cuts: (readonly [start: number, end: number])[] = []
-  const open: { readonly isObject: boolean; name: string | undefined; comma: number | undefined }[] = []
-  let cut: { readonly depth: number; readonly start: number; readonly comma: number | undefined } | undefined
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
-    const inner = open.at(-1)
-    const isEndOfCut = cut?.depth === open.length
-    if (token === '{' || token === '[')
-      open.push({ isObject: token === '{', name: undefined, comma: undefined })
-    else if (token === '}' || token === ']') {
-      // The last one takes the comma before it along, every other the one behind it.
-      if (cut && isEndOfCut) cuts.push([cut.comma ?? cut.start, index])
-      if (isEndOfCut) cut = undefined
-      open.pop()
-    } else if (token === ',' && inner) {
-      if (cut && isEndOfCut) cuts.push([cut.start, index + 1])
-      else inner.comma = index
-      if (isEndOfCut) cut = undefined
-      inner.name = undefined
-    } else if (inner?.isObject && inner.name === undefined) {
-      inner.name = JSON.parse(token) as string
-      const isThere = open.length === names.length && open.every(({ name }, at) => name === names[at])
-      if (isThere) cut = { depth: open.length, start: index, comma: inner.comma }
-    }
-  }
+export function removeTexts(text: string, pointers: readonly string[]): string | undefined {
+  const cuts = Array.from(findTexts(text, behindSpace(text, 0), pointers.map(namesOf)), ({ cut }) => cut)
+  if (cuts.length === 0) return undefined
   let left = ''
   let from = 0
   for (const [start, end] of cuts.toSorted(([a], [b]) => a - b)) {
@@ -119,45 +129,51 @@ export function removeMember(text: string, pointer: string): string {
   return left + text.slice(from)
 }
 
-const namesOf = (pointer: string) => pointer.slice(1).split('/')
+interface FoundText {
+  readonly value: string
+  /** Of the member, with the comma that goes with it. */
+  readonly cut: readonly [start: number, end: number]
+}
 
-function parseObject(body: Buffer): Record<string, unknown> | undefined {
-  const text = decodeUtf8(body)
-  if (text === undefined) return undefined
-  try {
-    const parsed = parseJson(text, MAX_JSON_DEPTH)
-    return isObject(parsed) ? parsed : undefined
-  } catch {
-    return undefined
+function* findTexts(
+  text: string,
+  open: number,
+  pointers: readonly (readonly string[])[],
+): Generator<FoundText, void> {
+  if (text[open] !== '{') return
+  // Of the last member that stays.
+  let comma: number | undefined
+  for (const member of membersOf(text, open)) {
+    const here = pointers.filter(([first]) => first === member.name)
+    const found = here.some(({ length }) => length === 1) ? findText(text, member, comma) : undefined
+    if (found) yield found
+    else comma = member.delimiter
+    const inner = here.map(([, ...names]) => names).filter(({ length }) => length > 0)
+    if (inner.length > 0) yield* findTexts(text, member.value, inner)
   }
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s"{}[\]:,]+/g
+/** The last one takes the comma before it along, every other the one behind it. */
+function findText(
+  text: string,
+  { start, value, end, delimiter }: Member,
+  comma: number | undefined,
+): FoundText | undefined {
+  const read = text[value] === '"' ? readString(text.slice(value, end)) : undefined
+  if (read === undefined) return undefined
+  if (text[delimiter] === '}') return { value: read, cut: [comma ?? start, delimiter] }
+  // A comma that no name follows is no JSON.
+  return text[behindSpace(text, delimiter + 1)] === '"'
+    ? { value: read, cut: [start, delimiter + 1] }
+    : undefined
+}
 
-/**
- * @param text valid JSON whose top is an object
- * @param names of members, from the top inwards, each of them an object
- * @returns the place behind the opening brace of the last; no name stands twice (findJsonRoom)
- */
-function findObject(text: string, names: readonly string[]): number {
-  if (names.length === 0) return text.indexOf('{') + 1
-  let found = -1
-  // Names of the members that are open around the token; a list has the name ''.
-  const path: string[] = []
-  let name = ''
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
-    if (token === '{' || token === '[') {
-      path.push(name)
-      const inside = path.slice(1)
-      if (token === '{' && inside.length === names.length && inside.every((one, i) => one === names[i]))
-        found = index + 1
-      name = ''
-    } else if (token === '}' || token === ']') {
-      path.pop()
-      name = ''
-    } else if (token === ',') name = ''
-    else if (token.startsWith('"') && name === '') name = JSON.parse(token) as string
+const namesOf = (pointer: string) => pointer.slice(1).split('/')
+
+function parseRoot(text: string): unknown {
+  try {
+    return parseJson(text, MAX_JSON_DEPTH, MAX_PLACED_ITEMS)
+  } catch (thrown) {
+    return thrown instanceof GatewayError && thrown.code === 'body_too_large' ? 'too_many_items' : undefined
   }
-  if (found < 0) throw new Error('placement: the member is not in the text')
-  return found
 }

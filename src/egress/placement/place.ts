@@ -8,7 +8,7 @@ import { isSigning } from '../kinds/kind.ts'
 import type { SecretParts } from '../ports.ts'
 import { isTlsAlone } from '../reach/tls-identity.ts'
 import { checkPath } from '../target.ts'
-import { insertMember } from './json-body.ts'
+import { insertMembers } from './json-body.ts'
 import { ONLY_PART } from './parts.ts'
 
 /** Where a credential's secrets go: as its settings say, or in its one header; nowhere where it signs instead. */
@@ -48,6 +48,7 @@ export function placeSecrets(
   let body = request.body
   let headers = [...request.headers]
   const cookies: string[] = []
+  const members: [pointer: string, value: string][] = []
   for (const placement of placements) {
     const text = textFor(placement, parts)
     switch (placement.in) {
@@ -68,10 +69,13 @@ export function placeSecrets(
         setType(headers, 'application/x-www-form-urlencoded')
         break
       case 'json':
-        body = insertMember(body, placement.pointer, text)
-        setType(headers, 'application/json')
+        members.push([placement.pointer, text])
         break
     }
+  }
+  if (members.length > 0) {
+    body = insertMembers(body, members)
+    setType(headers, 'application/json')
   }
   if (cookies.length > 0) headers = withCookies(headers, cookies)
   const isChanged = path !== url.pathname || query !== url.search

@@ -18,6 +18,7 @@ interface Asked {
 
 /** @throws {GatewayError} target_invalid, input_invalid, body_too_large: each says what to leave out or to send instead */
 export function checkRoom(request: Asked, placements: readonly Placement[]): void {
+  const pointers: string[] = []
   for (const placement of placements) {
     switch (placement.in) {
       case 'query':
@@ -37,8 +38,7 @@ export function checkRoom(request: Asked, placements: readonly Placement[]): voi
         checkField(request.body, placement.name)
         break
       case 'json':
-        checkBody(request, 'application/json')
-        checkMember(request.body, placement.pointer)
+        pointers.push(placement.pointer)
         break
       // No caller may send the header of a placement, nor its cookie (headers.ts, settings.ts, relay/cookies.ts).
       case 'header':
@@ -46,6 +46,9 @@ export function checkRoom(request: Asked, placements: readonly Placement[]): voi
         break
     }
   }
+  if (pointers.length === 0) return
+  checkBody(request, 'application/json')
+  checkMembers(request.body, pointers)
 }
 
 /** Behind a slash at the end there is none yet: one after it would leave an empty segment in between. */
@@ -72,11 +75,7 @@ function checkBody({ method, body, headers }: Asked, type: string): void {
 function checkField(body: Buffer | undefined, name: string): void {
   if (body === undefined) return
   checkLength(body, 'form')
-  if (holdsMoreFields(body, MAX_PLACED_ITEMS))
-    throw new GatewayError(
-      'body_too_large',
-      `The gateway adds the credential to the form: send at most ${MAX_PLACED_ITEMS} fields in it.`,
-    )
+  if (holdsMoreFields(body, MAX_PLACED_ITEMS)) throw tooMany('form', `${MAX_PLACED_ITEMS} fields`)
   const text = decodeUtf8(body)
   if (text === undefined || /[\r\n]/.test(text))
     throw badInput('/body', 'it is no form, to which the gateway could add the credential')
@@ -84,10 +83,13 @@ function checkField(body: Buffer | undefined, name: string): void {
     throw badInput('/body', `leave the field ${name} out: the gateway adds the credential in it`)
 }
 
-function checkMember(body: Buffer | undefined, pointer: string): void {
+function checkMembers(body: Buffer | undefined, pointers: readonly string[]): void {
   if (body) checkLength(body, 'JSON body')
-  const room = findJsonRoom(body, pointer)
-  if (!room.ok) throw badInput('/body', JSON_WORDS[room.reason](pointer))
+  const room = findJsonRoom(body, pointers)
+  if (room.ok) return
+  if (room.reason === 'too_many_items')
+    throw tooMany('JSON body', `${MAX_PLACED_ITEMS} members, objects and lists`)
+  throw badInput('/body', JSON_WORDS[room.reason](room.pointer))
 }
 
 function checkLength({ length }: Buffer, what: string): void {
@@ -98,6 +100,12 @@ function checkLength({ length }: Buffer, what: string): void {
       { extras: { max_bytes: MAX_PLACED_BYTES } },
     )
 }
+
+const tooMany = (what: string, most: string) =>
+  new GatewayError(
+    'body_too_large',
+    `The gateway adds the credential to the ${what}: send at most ${most} in it.`,
+  )
 
 const JSON_WORDS = {
   not_an_object: (pointer: string) =>

@@ -2,11 +2,11 @@
 // replaced. Whoever wants to know that a program still holds one has it refused instead.
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { isObject } from '../../lib/json.ts'
 import { findToken } from '../../lib/tokens.ts'
 import type { HeaderPairs } from '../headers.ts'
 import { MAX_PLACED_ITEMS } from '../placement/body-bounds.ts'
 import { holdsMoreFields, valuesOf } from '../placement/form-body.ts'
+import { textsAt } from '../placement/json-body.ts'
 import { takesKey } from './headers.ts'
 
 /** What `run` gives programs for a key has this in it, however short it is cut. */
@@ -72,19 +72,9 @@ function isInAddress(placement: Placement, { pathname, searchParams }: URL): boo
   return segment?.startsWith(prefix) === true && isKey(segment.slice(prefix.length))
 }
 
+/** What is longer than it may be, or no form and no JSON, is refused all the same (room.ts). */
 function isInBody(placement: Placement, body: Buffer): boolean {
-  // One of more fields is refused all the same (room.ts).
   if (placement.in === 'form')
     return !holdsMoreFields(body, MAX_PLACED_ITEMS) && Array.from(valuesOf(body, placement.name)).some(isKey)
-  if (placement.in !== 'json') return false
-  const text = body.toString()
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return false
-  }
-  for (const name of placement.pointer.slice(1).split('/'))
-    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  return typeof value === 'string' && isKey(value)
+  return placement.in === 'json' && textsAt(body.toString(), [placement.pointer]).some(isKey)
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { CredentialSettings, Placement } from '../../../../schemas/credential-settings.ts'
 import { readParts } from '../../../../src/egress/placement/parts.ts'
 import { placeSecrets } from '../../../../src/egress/placement/place.ts'
@@ -277,6 +277,14 @@ describe('a request without room is refused in words, before anything is charged
       { ...post, body: '{"auth":"mine"}' },
       'has to be an object',
     ],
+    ...[Array.from({ length: 30_000 }, (_, i) => `"${i}":1`).join(), `"a":[${'{},'.repeat(30_000)}0]`].map(
+      (members): [string, Placement, Partial<EgressRequest>, string] => [
+        `the body has too much in it: ${members.slice(0, 10)}…`,
+        { in: 'json', pointer: '/key' },
+        { ...post, body: `{${members}}` },
+        'to the JSON body: send at most 30000 members, objects and lists',
+      ],
+    ),
     [
       'the body says that it is something else',
       { in: 'json', pointer: '/key' },
@@ -304,6 +312,18 @@ describe('a request without room is refused in words, before anything is charged
     ],
   ])('%s', (_, placement, asked, words) => {
     expect(() => place([placement], asked, limits)).toThrow(words)
+  })
+
+  it('JSON of two secrets is parsed once before it is charged, and not at all when they go in', () => {
+    const placements = ['/client_id', '/auth/secret'].map((pointer) => ({ in: 'json', pointer }) as const)
+    const parse = vi.spyOn(JSON, 'parse')
+    try {
+      const { body } = place(placements, { headers: json, body: '{"auth":{"a":1}}', secret: 'abcdefgh' })
+      expect(body).toBe('{"client_id":"abcdefgh","auth":{"secret":"abcdefgh","a":1}}')
+      expect(parse.mock.calls.filter(([text]) => text.startsWith('{'))).toHaveLength(1)
+    } finally {
+      parse.mockRestore()
+    }
   })
 
   it('but for one that has as many fields as are searched', () => {
