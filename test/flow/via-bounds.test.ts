@@ -263,6 +263,17 @@ describe('bounds and places of a base URL behind the gateway', () => {
     expect(await soFar()).toEqual(before)
   })
 
+  it('refuses a segment of the program’s own in the place of the secret', async () => {
+    const { ask, capability } = await door({ settings: { placements: [{ in: 'path', at: 0 }] } })
+    const before = await soFar()
+    const answer = await ask('/v1/admin/users')
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ code: 'target_invalid' })
+    expect(await soFar()).toEqual(before)
+    await ask(`/${capability}/v1/admin/users`)
+    expect(last().target).toBe(`/${SECRET}/v1/admin/users`)
+  })
+
   it('says that a path ends before the segment of the secret', async () => {
     const { ask } = await door({ settings: { placements: [{ in: 'path', at: 2 }] } })
     const before = await soFar()

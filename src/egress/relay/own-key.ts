@@ -2,15 +2,12 @@
 // replaced. Whoever wants to know that a program still holds one has it refused instead.
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { findToken } from '../../lib/tokens.ts'
 import type { HeaderPairs } from '../headers.ts'
 import { MAX_PLACED_ITEMS } from '../placement/body-bounds.ts'
 import { holdsMoreFields, valuesOf } from '../placement/form-body.ts'
 import { textsAt } from '../placement/json-body.ts'
 import { takesKey } from './headers.ts'
-
-/** What `run` gives programs for a key has this in it, however short it is cut. */
-const PLACEHOLDER = /AgentGat/
+import { isPlaceholder } from './placeholder.ts'
 
 interface Given {
   /** As the program wrote it. */
@@ -46,12 +43,11 @@ const WORDS =
 
 /** Neither a token of this gateway nor a placeholder; alone, behind a scheme, or as the password of a pair. */
 function isKey(value: string): boolean {
-  const isOurs = (text: string) => findToken(text) || PLACEHOLDER.test(text)
   const basic = /^basic +(\S+)$/i.exec(value.trim())?.[1]
   return (
     !/^(?:|bearer|basic|token)$/i.test(value.trim()) &&
-    !isOurs(value) &&
-    !(basic !== undefined && isOurs(Buffer.from(basic, 'base64').toString('latin1')))
+    !isPlaceholder(value) &&
+    !(basic !== undefined && isPlaceholder(Buffer.from(basic, 'base64').toString('latin1')))
   )
 }
 

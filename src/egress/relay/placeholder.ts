@@ -1,10 +1,17 @@
 // The placeholder of a program out of its body, where the credential says that the secret goes there. What stands there is the program's key,
 // whatever it is: the service would read it as one.
 import type { Placement } from '../../../schemas/credential-settings.ts'
+import { findEncodedToken } from '../../lib/tokens.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
 import { MAX_PLACED_BYTES, MAX_PLACED_ITEMS } from '../placement/body-bounds.ts'
 import { holdsMoreFields } from '../placement/form-body.ts'
 import { removeTexts } from '../placement/json-body.ts'
+
+/** What `run` gives programs for a key has this in it, however short it is cut. */
+const OF_RUN = /AgentGat/
+
+/** What a program of the gateway holds instead of a key: one of `run`, or a token of the gateway, also as an address takes it. */
+export const isPlaceholder = (text: string): boolean => OF_RUN.test(text) || findEncodedToken(text)
 
 /** @returns the body as the gateway may add the secret to it; as it was where there is nothing to replace */
 export function withoutPlaceholders(

@@ -3,6 +3,7 @@
 import type { Placement } from '../../../schemas/credential-settings.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { findEncodedToken } from '../../lib/tokens.ts'
+import { isPlaceholder } from './placeholder.ts'
 
 const UNRESERVED = /[A-Za-z0-9._~-]/
 
@@ -20,7 +21,7 @@ function canonicalEscapes(path: string): string {
 /**
  * @param url absolute, as the program wrote it
  * @returns canonical where it can be; what cannot is left to the one place that judges it (`parseTarget`)
- * @throws {GatewayError} target_invalid where a token of this gateway stands in the path
+ * @throws {GatewayError} target_invalid where a token of this gateway stands in the path, or in the place of the secret what is no placeholder
  */
 export function programTarget(url: string, placements: readonly Placement[]): string {
   const { origin, path, query } = split(url)
@@ -39,14 +40,31 @@ function split(url: string): { readonly origin: string; readonly path: string; r
   return { origin, path: path === '' ? '/' : path, query }
 }
 
-/** The segment that the program built of its placeholder: the gateway puts its own there. */
+/**
+ * The segment that the program built of its placeholder: the gateway puts its own there. Segments are told by their place alone, so that any
+ * other may be one of the address, from a caller who leaves the secret out, or a key of the program's own: neither goes on beside the secret,
+ * and neither is dropped.
+ */
 function withoutSegment(path: string, placements: readonly Placement[]): string {
   const segments = path.slice(1).split('/')
   // From the last on, so that the places of those before it stay what they were.
   const places = placements.filter((placement) => placement.in === 'path').toSorted((a, b) => b.at - a.at)
-  for (const { at, prefix = '' } of places) if (segments[at]?.startsWith(prefix)) segments.splice(at, 1)
+  for (const { at, prefix = '' } of places) {
+    const segment = segments[at] ?? ''
+    if (segment === '' || !segment.startsWith(prefix)) continue
+    if (!isPlaceholder(segment)) throw segmentTaken(at, prefix)
+    segments.splice(at, 1)
+  }
   return `/${segments.join('/')}`
 }
+
+const segmentTaken = (at: number, prefix: string) =>
+  new GatewayError(
+    'target_invalid',
+    `The gateway puts the credential into segment ${at + 1} of the path, and what stands there is no placeholder: write ${prefix}AgentGateway, or ` +
+      `${prefix === '' ? 'the capability' : `${prefix} and the capability`}, as this segment. Nothing was sent or charged.`,
+    { reason: 'credential_placement' },
+  )
 
 function withoutParameters(query: string, placements: readonly Placement[]): string {
   if (query === '' || query === '?') return ''

@@ -271,8 +271,30 @@ describe('the address of a program', () => {
     expect(target(given)).toBe(written)
   })
 
+  it.each([
+    ['/v1/admin/users', 0, undefined],
+    ['/v1/botanics/list', 1, 'bot'],
+    ['/v1/bot', 1, 'bot'],
+    ['/bot123:abc/getMe', 0, 'bot'],
+    ['/v2/key-of-the-program', 1, undefined],
+  ])('neither loses %s nor brings it beside the secret in segment %i', (path, at, prefix) => {
+    const asked = () => target(path, [{ in: 'path', at, ...(prefix && { prefix }) }])
+    expect(asked).toThrow(`segment ${at + 1} of the path, and what stands there is no placeholder`)
+    expect(asked).not.toThrow(/admin|botanics|123:abc|key-of/)
+  })
+
+  it.each([
+    ['/', 0, undefined],
+    ['/v1', 1, undefined],
+    ['/v1/', 1, undefined],
+    ['/v1/x', 1, 'bot'],
+  ])('stays %s where nothing stands in the place of the secret', (path, at, prefix) =>
+    expect(target(path, [{ in: 'path', at, ...(prefix && { prefix }) }])).toBe(path),
+  )
+
   it('loses the placeholder where the credential says that the secret goes', () => {
-    expect(target('/bot123:abc/getMe', [{ in: 'path', at: 0, prefix: 'bot' }])).toBe('/getMe')
+    for (const placeholder of ['123:agw_cap_abc', '123:AgentGat', 'agw%5Fcap_abc', `${newToken('cap')}`])
+      expect(target(`/bot${placeholder}/getMe`, [{ in: 'path', at: 0, prefix: 'bot' }])).toBe('/getMe')
     expect(target('/getMe', [{ in: 'path', at: 0, prefix: 'bot' }])).toBe('/getMe')
     expect(target('/v1?Key=mine&a=1&k%65y=mine', [{ in: 'query', name: 'key' }])).toBe('/v1?a=1')
     expect(target('/v1?a=1&t=agw_cap_abc')).toBe('/v1?a=1')
