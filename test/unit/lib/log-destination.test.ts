@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -10,7 +10,7 @@ const MODULE = pathToFileURL('src/lib/log-destination.ts').href
 const LINES = 20_000
 
 /** A process that writes its lines to stderr, says so on stdout, and ends when its stdin does. */
-function start(stderr: 'pipe' | number): ChildProcessByStdio<null, Readable, Readable | null> {
+function start(stderr: 'pipe' | number): ChildProcess & { readonly stdout: Readable } {
   const program = `
     import { openLogDestination } from ${JSON.stringify(MODULE)}
     const to = openLogDestination()
