@@ -147,9 +147,14 @@ function loosely(path: string): readonly string[] {
 
 /** What frameworks take off the end of a path, and answer in that form. */
 const FORMAT = /\.(?:json|xml|html?|csv|txt|js|ya?ml|rss|atom)$/
+/** Every server of git takes a repository with and without it, and then says what is asked of the repository. */
+const GIT = /(?<=.)\.git$/
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
-/** Also without what some file systems and frameworks drop: dots and spaces at the end of a segment, a format, letters that show nothing. */
+/**
+ * Also without what some file systems and frameworks drop: dots and spaces at the end of a segment, a format, letters that show nothing; and
+ * without what a clone address has behind the name of its repository.
+ */
 function mostLoosely(path: string): readonly string[] {
   const segments = loosely(path).map((segment) =>
     segment
@@ -158,7 +163,8 @@ function mostLoosely(path: string): readonly string[] {
       // Some letters have one capital letter with others.
       .toUpperCase()
       .toLowerCase()
-      .replace(/[.\s]+$/, ''),
+      .replace(/[.\s]+$/, '')
+      .replace(GIT, ''),
   )
   const last = segments.at(-1)?.replace(FORMAT, '') ?? ''
   return last === '' ? segments.slice(0, -1) : [...segments.slice(0, -1), last]

@@ -66,6 +66,33 @@ describe('what is denied or asked about', () => {
     expect(judge(['deny * */x/*/y', 'allow * *'], { path: '/x/%20/y' }).decision).toBe('deny')
   })
 
+  it.each([
+    '/acme/secret/info/refs',
+    '/acme/secret.git/info/refs',
+    '/acme/secret.GIT/info/lfs/objects/batch',
+    '/Acme/secret.git./git-upload-pack',
+    '/acme/secret%2Egit%20/git-receive-pack',
+    '/acme/secret.git',
+    '/acme%2Fsecret.git/info/refs',
+  ])('is so for the address by which a repository is cloned: %s', (path) => {
+    const rules = ['* */acme/secret/**', '* */acme/secret.git/**', '* */*/secret/**']
+    for (const rule of rules)
+      expect(judge([`deny ${rule}`, 'allow * */acme/**', 'allow * *'], { path }).decision).toBe('deny')
+    expect(judge(['ask * */acme/secret/**', 'allow * *'], { path }).decision).toBe('ask')
+  })
+
+  it('is not another repository, nor what is named like none', () => {
+    for (const path of [
+      '/acme/secrets.git/x',
+      '/acme/secret.wiki.git/x',
+      '/acme/secretgit/x',
+      '/acme/.git/x',
+    ])
+      expect(judge(['deny * */acme/secret/**', 'allow * *'], { path }).decision).toBe('allow')
+    expect(judge(['deny * */acme/.git/**', 'allow * *'], { path: '/acme/.GIT/config' }).decision).toBe('deny')
+    expect(judge(['deny * */acme/*/x', 'allow * *'], { path: '/acme/.git/x' }).decision).toBe('deny')
+  })
+
   it('is not what merely begins alike', () => {
     for (const path of ['/administrators', '/admin.d', '/admin.json/x', '/admin-', '/admin.1'])
       expect(judge(['deny * */admin', 'allow * *'], { path }).decision).toBe('allow')
