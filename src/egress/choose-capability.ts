@@ -1,19 +1,21 @@
 // Which capability a request of a connection goes out on: an assistant names a URL, never a credential.
 import { GatewayError } from '../core/errors.ts'
 import type { CredentialCapability, HeldCapability, Store } from '../store/ports.ts'
+import { placementsOf } from './placement/place.ts'
 import type { Egress, WantedScope } from './ports.ts'
-import { checkScope, checkSubset, coversPath } from './scope.ts'
+import { programPath } from './relay/target.ts'
+import { checkScope, checkSubset, longestPrefix } from './scope.ts'
 
 type Parts = Pick<Store, 'findParts'>
 
 /**
  * Of several that cover the request the one whose path says most, then the one of the oldest credential: the same request goes out on the
- * same credential every time. What is no URL is left to the one place that judges it.
+ * same credential every time, however its path is spelled. What is no URL is left to the one place that judges it.
  * @returns `capabilityFor` of the port
  */
 export const createChooseCapability =
-  ({ findParts }: Parts): Egress['capabilityFor'] =>
-  async (held, { url, method }) => {
+  ({ findParts, getCredential }: Parts & Pick<Store, 'getCredential'>): Egress['capabilityFor'] =>
+  async (held, { url, method, isOfProgram = false }) => {
     const { credentialId } = held
     if (credentialId !== null) return { ...held, credentialId }
     const parts = held.parts ?? (await findParts(held.id))
@@ -21,19 +23,22 @@ export const createChooseCapability =
     const target = URL.parse(url)
     if (first === undefined) throw nothingCovers(held)
     if (target?.protocol !== 'https:') return first
-    const { hostname: host, pathname: path } = target
-    const asked = { host, port: Number(target.port || 443), path, method }
-    const covering = parts
-      .filter(({ scope }) => checkScope(scope, asked).ok)
-      .map((part) => ({ part, detail: longestPrefix(part, path) }))
+    const { hostname: host, pathname } = target
+    const port = Number(target.port || 443)
+    const asked = await Promise.all(
+      parts.map(async (part) => {
+        const credential = isOfProgram && (await getCredential(part.credentialId, part.accountId))
+        return { part, path: programPath(pathname, credential ? placementsOf(credential) : []) }
+      }),
+    )
+    const covering = asked
+      .filter(({ part, path }) => checkScope(part.scope, { host, port, path, method }).ok)
+      .map(({ part, path }) => ({ part, detail: longestPrefix(part.scope, path) }))
       .toSorted((a, b) => b.detail - a.detail)
     const [best] = covering
     if (best === undefined) throw nothingCovers(held)
     return best.part
   }
-
-const longestPrefix = ({ scope }: HeldCapability, path: string) =>
-  Math.max(...scope.path_prefixes.filter((prefix) => coversPath(prefix, path)).map(({ length }) => length))
 
 /**
  * The capability of a connection that a smaller one is cut from: the first that allows all that is asked for.

@@ -316,11 +316,12 @@ export interface Egress extends Relay {
 
   /**
    * The capability that a request goes out on: the one that is held, or of a connection's the one whose scope covers the request.
+   * @param request `isOfProgram` where the program's placeholder stands in the path, if the credential goes there
    * @throws {GatewayError} scope_denied where a connection has none for it
    */
   capabilityFor(
     held: HeldCapability,
-    request: Pick<EgressRequest, 'url' | 'method'>,
+    request: Pick<EgressRequest, 'url' | 'method'> & { readonly isOfProgram?: boolean },
   ): Promise<CredentialCapability>
 
   /** Most bytes of a request body under the credential behind the capability. */

@@ -39,6 +39,10 @@ export function coversPath(prefix: string, path: string): boolean {
   )
 }
 
+/** Characters of the longest prefix that covers the path: of several scopes, how much each says of it. 0 where none does. */
+export const longestPrefix = ({ path_prefixes }: Pick<Scope, 'path_prefixes'>, path: string): number =>
+  Math.max(0, ...path_prefixes.filter((prefix) => coversPath(prefix, path)).map(({ length }) => length))
+
 export type SubsetVerdict =
   { readonly ok: true } | { readonly ok: false; readonly field: keyof Scope; readonly value: string }
 

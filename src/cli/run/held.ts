@@ -4,9 +4,11 @@ import { egressCapabilitiesIssue } from '../../../tools/egress-capabilities-issu
 import { egressCapabilitiesNarrow } from '../../../tools/egress-capabilities-narrow.ts'
 import { egressCapabilitiesRevoke } from '../../../tools/egress-capabilities-revoke.ts'
 import { egressCredentialsList } from '../../../tools/egress-credentials-list.ts'
+import { CredentialSettings, type Placement } from '../../../schemas/credential-settings.ts'
 import type { CredentialMetadata } from '../../../schemas/egress.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { checkScope, coversHost } from '../../egress/scope.ts'
+import { programPath } from '../../egress/relay/target.ts'
+import { checkScope, coversHost, longestPrefix } from '../../egress/scope.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Client } from '../client.ts'
 import { CommandFailure, Exit } from '../exit.ts'
@@ -88,21 +90,25 @@ export async function holdCredentials(
     providers: new Set(chosen.map(({ provider }) => provider)),
     covers: async (called) => isRuled(policy, called) && forHost(called).length > 0,
     async find(called) {
-      const candidates = forHost(called)
       const { host, port, method } = called
-      const [path = '/'] = called.path.split('?', 1)
-      // Of several the one whose path says most; where none covers the request, the gateway says why.
+      const [written = '/'] = called.path.split('?', 1)
+      const candidates = forHost(called).map((one) => ({
+        one,
+        path: programPath(written, placementsIn(one)),
+      }))
+      // Of several the one whose path says most, however the program spells it; where none covers the request, the gateway says why.
       const covering = candidates
-        .filter((one) => checkScope(one, { host, port, path, method }).ok)
-        .toSorted((a, b) => longest(b, path) - longest(a, path))
+        .filter(({ one, path }) => checkScope(one, { host, port, path, method }).ok)
+        .toSorted((a, b) => longestPrefix(b.one, b.path) - longestPrefix(a.one, a.path))
       const best = covering[0] ?? candidates[0]
-      return best && issued.for(best, called)
+      return best && issued.for(best.one, called)
     },
   }
 }
 
-const longest = ({ path_prefixes }: CredentialMetadata, path: string) =>
-  Math.max(0, ...path_prefixes.filter((prefix) => path.startsWith(prefix)).map(({ length }) => length))
+/** Of the settings alone: none that is left out stands in a path. A newer gateway may know of others. */
+const placementsIn = ({ settings }: CredentialMetadata): readonly Placement[] =>
+  CredentialSettings.shape.placements.safeParse(settings['placements']).data ?? []
 
 function findCredential(live: readonly CredentialMetadata[], id: string): CredentialMetadata {
   const found = live.filter(({ credential_id, label }) => credential_id === id || label === id)

@@ -23,7 +23,10 @@ export async function addressOf(
   held: HeldCapability,
 ): Promise<Addressed> {
   if ('url' in target)
-    return { capability: await capabilityFor(held, { url: target.url, method }), url: target.url }
+    return {
+      capability: await capabilityFor(held, { url: target.url, method, isOfProgram: true }),
+      url: target.url,
+    }
   const { credentialId } = held
   const parts =
     credentialId === null ? (held.parts ?? (await store.findParts(held.id))) : [{ ...held, credentialId }]

@@ -19,13 +19,20 @@ function canonicalEscapes(path: string): string {
 }
 
 /**
+ * @param path as the program wrote it, without its query
+ * @returns as it is judged and sent under a credential with these placements, where it is one that may be sent
+ */
+export const programPath = (path: string, placements: readonly Placement[]): string =>
+  canonicalEscapes(withoutSegment(path, placements))
+
+/**
  * @param url absolute, as the program wrote it
  * @returns canonical where it can be; what cannot is left to the one place that judges it (`parseTarget`)
  * @throws {GatewayError} target_invalid where a token of this gateway stands in the path, or in the place of the secret what is no placeholder
  */
 export function programTarget(url: string, placements: readonly Placement[]): string {
   const { origin, path, query } = split(url)
-  const placedPath = canonicalEscapes(withoutSegment(path, placements))
+  const placedPath = programPath(path, placements)
   if (findEncodedToken(placedPath))
     throw new GatewayError(
       'target_invalid',

@@ -1,8 +1,9 @@
 // Which credential of a connection a request goes out on.
 import { describe, expect, it } from 'vitest'
+import type { Placement } from '../../../schemas/credential-settings.ts'
 import type { Scope } from '../../../schemas/http.ts'
 import { choosePart, createChooseCapability } from '../../../src/egress/choose-capability.ts'
-import type { CredentialCapability, HeldCapability } from '../../../src/store/ports.ts'
+import type { CredentialCapability, HeldCapability, SealedCredential } from '../../../src/store/ports.ts'
 
 const root: HeldCapability = {
   id: 'cap_root',
@@ -26,7 +27,16 @@ const part = (credentialId: string, scope: Partial<Scope> = {}): CredentialCapab
   parentId: root.id,
   scope: { hosts: ['api.example.com'], path_prefixes: ['/'], methods: ['GET', 'POST'], ...scope },
 })
-const over = (...parts: CredentialCapability[]) => ({ findParts: async () => parts })
+/** Stored credentials: of each its placements, by its id. */
+const stored = (placements: Readonly<Record<string, readonly Placement[]>>) => ({
+  getCredential: async (id: string) =>
+    ({
+      header: 'authorization',
+      scheme: 'Bearer',
+      settings: { placements: placements[id] },
+    }) as SealedCredential,
+})
+const over = (...parts: CredentialCapability[]) => ({ findParts: async () => parts, ...stored({}) })
 const choose = async (parts: CredentialCapability[], url: string, method: 'GET' | 'DELETE' = 'GET') =>
   (await createChooseCapability(over(...parts))(root, { url, method })).credentialId
 
@@ -65,6 +75,24 @@ describe('the capability of a connection that a request goes out on', () => {
   it('leaves what is no address to the one place that judges addresses', async () => {
     for (const url of ['http://api.example.com/', 'no address', 'https://'])
       expect(await choose(parts, url)).toBe('old')
+  })
+
+  it.each(['/v1/only%20b/z', '/v1/onl%79%20b/z', '/v1/%6fnly%20%62', '/%76%31/only%20b/'])(
+    'is the same however an escape is spelled: %s',
+    async (path) => {
+      const parts = [part('a'), part('b', { path_prefixes: ['/v1/only%20b'] })]
+      expect(await choose(parts, `https://api.example.com${path}`)).toBe('b')
+    },
+  )
+
+  it('is for a program that of the path without its placeholder, where the credential goes there', async () => {
+    const parts = [part('a'), part('b', { path_prefixes: ['/sendMessage'] })]
+    const placements: readonly Placement[] = [{ in: 'path', at: 0, prefix: 'bot' }]
+    const chooser = createChooseCapability({ ...over(...parts), ...stored({ a: placements, b: placements }) })
+    const url = 'https://api.example.com/botPlaceholder/send%4Dessage'
+    const chosen = async (isOfProgram: boolean) =>
+      (await chooser(root, { url, method: 'GET', isOfProgram })).credentialId
+    expect([await chosen(true), await chosen(false)]).toEqual(['b', 'a'])
   })
 
   it('is the one that is held, where it is no connection', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Client } from '../../../../src/cli/client.ts'
 import { CommandFailure, Exit } from '../../../../src/cli/exit.ts'
-import { holdCapability } from '../../../../src/cli/run/held.ts'
+import { holdCapability, holdCredentials } from '../../../../src/cli/run/held.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 
 const called = (host: string) => ({ host, port: 443, method: 'GET', path: '/' })
@@ -83,5 +83,51 @@ describe('what a run holds', { timeout: 60_000 }, () => {
     expect(await holder.end()).toBe(0)
     await expect(holder.find(called('a.example.com'))).rejects.toThrow('This run is over.')
     expect(waiting).toEqual([])
+  })
+})
+
+describe('which of several credentials of a host a run uses', () => {
+  const stored = (credential_id: string, path_prefixes: readonly string[], settings = {}) => ({
+    credential_id,
+    label: '',
+    provider: 'custom',
+    hosts: ['api.example.com'],
+    path_prefixes,
+    methods: ['GET'],
+    settings,
+    revoked_at: null,
+  })
+  async function chosen(credentials: readonly unknown[], path: string) {
+    const client = {
+      url: 'http://gateway.test',
+      async call({ name }: { name: string }, { credential_id }: { credential_id?: string }) {
+        if (name === 'gateway.egress.credentials.list') return { credentials, next: null }
+        return { capability_id: 'cap', credential_id, capability: 'agw_cap_x', expires_at: '2100-01-01' }
+      },
+    } as unknown as Client
+    const holder = await holdCredentials(client, undefined, { label: 'run test' })
+    return (await holder.find({ ...called('api.example.com'), path }))?.credentialId
+  }
+
+  it.each(['/v1/only%20b/z', '/v1/onl%79%20b/z?q=1', '/v1/%6fnly%20%62', '/%76%31/only%20b/'])(
+    'is that whose path says most, however an escape is spelled: %s',
+    async (path) => {
+      expect(await chosen([stored('a', ['/']), stored('b', ['/v1/only%20b'])], path)).toBe('b')
+    },
+  )
+
+  it('goes by the path without the placeholder, where the credential goes there', async () => {
+    const settings = { placements: [{ in: 'path', at: 0, prefix: 'bot' }] }
+    const credentials = [stored('a', ['/'], settings), stored('b', ['/sendMessage'], settings)]
+    expect(await chosen(credentials, '/botAgentGatewayPlaceholder/send%4Dessage')).toBe('b')
+  })
+
+  it('counts no prefix that ends within a segment', async () => {
+    const credentials = [stored('a', ['/', '/v1/onl']), stored('b', ['/v1'])]
+    expect(await chosen(credentials, '/v1/only')).toBe('b')
+  })
+
+  it('is the first where none covers the request, so that the gateway says why', async () => {
+    expect(await chosen([stored('a', ['/x']), stored('b', ['/y'])], '/z')).toBe('a')
   })
 })
