@@ -68,8 +68,9 @@ export interface AnswerSink {
   /**
    * Sends the head, once, before anything else.
    * @param headers lower-case names, repeated ones apart; without `content-length` the body goes out in chunks
+   * @param asked URL at the upstream that answers, where the program knows the base URL alone
    */
-  begin(status: number, headers: readonly (readonly [name: string, value: string])[]): void
+  begin(status: number, headers: readonly (readonly [name: string, value: string])[], asked?: string): void
   /** Sends bytes. What it returns is awaited before the next piece: it resolves when the program takes more, or is gone. */
   write(bytes: Uint8Array): Promise<void> | undefined
   /** Ends it well. Trailers go out where the body is in chunks. */

@@ -87,6 +87,58 @@ describe('a base URL behind the gateway', () => {
     expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
   })
 
+  it('has a library that follows a redirect of the upstream to itself ask with the credential again', async () => {
+    const own = `https://${UPSTREAM_HOST}:${gw.upstream.port}`
+    gw.upstream.respond((request, res) =>
+      request.target === '/v1/moved?a=1'
+        ? res.writeHead(200).end('moved')
+        : res.writeHead(307, { location: `${own}/v1/moved?a=1` }).end(),
+    )
+    for (const headers of [{ 'x-api-key': capability }, { authorization: `Bearer ${capability}` }]) {
+      const answer = await fetch(`${gw.baseUrl}/via/my-api/v1/things/1`, { headers: headers as HeadersInit })
+      expect([answer.status, await answer.text()]).toEqual([200, 'moved'])
+      expect(sent('authorization')).toEqual([`Bearer ${SECRET}`])
+    }
+    // A program of `run` finds its way there by the upstream's own address.
+    gw.upstream.respond((_request, res) =>
+      res
+        .writeHead(307, {
+          location: `${own}/v1/moved`,
+          link: `<${own}/v1/things?page=2>; rel="next"`,
+        })
+        .end(),
+    )
+    const ofRun = await via('/v1/things', {
+      redirect: 'manual',
+      headers: { 'x-gateway-capability': capability, 'x-gateway-for-proxy': '1' },
+    })
+    expect([ofRun.status, ofRun.headers.get('location'), ofRun.headers.get('link')]).toEqual([
+      307,
+      `${own}/v1/moved`,
+      `<${own}/v1/things?page=2>; rel="next"`,
+    ])
+  })
+
+  it('leads a link with the address of the upstream behind the base URL, as libraries turn pages by addresses', async () => {
+    const own = `https://${UPSTREAM_HOST}:${gw.upstream.port}`
+    gw.upstream.respond((_request, res) =>
+      res
+        .writeHead(200, {
+          link: `<${own}/v1/things?page=2>; rel="next", <https://elsewhere.example.com/docs>; rel="help"`,
+        })
+        .end('[]'),
+    )
+    const { port } = new URL(gw.baseUrl)
+    for (const base of [`http://localhost:${port}`, `http://127.0.0.1:${port}`]) {
+      const { headers } = await fetch(`${base}/via/my-api/v1/things`, {
+        headers: { authorization: `Bearer ${capability}` },
+      })
+      expect(headers.get('link')).toBe(
+        `<${base}/via/my-api/v1/things?page=2>; rel="next", <https://elsewhere.example.com/docs>; rel="help"`,
+      )
+    }
+  })
+
   it('hands no order of an upstream on to a web server before the gateway', async () => {
     gw.upstream.respond((_request, res) =>
       res.writeHead(200, { 'x-accel-redirect': '/via/my-api/v1/other', 'x-upstream': 'yes' }).end('ok'),

@@ -6,9 +6,13 @@ import { writeChunk } from './reply.ts'
 /** The last words of an answer that is broken off have so long to go out. */
 const LAST_WORDS_MS = 1_000
 
-/** Headers of an answer as they go on, lower-case names, repeated ones apart. */
+/**
+ * Headers of an answer as they go on, lower-case names, repeated ones apart.
+ * @param asked URL at the upstream that answers, where the program knows the base URL alone
+ */
 export type PassHeaders = (
   headers: readonly (readonly [name: string, value: string])[],
+  asked?: string,
 ) => readonly (readonly [name: string, value: string])[]
 
 /**
@@ -24,10 +28,10 @@ export function createAnswerSink(
     get isGone() {
       return res.destroyed
     },
-    begin(status, headers) {
+    begin(status, headers, asked) {
       if (res.headersSent || res.destroyed) return
       const raw: string[] = []
-      for (const [name, value] of pass(headers)) if (!Object.hasOwn(added, name)) raw.push(name, value)
+      for (const [name, value] of pass(headers, asked)) if (!Object.hasOwn(added, name)) raw.push(name, value)
       for (const [name, value] of Object.entries(added)) raw.push(name, value)
       res.writeHead(status, raw)
       // Together with the first bytes, where they are here already.

@@ -14,6 +14,10 @@ export function isAtOtherName({ headers: { host } }: Asked, own: URL): boolean {
   return own.hostname === 'localhost' && LITERALS.some((name) => host === own.host.replace('localhost', name))
 }
 
+/** Whether the request came by the public address, in whatever spelling: by any other name a proxy may have written it. */
+export const isAtOwnAddress = (req: Asked, own: URL): boolean =>
+  req.headers.host === own.host || isAtOtherName(req, own)
+
 /** The address under the name that the request was made to: clients compare what they are told with what they were given. */
 export function asAsked(url: string, req: Asked): string {
   const own = new URL(url)

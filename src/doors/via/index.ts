@@ -4,10 +4,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { HttpContext } from '../http/request.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { UpgradeRequest } from '../http/upgrade.ts'
+import { asAsked, isAtOwnAddress } from '../http/own-name.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { createRelayedCalls } from '../relayed-call.ts'
-import { keepWithin } from './location.ts'
+import { keepWithin, type Through } from './location.ts'
 import { findToken } from './tokens.ts'
 
 export const VIA_PREFIX = '/via/'
@@ -35,6 +36,11 @@ export type ViaDoor = (
 export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): ViaDoor {
   const { addresses } = parts
   const calls = createRelayedCalls(parts)
+  const own = new URL(addresses.baseUrl)
+  const throughBase = (req: IncomingMessage, asked: string, base: string): Through => ({
+    origin: new URL(asked).origin,
+    base: isAtOwnAddress(req, own) ? asAsked(own.origin, req) + base : undefined,
+  })
 
   return async (req, res, context, upgrade) => {
     const { path, query } = context
@@ -53,6 +59,7 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): Vi
     const slash = rest.indexOf('/')
     const named = slash < 0 ? rest : rest.slice(0, slash)
     const behind = slash < 0 ? '/' : rest.slice(slash)
+    const base = VIA_PREFIX + named
     await calls.relay({
       req,
       res,
@@ -60,13 +67,18 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): Vi
       target: {
         credential: decoded(named),
         path: query === '' ? behind : `${behind}?${query}`,
-        base: req.headers[FOR_PROXY] === undefined ? VIA_PREFIX + named : undefined,
+        base: req.headers[FOR_PROXY] === undefined ? base : undefined,
       },
       token,
       answerHeaders: NO_PAGE,
       upgrade,
-      passHeaders: (headers) =>
-        keepWithin(headers, behind, [new URL(addresses.baseUrl).host, req.headers.host ?? '']),
+      passHeaders: (headers, asked) =>
+        keepWithin(
+          headers,
+          behind,
+          [own.host, req.headers.host ?? ''],
+          asked === undefined ? undefined : throughBase(req, asked, base),
+        ),
     })
   }
 }

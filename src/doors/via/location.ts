@@ -2,24 +2,40 @@
 // begin at the gateway: another credential, or a tool, called with the program's capability by the word of an upstream.
 import type { HeaderPairs } from '../../egress/headers.ts'
 
-/** Stands for the upstream, whose host this door does not know; nobody has this name (RFC 6761). */
+/** Stands for the upstream where nothing says which it is; nobody has this name (RFC 6761). */
 const UPSTREAM = 'https://upstream.invalid'
+
+/** How a program reaches the upstream by a base URL. */
+export interface Through {
+  /** Origin of the upstream: `https://api.github.com`. */
+  readonly origin: string
+  /** The base URL, with its host and without a slash at its end. Undefined where the program came by a name that need not lead it back. */
+  readonly base: string | undefined
+}
 
 /**
  * @param behind path that stood behind the name of the credential, as the program wrote it
  * @param own hosts of the gateway, with their ports
- * @returns paths of the upstream relative to `behind`, so that they lead to the same place at every address the program may know; no
- * address of the gateway itself
+ * @param through undefined for a program that believes to be at the upstream itself, whose own addresses lead it there
+ * @returns paths and addresses of the upstream relative to `behind`, so that they lead to the same place at every address the program may
+ * know; of links that were absolute the address behind the base URL, as libraries turn pages by nothing else; no address of the gateway itself
  */
-export function keepWithin(headers: HeaderPairs, behind: string, own: readonly string[]): HeaderPairs {
-  const lead = (value: string): string | undefined => {
+export function keepWithin(
+  headers: HeaderPairs,
+  behind: string,
+  own: readonly string[],
+  through?: Through,
+): HeaderPairs {
+  const lead = (value: string, base?: string): string | undefined => {
     const to = URL.parse(value, UPSTREAM + behind)
     if (!to || own.includes(to.host)) return undefined
-    return to.origin === UPSTREAM ? relative(to, behind) : to.href
+    if (to.origin === UPSTREAM) return relative(to, behind)
+    if (to.origin !== through?.origin) return to.href
+    return base === undefined ? relative(to, behind) : base + pathOf(to)
   }
   return headers.flatMap(([name, value]) => {
     if (name !== 'location' && name !== 'link') return [[name, value] as const]
-    const led = name === 'link' ? leadLinks(value, lead) : lead(value)
+    const led = name === 'link' ? leadLinks(value, (link) => lead(link, through?.base)) : lead(value)
     return led === undefined ? [] : [[name, led] as const]
   })
 }
@@ -59,8 +75,10 @@ function* readLinks(value: string): Generator<Link> {
   }
 }
 
-function relative({ pathname, search, hash }: URL, behind: string): string {
+const pathOf = ({ pathname, search, hash }: URL) => pathname + search + hash
+
+function relative(to: URL, behind: string): string {
   const [path = '/'] = behind.split('?', 1)
   const above = path.split('/').length - 2
-  return (above > 0 ? '../'.repeat(above) : './') + pathname.slice(1) + search + hash
+  return (above > 0 ? '../'.repeat(above) : './') + pathOf(to).slice(1)
 }

@@ -21,7 +21,7 @@ export function leadThroughBase(sink: AnswerSink, through: BaseUrl): AnswerSink 
       // An answer whose length was said is no stream of that transport, and could not become longer.
       isLooking =
         /^text\/event-stream\b/i.test(value('content-type') ?? '') && value('content-length') === undefined
-      sink.begin(status, headers)
+      sink.begin(status, headers, through.url)
     },
     write(bytes) {
       if (!isLooking || bytes.length === 0) return sink.write(bytes)

@@ -55,3 +55,31 @@ describe('links of an answer behind a base URL', () => {
     expect(links).toEqual(led === undefined ? [] : [led])
   })
 })
+
+describe('addresses of the upstream behind a base URL', () => {
+  const ORIGIN = 'https://api.example.com'
+  const keep = (name: string, value: string, base?: string) =>
+    keepWithin([[name, value]], '/repos/acme', ['gateway.example'], { origin: ORIGIN, base })[0]?.[1]
+
+  it.each([
+    ['location', `${ORIGIN}/repos/new?a=1#b`, '../repos/new?a=1#b'],
+    ['location', `${ORIGIN}:443/repos/new`, '../repos/new'],
+    ['location', 'https://API.example.com/repos/new', '../repos/new'],
+    ['location', `${ORIGIN}:8443/repos/new`, `${ORIGIN}:8443/repos/new`],
+    ['location', 'http://api.example.com/repos/new', 'http://api.example.com/repos/new'],
+    ['location', `${ORIGIN}.elsewhere.example/x`, `${ORIGIN}.elsewhere.example/x`],
+    ['location', 'https://gateway.example/x', undefined],
+    [
+      'link',
+      `<${ORIGIN}/repos?page=2>; rel="next"`,
+      '<https://gateway.example/via/gh/repos?page=2>; rel="next"',
+    ],
+    ['link', '</repos?page=2>; rel="next"', '<../repos?page=2>; rel="next"'],
+  ])('lead behind it again, in %s: %s', (name, value, led) => {
+    expect(keep(name, value, 'https://gateway.example/via/gh')).toBe(led)
+  })
+
+  it('are relative where nothing says by which name the program finds the gateway', () => {
+    expect(keep('link', `<${ORIGIN}/repos?page=2>; rel="next"`)).toBe('<../repos?page=2>; rel="next"')
+  })
+})
