@@ -87,6 +87,73 @@ describe('a base URL behind the gateway', () => {
     expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
   })
 
+  it.each<[string, Record<string, string>, string]>([
+    ['x-api-key', { 'x-api-key': 'TOKEN' }, ''],
+    ['api-key', { 'api-key': 'TOKEN' }, ''],
+    ['private-token', { 'private-token': 'TOKEN' }, ''],
+    ['X-Gateway-Capability', { 'x-gateway-capability': 'TOKEN' }, ''],
+    ['a header beside Authorization', { authorization: 'Bearer TOKEN', 'x-api-key': 'TOKEN' }, ''],
+    ['the query', {}, '?key=TOKEN'],
+  ])('passes no redirect to elsewhere on where the capability came in %s', async (_, given, query) => {
+    const headers = JSON.parse(JSON.stringify(given).replaceAll('TOKEN', capability)) as Record<
+      string,
+      string
+    >
+    const path = `/v1/things${query.replace('TOKEN', capability)}`
+    for (const [location, named] of [
+      ['https://elsewhere.example.com/steal?a=1', 'https://elsewhere.example.com.'],
+      ['//elsewhere.example.com/steal', 'https://elsewhere.example.com.'],
+      ['/\\elsewhere.example.com/steal', 'https://elsewhere.example.com.'],
+      [`http://${UPSTREAM_HOST}/v1/things`, `http://${UPSTREAM_HOST}.`],
+      ['other:steal', 'other:.'],
+    ] as const) {
+      gw.upstream.respond((_request, res) => res.writeHead(307, { location }).end())
+      const answer = await fetch(`${gw.baseUrl}/via/my-api${path}`, { headers, redirect: 'manual' })
+      const problem = await answer.json()
+      expect(answer.status).toBe(502)
+      expect(answer.headers.get('location')).toBeNull()
+      expect(answer.headers.get('x-should-retry')).toBe('false')
+      expect(problem).toMatchObject({ code: 'response_unacceptable', upstream_status: 307 })
+      expect(problem.detail).toContain(`redirects to ${named}`)
+      expect(problem.detail).not.toContain('steal')
+      expect(await attempt(problem.attempt_id)).toMatchObject({
+        state: 'settled',
+        outcome: 'response_redirect',
+        upstream_status: 307,
+      })
+    }
+  })
+
+  it('says nothing of a redirect whose address holds the secret', async () => {
+    const location = `https://${Buffer.from(SECRET).toString('hex').slice(0, 60)}.example.com/${SECRET}`
+    gw.upstream.respond((_request, res) => res.writeHead(307, { location }).end())
+    const answer = await fetch(`${gw.baseUrl}/via/my-api/v1/things`, {
+      headers: { 'x-api-key': capability },
+      redirect: 'manual',
+    })
+    const problem = await answer.json()
+    expect(problem).toMatchObject({ code: 'secret_reflected' })
+    expect(problem.detail).not.toContain('example.com')
+  })
+
+  it('gives no repeat under a key a redirect that its own headers would hand the capability to', async () => {
+    gw.upstream.respond((_request, res) =>
+      res.writeHead(303, { location: 'https://elsewhere.example.com/x' }).end(),
+    )
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${gw.baseUrl}/via/my-api/v1/things`, {
+        method: 'POST',
+        body: '{}',
+        headers: { ...headers, 'idempotency-key': 'redirected' },
+        redirect: 'manual',
+      })
+    const first = await ask({ authorization: `Bearer ${capability}` })
+    expect([first.status, first.headers.get('location')]).toEqual([303, 'https://elsewhere.example.com/x'])
+    const again = await ask({ 'x-api-key': capability })
+    expect([again.status, again.headers.get('location')]).toEqual([502, null])
+    expect(await again.json()).toMatchObject({ code: 'response_unacceptable', upstream_status: 303 })
+  })
+
   it('has a library that follows a redirect of the upstream to itself ask with the credential again', async () => {
     const own = `https://${UPSTREAM_HOST}:${gw.upstream.port}`
     gw.upstream.respond((request, res) =>

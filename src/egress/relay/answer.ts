@@ -20,6 +20,7 @@ import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import { ClientStalled, createPatience, type Patience } from './patience.ts'
 import type { Relayed, RelayEnd } from './ports.ts'
 import type { RelayRules } from './prepare.ts'
+import { type FindRedirect, redirectWords } from './redirect.ts'
 import type { SentBody } from './request-body.ts'
 import { createScanner, passThrough, type Scanner } from './scanner.ts'
 
@@ -36,6 +37,7 @@ export interface Passing {
   readonly answered: Ready['answered']
   readonly received: StreamedAnswer
   readonly sink: AnswerSink
+  readonly findRedirect: FindRedirect
   /** Aborts when whose answer this is may have it no longer. */
   readonly revoked: AbortSignal
 }
@@ -44,7 +46,13 @@ export interface Answers {
   /** @throws {GatewayError} before anything was written: secret_reflected, response_unacceptable, response_too_large, outcome_ambiguous */
   pass(passing: Passing): Promise<Relayed>
   /** The answer of the first request under the program's key. */
-  replay(sink: AnswerSink, attempt: Attempt, answer: KeptAnswer, receipt: string): Promise<Relayed>
+  replay(repeat: {
+    readonly sink: AnswerSink
+    readonly findRedirect: FindRedirect
+    readonly attempt: Attempt
+    readonly answer: KeptAnswer
+    readonly receipt: string
+  }): Promise<Relayed>
 }
 
 /** Answers up to here are held until they are whole, where that is soon or their length is known. */
@@ -86,6 +94,11 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       })
       const pieces = holdPacked(decode(received, received.declaredBytes === 0 ? undefined : coding))
       const headers = pickAnswerHeaders(received.headers, rules)
+      const away = passing.findRedirect({ status: received.status, headers })
+      if (away !== undefined) {
+        received.cancel()
+        return await refuseRedirect(passing, away, await scanner.head(received))
+      }
       const begun = isEvents
         ? { whole: undefined, pieces }
         : await collectShort(pieces, received, rules).catch((thrown: unknown) =>
@@ -138,7 +151,13 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       })
     },
 
-    async replay(sink, attempt, { status, headers, body }, receipt) {
+    async replay({ sink, findRedirect, attempt, answer: { status, headers, body }, receipt }) {
+      const away = findRedirect({ status, headers })
+      if (away !== undefined)
+        throw new GatewayError('response_unacceptable', redirectWords(status, away), {
+          reason: 'redirect',
+          extras: { attempt_id: attempt.id, upstream_status: status },
+        })
       const said = headers.find(([name]) => name === LENGTH_HEADER)?.[1]
       sink.begin(status, [
         ...headers.filter(([name]) => name !== LENGTH_HEADER && name !== REPLAYED_HEADER),
@@ -212,6 +231,27 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       })
       .catch(expectRefusal)
     return end
+  }
+
+  /** @param head whether it holds the secret, which the words must not repeat */
+  async function refuseRedirect(
+    { paid, received: { status } }: Passing,
+    away: string,
+    head: LeakVerdict,
+  ): Promise<never> {
+    if (!head.ok) return await endings.refuse(paid, status, head)
+    const { balance, receipt } = await endings.end(paid, {
+      state: 'settled',
+      outcome: 'response_redirect',
+      upstreamStatus: status,
+      responseDigest: null,
+      gate: 'not_run',
+    })
+    throw charged(paid.attempt, 'response_unacceptable', redirectWords(status, away), {
+      balance,
+      upstream_status: status,
+      receipt_id: receipt.id,
+    })
   }
 
   /** An answer that broke off before any of it was written. */

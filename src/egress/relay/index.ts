@@ -29,6 +29,7 @@ import { addressOf } from './credential.ts'
 import { leadThroughBase } from './endpoint-event.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import type { Relay, Relayed } from './ports.ts'
+import { createFindRedirect, type FindRedirect } from './redirect.ts'
 import { comparedPart, digestedPart, KEY_HEADER, prepareExchange, rulesOf } from './prepare.ts'
 import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
@@ -94,6 +95,7 @@ export function createRelay(parts: RelayParts): Relay {
   ): Promise<Relayed> {
     const { capability, url } = await addressOf(parts, asked, held)
     const exchange = behindBase(asked, url)
+    const findRedirect = createFindRedirect(asked, url)
     const { credential, ...rules } = await bodyRules(capability)
     const body = await readBody(exchange, { ...rules, hold })
     const current = () => prepare(url, exchange, body, capability)
@@ -101,7 +103,7 @@ export function createRelay(parts: RelayParts): Relay {
     const key = own === undefined ? undefined : { key: own, scope: `${capability.rootId}/relay` }
     const isRuled = hasRules({ capability, credential })
     const repeat = isRuled && key ? await findRepeat(key, capability, await current()) : undefined
-    if (repeat) return await again(repeat, exchange, charge)
+    if (repeat) return await again(repeat, exchange, charge, findRedirect)
     const approved = isRuled
       ? await askWhileItStands({
           prepare: current,
@@ -121,12 +123,12 @@ export function createRelay(parts: RelayParts): Relay {
       addsKey: () => false,
       digested: comparedPart,
     })
-    if (!reserved.ok) return await again(reserved, exchange, charge)
+    if (!reserved.ok) return await again(reserved, exchange, charge, findRedirect)
     charge.taken(ATTEMPT_COST, reserved.attempt.id)
     await parts.fault.at('after_reserve')
     const watched = revocations.watch(capability.id)
     try {
-      return await send(reserved, exchange, body, watched.signal)
+      return await send(reserved, exchange, body, { findRedirect, revoked: watched.signal })
     } finally {
       watched.leave()
     }
@@ -152,10 +154,11 @@ export function createRelay(parts: RelayParts): Relay {
     { keyed, record }: Pick<RepeatedCall, 'keyed' | 'record'>,
     exchange: HttpExchange,
     charge: CreditCharge,
+    findRedirect: FindRedirect,
   ): Promise<Relayed> {
     const { attempt, answer, receipt } = await replay(parts, keyed, record)
     charge.repeated(attempt.id)
-    return answers.replay(exchange.answer, attempt, answer, receipt.jws)
+    return answers.replay({ sink: exchange.answer, findRedirect, attempt, answer, receipt: receipt.jws })
   }
 
   /** What was sent under the program's key before: nobody is asked about it a second time, since nothing goes out. */
@@ -238,7 +241,7 @@ export function createRelay(parts: RelayParts): Relay {
     reserved: Paid,
     exchange: HttpExchange,
     body: ReadBody,
-    revoked: AbortSignal,
+    { findRedirect, revoked }: { readonly findRedirect: FindRedirect; readonly revoked: AbortSignal },
   ): Promise<Relayed> {
     const { upgrade: program } = exchange
     const rules = rulesOf(must(reserved.credential, 'the credential of an exchange'), program !== undefined)
@@ -282,7 +285,8 @@ export function createRelay(parts: RelayParts): Relay {
     }
     const received = result.answer
     try {
-      return await answers.pass({ paid, rules, sent, answered, received, sink: exchange.answer, revoked })
+      const { answer: sink } = exchange
+      return await answers.pass({ paid, rules, sent, answered, received, sink, findRedirect, revoked })
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown
       // A defect of ours: the attempt has an end all the same, and nobody takes what was passed on for the whole.
