@@ -4,6 +4,7 @@ import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { EgressRequest } from './ports.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
+import { refuseMethodParameter } from './method-override.ts'
 import { checkRoom } from './placement/room.ts'
 import { findDeniedPath, type Provider } from './providers/index.ts'
 import { checkScope } from './scope.ts'
@@ -68,6 +69,7 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
   const { limits = {} } = rules
   const body = readRequestBody(request, limits.max_request_bytes ?? MAX_REQUEST_BYTES)
   if (!verdict.ok) throw new GatewayError('target_blocked', verdict.detail, { reason: verdict.reason })
+  refuseMethodParameter({ method: request.method, search: verdict.url.search, headers, body })
   const prepared = {
     target: verdict,
     method: request.method,

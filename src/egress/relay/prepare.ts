@@ -12,6 +12,7 @@ import type { HttpExchange } from '../../core/message.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import { isSigning } from '../kinds/kind.ts'
+import { refuseMethodParameter } from '../method-override.ts'
 import { MAX_PLACED_BYTES } from '../placement/body-bounds.ts'
 import { placementsOf } from '../placement/place.ts'
 import { checkRoom } from '../placement/room.ts'
@@ -145,6 +146,7 @@ export function prepareExchange(
   if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
   refuseChunkSignatures(exchange)
   refuseOtherMethod(exchange)
+  refuseMethodParameter({ ...exchange, search: verdict.url.search, body: body.whole })
   refuseAccountHeaders(exchange.headers, options.accountHeaders, settings.request_headers)
   const headers = pickProgramHeaders(exchange.headers, rules)
   const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined
