@@ -324,6 +324,14 @@ describe('inside a connection that is opened', () => {
     socket.destroy()
   })
 
+  it('a program that speaks HTTP/2 alone is told of as one, and not as one that does not trust us', async () => {
+    const { socket } = await open()
+    hangUps.length = 0
+    await expect(startTls(socket, { ca, servername: COVERED, ALPNProtocols: ['h2'] })).rejects.toThrow()
+    socket.destroy()
+    await expect.poll(() => hangUps.map(({ detail }) => detail)).toEqual([expect.stringContaining('HTTP/2')])
+  })
+
   it('a program that does not trust us is told of', async () => {
     const { socket } = await open()
     hangUps.length = 0

@@ -16,6 +16,8 @@ import type { Destination, ProxyAgent, ProxyDoorParts } from './ports.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
 const HANDSHAKE_MS = 10_000
+/** Of OpenSSL, where the program offers protocols (ALPN) and HTTP/1.1 is none of them. */
+const NO_COMMON_PROTOCOL = 'ERR_SSL_NO_APPLICATION_PROTOCOL'
 /**
  * A program that says nothing on an open connection, or never comes to the end of a head; the engine has clocks of its own while a request runs.
  */
@@ -160,7 +162,12 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
           server.emit('connection', tls)
         })
         // Until the handshake is over Node tells of failures by an event of its own, and nobody reads who would see the end.
-        for (const event of ['error', '_tlsError', 'end']) tls.on(event, () => tls.destroy())
+        let wantsOther = false
+        for (const event of ['error', '_tlsError', 'end'])
+          tls.on(event, (failure?: NodeJS.ErrnoException) => {
+            if (failure?.code === NO_COMMON_PROTOCOL) wantsOther = true
+            tls.destroy()
+          })
         tls.resume()
         tls.once('close', () => {
           clearTimeout(timer)
@@ -174,9 +181,11 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
               host: to.host,
               code: 'request_invalid',
               reason: hasShaken ? 'no_request' : 'handshake',
-              detail: hasShaken
-                ? 'The program hung up without a request: it may not trust the certificates of this proxy.'
-                : 'The TLS handshake failed: the program does not trust the certificates of this proxy.',
+              detail: wantsOther
+                ? 'The program speaks HTTP/2 alone (as gRPC does), and this proxy speaks HTTP/1.1.'
+                : hasShaken
+                  ? 'The program hung up without a request: it may not trust the certificates of this proxy.'
+                  : 'The TLS handshake failed: the program does not trust the certificates of this proxy.',
             })
           resolve(connection.requests)
         })
