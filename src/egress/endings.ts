@@ -42,6 +42,8 @@ export interface Answer {
   readonly addresses: readonly string[]
   /** Undefined where no credential went with the request. */
   readonly search: AnswerSearch | undefined
+  /** What goes back in the place of the body, all of which is searched. */
+  readonly passed?: Buffer | undefined
   /** For the receipt, where it was asked for by a program that streams. */
   readonly stream?: StreamFacts | undefined
 }
@@ -52,6 +54,13 @@ interface ClientGone {
   readonly reason: 'client_closed' | 'revoked'
   readonly tls?: undefined
   readonly withdrawal?: undefined
+}
+
+/** The upstream sent another part than it was asked for. */
+interface OtherPart {
+  readonly phase: 'response'
+  readonly status: number
+  readonly reason: 'other_part'
 }
 
 export interface Endings {
@@ -76,7 +85,7 @@ export interface Endings {
     stream?: StreamFacts,
   ): Promise<never>
   /** @throws {GatewayError} what the failure means to the caller; it is refunded only where no request byte left */
-  fail(paid: Paid, failure: SendFailure | ClientGone): Promise<never>
+  fail(paid: Paid, failure: SendFailure | ClientGone | OtherPart): Promise<never>
 }
 
 /** Beyond it, what is done with an answer takes a good part of a millisecond. */
@@ -123,7 +132,7 @@ async function refund(
 async function deliver(
   parts: EndingParts,
   paid: Paid,
-  { response, addresses, search, stream }: Answer,
+  { response, addresses, search, passed = response.body, stream }: Answer,
 ): Promise<Completed> {
   const isLong = response.body.length > SHORT_BYTES
   const verdict = await search?.gate.inspect(response)
@@ -135,11 +144,9 @@ async function deliver(
       verdict,
       stream && { ...stream, bytes_out: 0, end: 'reflected', digest: digestContent(undefined) },
     )
-  const contentDigest = isLong
-    ? await digestLongContent(response.body, longTurns)
-    : digestContent(response.body)
+  const contentDigest = isLong ? await digestLongContent(passed, longTurns) : digestContent(passed)
   const headers = paid.pickHeaders(response.headers)
-  const { status, body } = response
+  const { status } = response
   const responseDigest = digestResponse({ status, headers, contentDigest })
   const { receipt, balance, isAnswerKept } = await finish(parts, paid, {
     state: 'settled',
@@ -152,7 +159,7 @@ async function deliver(
       status,
       headers: paid.pickKept?.(response.headers) ?? Object.entries(headers),
       dropped: namesDropped(response.headers, headers),
-      body,
+      body: passed,
     }),
   })
   await parts.fault.at('before_reply')
@@ -250,7 +257,11 @@ async function refuseUnsearched(
   )
 }
 
-async function fail(parts: EndingParts, paid: Paid, failure: SendFailure | ClientGone): Promise<never> {
+async function fail(
+  parts: EndingParts,
+  paid: Paid,
+  failure: SendFailure | ClientGone | OtherPart,
+): Promise<never> {
   const { attempt } = paid
   if (failure.phase === 'before_send') {
     const { tls, reason } = failure

@@ -172,6 +172,8 @@ export interface StreamRequest extends Pick<
   readonly body: Buffer | Readable | undefined
   readonly clocks: StreamClocks
   readonly signal: AbortSignal
+  /** Whether a part of the answer was asked for, so that 206 is one. */
+  readonly takesPart?: boolean | undefined
   /** Asks for a WebSocket; the other headers of the handshake are among the headers. An answer may be given all the same. */
   readonly upgrade?: 'websocket' | undefined
 }

@@ -197,6 +197,7 @@ export const RESPONSE_WORDS = {
   too_large:
     'its response is larger than allowed; ask for less, or raise max_bytes (1 MiB at most, unless the credential allows more)',
   bad_status: 'its status cannot be passed on',
+  other_part: 'it is another part than was asked for, or does not say which',
   encoded:
     'it compressed the response although identity was asked for, so the response could not be searched',
 } as const

@@ -30,8 +30,22 @@ export interface PreparedRequest {
   readonly maxResponseBytes: number
   /** The bound that the caller wrote, where it did; null where it cannot write any. */
   readonly askedMaxBytes?: number | null
+  /** The part of the answer that a program asked for; `headers` ask for more. */
+  readonly range?: AskedRange | undefined
   /** What headers of it have the service read beside the target; scopes and rules are asked about them, too. */
   readonly sources?: readonly NamedSource[] | undefined
+}
+
+/** A part of an answer, in bytes from 0 on, both ends included, or so many of its last ones. */
+export type AskedPart =
+  { readonly first: number; readonly last: number | undefined } | { readonly suffix: number }
+
+export interface AskedRange {
+  /** Under which it was asked; the storage of Azure has one of its own. */
+  readonly header: 'range' | 'x-ms-range'
+  /** As the program wrote it. */
+  readonly value: string
+  readonly part: AskedPart
 }
 
 /** Something that the service reads with the credential, because a header of the request names it. */

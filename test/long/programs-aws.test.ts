@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serveRanges } from '../support/ranges.ts'
 import { type RunWorld, startRunWorld } from '../support/run-world.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 
@@ -45,6 +46,13 @@ function joinChunks(body: Buffer): Buffer {
   }
 }
 
+const env = {
+  AWS_ACCESS_KEY_ID: 'AKIAPLACEHOLDER',
+  AWS_SECRET_ACCESS_KEY: 'placeholder',
+  AWS_DEFAULT_REGION: 'us-east-1',
+  AWS_EC2_METADATA_DISABLED: 'true',
+}
+
 describe('aws', () => {
   let world: RunWorld
   const objects = new Map<string, Buffer>()
@@ -68,14 +76,7 @@ describe('aws', () => {
         objects.set(name, isChunked ? joinChunks(request.body) : request.body)
         return res.writeHead(200, { etag: '"0"' }).end()
       }
-      const object = objects.get(name)
-      if (!object) return res.writeHead(404).end()
-      res.writeHead(200, {
-        'content-length': object.length,
-        etag: '"0"',
-        'last-modified': 'Mon, 01 Jan 2024 00:00:00 GMT',
-      })
-      res.end(request.method === 'HEAD' ? undefined : object)
+      serveRanges(() => objects.get(name))(request, res)
     })
   })
   afterAll(() => world.close())
@@ -94,17 +95,23 @@ describe('aws', () => {
   ])('puts an object and gets it again, %s', async (_how, told) => {
     const body = randomBytes(200_000)
     await writeFile(join(world.folder, 'up.bin'), body)
-    const env = {
-      AWS_ACCESS_KEY_ID: 'AKIAPLACEHOLDER',
-      AWS_SECRET_ACCESS_KEY: 'placeholder',
-      AWS_DEFAULT_REGION: 'us-east-1',
-      AWS_EC2_METADATA_DISABLED: 'true',
-    }
     const s3 = [...told, 'aws', '--endpoint-url', world.url(''), 's3', 'cp', '--only-show-errors']
     await world.run('s3', [...s3, 'up.bin', 's3://photos/a cat.bin'], { attempts: 1, env })
     expect(objects.get('/photos/a%20cat.bin')).toEqual(body)
     // It asks for the head of an object first.
     await world.run('s3', [...s3, 's3://photos/a cat.bin', 'down.bin'], { attempts: 2, env })
     expect(await readFile(join(world.folder, 'down.bin'))).toEqual(body)
+  })
+  // It asks for what is longer than 8 MiB in parts of as much, several at once.
+  it('gets an object in parts', async () => {
+    const body = randomBytes(17 * 1024 * 1024 + 1)
+    objects.set('/photos/long.bin', body)
+    const s3 = ['aws', '--endpoint-url', world.url(''), 's3', 'cp', '--only-show-errors']
+    const { received } = await world.run('s3', [...s3, 's3://photos/long.bin', 'long.bin'], {
+      attempts: 4,
+      env,
+    })
+    expect(received.filter(({ headers }) => headers.some(([name]) => name === 'range'))).toHaveLength(3)
+    expect((await readFile(join(world.folder, 'long.bin'))).equals(body)).toBe(true)
   })
 })

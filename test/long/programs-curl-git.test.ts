@@ -2,9 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serveRanges } from '../support/ranges.ts'
 import { type RunWorld, startRunWorld } from '../support/run-world.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 
@@ -50,6 +51,21 @@ describe('curl', () => {
     )
     expect(sent.stdout).toBe(createHash('sha256').update(body).digest('hex'))
     expect(sent.stderr).toContain('HTTP/1.1 100 Continue')
+  })
+
+  it('gets a part, and goes on with a download that broke off', async () => {
+    const body = randomBytes(3_000_000)
+    world.gw.upstream.respond(serveRanges(() => body))
+    const get = (...args: string[]) =>
+      world.run('api', curl(...args, '-o', 'file.bin', world.url('/file')), { attempts: 1 })
+    const file = () => readFile(join(world.folder, 'file.bin'))
+    await get('-r', '0-99')
+    expect(await file()).toEqual(body.subarray(0, 100))
+    await get('-C', '-')
+    expect((await file()).equals(body)).toBe(true)
+    // There is nothing left to get.
+    await get('-C', '-')
+    expect((await file()).equals(body)).toBe(true)
   })
 
   it('shows each event of a stream before the next one is sent', async () => {

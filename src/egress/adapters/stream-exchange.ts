@@ -94,7 +94,7 @@ export async function streamExchange(
       const headers = readPairs(given.rawHeaders)
       const framing = readFraming(headers)
       if (framing.isFramedTwice) return stop('malformed')
-      if (status > 599 || status === 206) return refuse(status, 'bad_status')
+      if (status > 599 || (status === 206 && request.takesPart !== true)) return refuse(status, 'bad_status')
       if (framing.isTransferEncoded) return refuse(status, 'encoded')
       isHeadSeen = true
       clearTimeout(wait)

@@ -1,6 +1,5 @@
 // The answer on its way to the program. One that is short and whole is searched before any of it goes out, so that a reflected secret is a
 // clean refusal; any other is searched while it passes. Either way its receipt is stored before it ends well.
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors.ts'
 import type { AnswerSink } from '../../core/message.ts'
 import type { Attempt } from '../../store/model.ts'
@@ -13,12 +12,22 @@ import type { Paid } from '../paid.ts'
 import { StreamBroken, type StreamedAnswer } from '../ports.ts'
 import { charged } from '../refusals.ts'
 import type { Ready } from '../run.ts'
+import { collectShort, TooLong } from './begin.ts'
 import { codingOf, decode, holdPacked } from './decoding.ts'
 import { createEventSplitter, type EventSplitter } from './events.ts'
 import { createFacts, type Facts } from './facts.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
 import { ClientStalled, createPatience, type Patience } from './patience.ts'
 import type { Relayed, RelayEnd } from './ports.ts'
+import {
+  type Beyond,
+  checkLength,
+  createCutter,
+  cutHead,
+  findPart,
+  MARGIN_BYTES,
+  type Part,
+} from './ranges.ts'
 import type { RelayRules } from './prepare.ts'
 import { type FindRedirect, redirectWords } from './redirect.ts'
 import type { SentBody } from './request-body.ts'
@@ -55,11 +64,6 @@ export interface Answers {
   }): Promise<Relayed>
 }
 
-/** Answers up to here are held until they are whole, where that is soon or their length is known. */
-const SHORT_BYTES = 1024 * 1024
-/** The head goes out without a body after this time; until then it may still become a refusal. */
-const HEAD_WAIT_MS = 50
-
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 const RECEIPT_HEADER = 'x-gateway-receipt'
 const LENGTH_HEADER = 'content-length'
@@ -74,16 +78,27 @@ const OF_A_STREAM: HeaderPairs = [
 export function createAnswers({ endings, now }: AnswerParts): Answers {
   return {
     async pass(passing) {
-      const { paid, rules, received, sink } = passing
-      const { attempt } = paid
+      const { paid, sink } = passing
+      const { attempt, request } = paid
+      const found = partOf(passing)
+      if (found === 'other') {
+        const { status, cancel } = passing.received
+        cancel()
+        return await endings.fail(paid, { phase: 'response', status, reason: 'other_part' })
+      }
+      if (found && 'totalBytes' in found) return await tellBeyond(passing, found)
+      const part = found
+      const received = part ? cutHead(passing.received, part) : passing.received
+      const rules = part ? withMargins(passing.rules) : passing.rules
       const coding = codingOf(received.headers)
-      if (coding === 'unknown') {
+      // What is packed cannot be searched from its middle on.
+      if (coding === 'unknown' || (part && coding)) {
         received.cancel()
         return await endings.fail(paid, { phase: 'response', status: received.status, reason: 'encoded' })
       }
       const search = passing.answered(received.status)
       const scanner = search ? createScanner(search, paid.credential?.scheme ?? '') : passThrough
-      const isEvents = /^text\/event-stream\b/i.test(headerOf(received, 'content-type'))
+      const isEvents = !part && /^text\/event-stream\b/i.test(headerOf(received, 'content-type'))
       const facts = createFacts({ ...passing, kind: isEvents ? 'sse' : 'bytes', now })
       const { idleMs, totalMs } = rules.clocks
       const patience = createPatience({
@@ -101,17 +116,20 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       }
       const begun = isEvents
         ? { whole: undefined, pieces }
-        : await collectShort(pieces, received, rules).catch((thrown: unknown) =>
-            failUnbegun(passing, facts, thrown),
-          )
+        : await collectShort(pieces, received, {
+            rules,
+            part: request.method === 'HEAD' ? undefined : part,
+          }).catch((thrown: unknown) => failUnbegun(passing, facts, thrown))
       // Its head is searched together with it.
       if (begun.whole) {
-        facts.released(begun.whole)
+        const passed = part ? createCutter(part)(begun.whole) : begun.whole
+        facts.released(passed)
         const { status, statusText } = received
         const completed = await endings.deliver(paid, {
           response: { status, statusText, headers: received.headers, body: begun.whole },
           addresses: [],
           search,
+          passed,
           stream: facts.at('complete'),
         })
         sink.begin(status, [
@@ -120,10 +138,10 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
           [RECEIPT_HEADER, completed.receipt.jws],
           ...lengthOf(
             { method: paid.request.method, status, said: saidLength(received.headers) },
-            begun.whole.length,
+            passed.length,
           ),
         ])
-        await sink.write(begun.whole)
+        await sink.write(passed)
         sink.end()
         return { attempt_id: attempt.id, end: 'complete' }
       }
@@ -132,7 +150,7 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
         received.cancel()
         return await endings.refuse(paid, received.status, verdict, facts.at('reflected'))
       }
-      const declared = coding === undefined ? received.declaredBytes : undefined
+      const declared = part?.bytes ?? (coding === undefined ? received.declaredBytes : undefined)
       sink.begin(received.status, [
         ...headers,
         [ATTEMPT_HEADER, attempt.id],
@@ -140,7 +158,10 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       ])
       return await stream({
         ...passing,
+        rules,
+        received,
         headers,
+        part,
         scanner,
         facts,
         patience,
@@ -170,6 +191,33 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
       sink.end()
       return { attempt_id: attempt.id, end: 'complete' }
     },
+  }
+
+  /** A part behind the end of the whole, asked for with what is before it: the upstream sent that. */
+  async function tellBeyond(passing: Passing, { totalBytes }: Beyond): Promise<Relayed> {
+    const { paid, received, sink } = passing
+    const { attempt } = paid
+    received.cancel()
+    const headers: HeaderPairs = [
+      ['content-range', `bytes */${totalBytes}`],
+      ['content-length', '0'],
+    ]
+    const stream = createFacts({ ...passing, kind: 'bytes', now }).at('complete')
+    const { receipt } = await endings.end(paid, {
+      state: 'settled',
+      outcome: 'delivered',
+      upstreamStatus: received.status,
+      responseDigest: digestResponse({
+        status: 416,
+        headers: joinPairs(headers),
+        contentDigest: stream.digest,
+      }),
+      gate: 'not_run',
+      stream,
+    })
+    sink.begin(416, [...headers, [ATTEMPT_HEADER, attempt.id], [RECEIPT_HEADER, receipt.jws]])
+    sink.end()
+    return { attempt_id: attempt.id, end: 'complete' }
   }
 
   async function stream(streaming: Streaming): Promise<Relayed> {
@@ -304,6 +352,7 @@ function expectRefusal(thrown: unknown): void {
 
 interface Streaming extends Passing {
   readonly headers: HeaderPairs
+  readonly part: Part | undefined
   readonly scanner: Scanner
   readonly facts: Facts
   readonly patience: Patience
@@ -321,11 +370,10 @@ class Withheld extends Error {
   }
 }
 
-class TooLong extends Error {}
-
 /** @returns the last bytes, which wait for the receipt */
 async function release({
   pieces,
+  part,
   events,
   scanner,
   sink,
@@ -336,11 +384,12 @@ async function release({
 }: Streaming): Promise<Buffer> {
   let size = 0
   let kept: Buffer = Buffer.alloc(0)
+  const cut = part && createCutter(part)
 
   async function pass(bytes: Buffer, isRounded: boolean): Promise<void> {
     const scanned = await scanner.push(bytes, isRounded)
     if (!scanned.ok) throw new Withheld(scanned)
-    await write(scanned.released)
+    await write(cut ? cut(scanned.released) : scanned.released)
   }
   async function write(released: Buffer): Promise<void> {
     if (released.length === 0) return
@@ -362,59 +411,8 @@ async function release({
   if (rest && rest.length > 0) await pass(rest, true)
   const end = await scanner.end()
   if (!end.ok) throw new Withheld(end)
-  return Buffer.concat([kept, end.released])
-}
-
-type Begun =
-  | { readonly whole: Buffer; readonly pieces?: undefined }
-  | { readonly whole: undefined; readonly pieces: AsyncIterable<Buffer> }
-
-/**
- * @returns all of a short answer whose length is known, or which is here already; else its pieces from the first on
- * @throws {TooLong} for a short one that is longer than its credential allows
- */
-async function collectShort(
-  pieces: AsyncGenerator<Buffer>,
-  answer: StreamedAnswer,
-  { maxResponseBytes }: RelayRules,
-): Promise<Begun> {
-  const { declaredBytes } = answer
-  const isShort = declaredBytes !== undefined && declaredBytes <= SHORT_BYTES
-  const pending = pieces.next()
-  if (!isShort) {
-    await Promise.race([pending, sleep(HEAD_WAIT_MS)])
-    // The end of an answer comes with its only piece, or a turn of the loop later.
-    if (!answer.isWhole()) await setImmediate()
-    if (!answer.isWhole()) return { whole: undefined, pieces: resume([], pending, pieces) }
-  }
-  const first: Buffer[] = []
-  let size = 0
-  for (let next = await pending; next.done !== true; next = await pieces.next()) {
-    first.push(next.value)
-    size += next.value.length
-    if (size > maxResponseBytes) throw new TooLong()
-    if (size > SHORT_BYTES) return { whole: undefined, pieces: resume(first, pieces.next(), pieces) }
-  }
-  return { whole: Buffer.concat(first, size) }
-}
-
-function resume(
-  first: readonly Buffer[],
-  pending: Promise<IteratorResult<Buffer>>,
-  pieces: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  // It may be rejected before anybody asks for it, or without that anybody does.
-  pending.catch(() => {})
-  return resumed(first, pending, pieces)
-}
-
-async function* resumed(
-  first: readonly Buffer[],
-  pending: Promise<IteratorResult<Buffer>>,
-  pieces: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  yield* first
-  for (let next = await pending; next.done !== true; next = await pieces.next()) yield next.value
+  checkLength(size, part)
+  return Buffer.concat([kept, cut ? cut(end.released) : end.released])
 }
 
 interface Break {
@@ -441,6 +439,18 @@ function breakOf(thrown: unknown, { aborted: isRevoked }: AbortSignal): Break {
       return { end: 'upstream_reset', state: 'ambiguous', outcome: 'no_answer_body_incomplete' }
   }
 }
+
+/** @returns undefined for a whole answer; also where a part was asked for, which an upstream may pass over */
+const partOf = ({ paid, received }: Passing) => {
+  const { range } = paid.request
+  return range && received.status === 206 ? findPart(range.part, received) : undefined
+}
+
+/** They come, and do not go out. */
+const withMargins = (rules: RelayRules): RelayRules => ({
+  ...rules,
+  maxResponseBytes: rules.maxResponseBytes + 2 * MARGIN_BYTES,
+})
 
 const headerOf = ({ headers }: Pick<StreamedAnswer, 'headers'>, wanted: string): string =>
   headers.find(({ name }) => name === wanted)?.value ?? ''

@@ -26,8 +26,10 @@ const OF_ROUTE = words(
     'script-name x-script-name path-info x-matched-path x-invoke-path x-waws-unencoded-url',
 )
 const OF_OTHERS = /^(?:proxy|x-gateway|x-forwarded)-/
-/** A part of an answer could not be searched for what begins before it. */
-const OF_RANGES = words('range if-range request-range x-ms-range')
+/** A part of an answer is asked for anew, with what is around it (ranges.ts), so that a checksum of what comes would be none of the part. */
+const OF_RANGES = words(
+  'range if-range request-range x-ms-range x-ms-range-get-content-md5 x-ms-range-get-content-crc64',
+)
 /** Where services take keys. A program's own key for the host is never sent beside ours. */
 const OF_CREDENTIALS = words(
   'authorization x-api-key api-key apikey x-goog-api-key x-auth-token x-access-token private-token x-amz-security-token ' +

@@ -268,6 +268,7 @@ export function createRelay(parts: RelayParts): Relay {
       findWithdrawal,
       clocks: rules.clocks,
       signal: AbortSignal.any([exchange.signal, revoked]),
+      takesPart: paid.request.range !== undefined,
       ...(program && { upgrade: 'websocket' }),
     })
     if (!result.ok) return await fail(paid, result, revoked)

@@ -28,6 +28,7 @@ import {
 import { findSources } from './named-source.ts'
 import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
+import { readRange, widenedHeaders } from './ranges.ts'
 import type { ReadBody } from './request-body.ts'
 import { isTelemetry } from './telemetry-headers.ts'
 import { programTarget } from './target.ts'
@@ -111,7 +112,10 @@ export const KEY_HEADER = 'idempotency-key'
  */
 export const digestedPart = (request: PreparedRequest): PreparedRequest => ({
   ...request,
-  headers: request.headers.filter(([name]) => name !== KEY_HEADER && !isTelemetry(name)),
+  headers: request.headers
+    .filter(([name]) => name !== KEY_HEADER && !isTelemetry(name))
+    // Two parts may be asked for in the same words, with what is around them.
+    .map(([name, value]) => [name, name === request.range?.header ? request.range.value : value] as const),
 })
 
 /**
@@ -148,7 +152,11 @@ export function prepareExchange(
   refuseOtherMethod(exchange)
   refuseMethodParameter({ ...exchange, search: verdict.url.search, body: body.whole })
   refuseAccountHeaders(exchange.headers, options.accountHeaders, settings.request_headers)
-  const headers = pickProgramHeaders(exchange.headers, rules)
+  const range = readRange(exchange)
+  const headers = [
+    ...pickProgramHeaders(exchange.headers, rules),
+    ...(range ? widenedHeaders(range, exchange.headers) : []),
+  ]
   const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined
   const prepared: PreparedRequest = {
     target: verdict,
@@ -159,6 +167,7 @@ export function prepareExchange(
     timeoutMs: CONNECT_MS,
     maxResponseBytes: rules.maxResponseBytes,
     askedMaxBytes: null,
+    range,
     sources: findSources(headers, verdict, targetOptions, settings.request_headers),
   }
   checkRoom(prepared, rules.placements)
