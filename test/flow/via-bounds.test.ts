@@ -320,6 +320,33 @@ describe('bounds and places of a base URL behind the gateway', () => {
       expect((await chunksSignedAs(value)).status).toBe(400)
   })
 
+  it('signs an address again that a program signed with its placeholder, and refuses one of another key', async () => {
+    const { capability, url } = await door({
+      secret: undefined,
+      parts: {
+        access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+        secret_access_key: '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',
+      },
+      settings: { kind: { type: 'aws_sigv4', region: 'us-east-1', service: 's3' } },
+    })
+    const get = (query: string) =>
+      fetch(`${url}/bucket/key?${query}`, { headers: { 'x-api-key': capability } })
+    const signed = (key: string) =>
+      `versionId=3&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${key}%2F20260101%2Fus-east-1%2Fs3%2Faws4_request&` +
+      'X-Amz-Date=20260101T000000Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=00'
+    expect((await get(signed('placeholder'))).status).toBe(200)
+    expect(last().target).toMatch(/\/bucket\/key\?versionId=3$/)
+    expect(new Map(last().headers).get('authorization')).toContain('Credential=AKIAIOSFODNN7EXAMPLE/')
+    const [before, balance] = [gw.upstream.requests.length, await gw.balance()]
+    const refused = await get(signed('AKIAOFSOMEBODYELSE0'))
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      code: 'target_invalid',
+      detail: expect.stringContaining('signed with a key'),
+    })
+    expect([gw.upstream.requests.length, await gw.balance()]).toEqual([before, balance])
+  })
+
   it('passes chunks without signatures as they are, and signs the word that stands for them', async () => {
     const parts = {
       access_key_id: 'AKIAIOSFODNN7EXAMPLE',

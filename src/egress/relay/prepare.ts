@@ -28,6 +28,7 @@ import {
 import { findSources } from './named-source.ts'
 import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
+import { withoutPresigning } from './presigned.ts'
 import { readRange, widenedHeaders } from './ranges.ts'
 import type { ReadBody } from './request-body.ts'
 import { isTelemetry } from './telemetry-headers.ts'
@@ -145,8 +146,9 @@ export function prepareExchange(
   if (rules.refusesOwnKeys)
     refuseOwnKey({ url, headers: exchange.headers, body: body.whole }, rules.placements)
   const { settings } = options
+  const asked = settings.kind?.type === 'aws_sigv4' ? withoutPresigning(url) : url
   const targetOptions = { ...options, allowEncodedSlash: settings.encoded_slash }
-  const verdict = parseTarget(programTarget(url, rules.placements), targetOptions)
+  const verdict = parseTarget(programTarget(asked, rules.placements), targetOptions)
   if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
   refuseChunkSignatures(exchange)
   refuseOtherMethod(exchange)
