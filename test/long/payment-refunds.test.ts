@@ -56,6 +56,7 @@ function open(signer: TransferSigner | undefined) {
     router: { routes: async () => routes },
     signer: { kid: 'k', environment: 'sandbox', sign: (_typ, payload) => JSON.stringify(payload) },
     renewReceipt: (receipt) => receipt,
+    payTo: undefined,
     baseUrl: 'https://gateway.test',
     account: signer,
     fault: noFault,

@@ -70,6 +70,7 @@ export async function openMarketWorld(place: Place, rails: Rails) {
     refunds = createRefunds({
       ...parts,
       renewReceipt: (receipt) => receipt,
+      payTo: undefined,
       returnsFee: async () => returnsFee,
     })
     const { payouts: defaults } = marketSettingsDocument.initial
