@@ -103,6 +103,8 @@ export interface PaidCall {
     /** Input schema and examples that `bazaar` shows to buyers; left out where there is nothing to show. */
     readonly input?: z.ZodType
     readonly examples?: readonly { readonly input: unknown; readonly output?: unknown }[]
+    /** As of `AnyTool`: the payment has to be good for so long, and for its settlement after it. */
+    readonly maxDurationMs?: number
   }
   readonly terms: Terms
   /** How the resource is named to the buyer: a URL, and the HTTP method where there is one. */

@@ -15,6 +15,9 @@ export type { DoorName } from './context.ts'
 export const TOOLSETS = ['web', 'payments', 'egress', 'commerce', 'email', 'market', 'operator'] as const
 export type Toolset = (typeof TOOLSETS)[number]
 
+/** A call takes no longer, unless its tool says so. */
+export const USUAL_DURATION_MS = 30_000
+
 export interface RestRoute {
   readonly method: 'GET' | 'POST'
   /** OpenAPI style; `{name}` is filled into the input property of that name. */
@@ -122,7 +125,7 @@ export interface AnyTool {
    * where the caller and the length are in the head of the request.
    */
   largestBody?(caller: Caller, services: object): Promise<number>
-  /** Longest time that a call may take where it is more than 30 seconds. */
+  /** Longest time that a call may take where it is more than {@link USUAL_DURATION_MS}. A payment has to be good for so long. */
   readonly maxDurationMs?: number
   /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
   readonly invalidInput?: ErrorCode

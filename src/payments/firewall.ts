@@ -15,6 +15,7 @@ import { findWindowProblems } from '../commerce/window.ts'
 import { isOfForm } from '../commerce/signed-members.ts'
 import { ADDRESS } from '../commerce/x402/shape.ts'
 import { hasGoodChecksum } from '../lib/eip55.ts'
+import { settleSeconds } from './inclusion.ts'
 import type { Check, Payment } from './ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 
@@ -36,12 +37,12 @@ export interface Case {
   readonly resourceUrl: string | undefined
   /** We set payTo and amount ourselves. */
   readonly isOurs: boolean
+  /** How long the work may take that is done before the payment is settled. */
+  readonly workSeconds: number
   readonly nowSeconds: bigint
   readonly keccak256: (bytes: Uint8Array) => Uint8Array
 }
 
-/** A transfer is broadcast, mined and read back in this time, or it may come too late. */
-export const SETTLE_BUDGET_SECONDS = 6n
 /** How far a buyer's clock may be ahead of ours. */
 export const CLOCK_SKEW_SECONDS = 30n
 
@@ -206,12 +207,13 @@ export const checkAmount: CheckOf = ({ requirements, isOurs }, paid) => {
 }
 
 /** The requirement leaves enough time to settle. */
-export const checkTimeout: CheckOf = ({ requirements }) => {
-  if (BigInt(requirements.maxTimeoutSeconds) >= SETTLE_BUDGET_SECONDS) return PASSED
+export const checkTimeout: CheckOf = ({ payment, requirements }) => {
+  const least = settleSeconds(payment.network)
+  if (requirements.maxTimeoutSeconds >= least) return PASSED
   return refuse(
     'timeout',
     'invalid_payment_requirements',
-    `maxTimeoutSeconds must be at least ${SETTLE_BUDGET_SECONDS}: settling takes that long.`,
+    `maxTimeoutSeconds must be at least ${least}: settling takes that long.`,
   )
 }
 
@@ -239,13 +241,16 @@ export const checkResource: CheckOf = ({ payment, resourceUrl }) => {
   )
 }
 
-/** The window is bounded both ways: long enough to settle, and not so long that a forgotten payment stays good for years. */
-export const checkWindow: CheckOf = ({ payment, requirements, nowSeconds }) => {
+/**
+ * The window is bounded both ways: long enough for the work and for settling after it, and not so long that a forgotten payment
+ * stays good for years.
+ */
+export const checkWindow: CheckOf = ({ payment, requirements, workSeconds, nowSeconds }) => {
   const { kind } = payment
   if (kind.type !== 'eip3009') return PASSED
   const { validAfter: notBefore, validBefore: expiresAt } = kind.authorization
   const latestEnd = nowSeconds + BigInt(requirements.maxTimeoutSeconds) + CLOCK_SKEW_SECONDS
-  const earliestEnd = nowSeconds + SETTLE_BUDGET_SECONDS
+  const earliestEnd = nowSeconds + BigInt(workSeconds + settleSeconds(payment.network))
   const [problem] = findWindowProblems(
     { notBefore, expiresAt },
     { latestStart: nowSeconds, earliestEnd, latestEnd },
@@ -261,7 +266,7 @@ export const checkWindow: CheckOf = ({ payment, requirements, nowSeconds }) => {
     'window',
     'invalid_exact_evm_payload_authorization_valid_before',
     problem === 'ends_too_soon'
-      ? `The payment ends at ${expiresAt}, too soon to settle at ${nowSeconds}. Sign a fresh one.`
+      ? `The payment ends at ${expiresAt}, too soon to settle at ${nowSeconds}. Sign a fresh one that ends at ${earliestEnd} or later.`
       : `The payment is valid until ${expiresAt}; sign one that ends by ${latestEnd} (maxTimeoutSeconds from now).`,
   )
 }

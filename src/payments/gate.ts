@@ -17,6 +17,7 @@ import { createOffers } from './offers.ts'
 import type { Payment, Router, Settlement, Settlements, StoredResult, Verdict, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { PaidCall, PaidResult, PaymentGate, ShownClaim } from '../core/charging.ts'
+import { USUAL_DURATION_MS } from '../core/tool.ts'
 import { type Identifier, identifierOf } from './identifier.ts'
 import type { Presentations } from './presentation.ts'
 import { isUndecided } from './reconcile.ts'
@@ -85,7 +86,11 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 
     const requirements = match(call, payment)
     const { tool, resource } = call
-    const options = { resourceUrl: resource.url, isOurs: true }
+    const options = {
+      resourceUrl: resource.url,
+      isOurs: true,
+      workMs: tool.maxDurationMs ?? USUAL_DURATION_MS,
+    }
     const earlier =
       identifier === null
         ? undefined

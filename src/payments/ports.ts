@@ -111,6 +111,7 @@ export interface Verifier {
    * @param requirements what must be paid, ours or another seller's
    * @param options.claimId a claim that holds this payment and may (settling re-verifies)
    * @param options.isOurs our own tool's requirement: payTo and amount were set by us, so policy about them is moot
+   * @param options.workMs how long the work may take that is done before the payment is settled; none where it is left out
    * @param options.withBalance asks the chain what the payer holds, also where none of its other payments is open
    * @param options.skipChain signature and shape only: proof of who paid, for a payment already used
    */
@@ -121,6 +122,7 @@ export interface Verifier {
       claimId?: string | undefined
       resourceUrl?: string | undefined
       isOurs?: boolean | undefined
+      workMs?: number | undefined
       withBalance?: boolean | undefined
       skipChain?: boolean | undefined
     },

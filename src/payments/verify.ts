@@ -256,6 +256,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
       (signed ??= isEip3009(payment) && recoverSigner(secp256k1, payment) === payment.payer)
     if (isUsed) return isSigner() ? { ok: true, payer: payment.payer } : wrongSignature()
     const verdict = await checkWorld(payment, requirements, options, isSigner)
+        workSeconds: Math.ceil((options.workMs ?? 0) / 1000),
     // Only a payment that its payer signed counts: otherwise anyone could use up the allowance of anyone.
     if (signed || verdict.ok) countVerification(payment, requirements, options)
     return verdict

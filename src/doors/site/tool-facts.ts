@@ -5,7 +5,7 @@ import type { CallerKind } from '../../core/caller.ts'
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { errorsOfPrice, isAlwaysPaid, isPaid, type Price } from '../../core/price.ts'
 import type { RegisteredTool } from '../../core/registry.ts'
-import type { Effects, Toolset } from '../../core/tool.ts'
+import { type Effects, type Toolset, USUAL_DURATION_MS } from '../../core/tool.ts'
 import { HELP } from '../../documents/problems.ts'
 import { priceWords, WHO } from '../../documents/protocols.ts'
 import { sampleOf } from '../../documents/sample.ts'
@@ -66,8 +66,6 @@ interface SkillFacts {
   readonly examples: readonly string[]
   readonly price: PriceFacts
 }
-
-const USUAL_DURATION_MS = 30_000
 
 /** The price of a tool in the form for pages. */
 export function priceFacts(price: Price): PriceFacts {

@@ -6,6 +6,7 @@ import { takesIdempotencyKey } from '../../core/idempotency-key.ts'
 import { isAlwaysPaid } from '../../core/price.ts'
 import { SANDBOX_HOST } from '../../egress/target.ts'
 import type { RegisteredTool } from '../../core/registry.ts'
+import { USUAL_DURATION_MS } from '../../core/tool.ts'
 import { tokenArgument } from '../../core/token-argument.ts'
 import { createSpeller, routeName, spellProblem } from '../../core/tool-words.ts'
 import { TOKEN_VARIABLES } from '../../documents/snippets.ts'
@@ -18,7 +19,6 @@ import type { PageRequest } from './ports.ts'
 import { formTexts } from './texts/form.ts'
 import { tryTexts } from './texts/try.ts'
 
-const USUAL_SECONDS = 30
 /** Members that hold a secret of the caller's. */
 export const SECRET_MEMBERS = ['secret', 'parts', 'permit', 'signature']
 
@@ -60,7 +60,7 @@ export function tryFacts(
     hidden: token === undefined ? [] : [token],
     secret: SECRET_MEMBERS.filter((name) => hasMember(inputSchema, name)),
     ...(needsScript && { needsScript }),
-    maxSeconds: Math.ceil((tool.maxDurationMs ?? USUAL_SECONDS * 1000) / 1000),
+    maxSeconds: Math.ceil((tool.maxDurationMs ?? USUAL_DURATION_MS) / 1000),
   }
 }
 

@@ -173,6 +173,7 @@ function askFirewall(body: Json): Said {
     networks,
     resourceUrl: undefined,
     isOurs: false,
+    workSeconds: 0,
     nowSeconds: BigInt(NOW),
     keccak256: secp256k1.keccak256,
   }

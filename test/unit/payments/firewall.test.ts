@@ -7,8 +7,9 @@ import {
   checkPayment,
   CLOCK_SKEW_SECONDS,
   isMadeByCopies,
-  SETTLE_BUDGET_SECONDS,
 } from '../../../src/payments/firewall.ts'
+import { settleSeconds } from '../../../src/payments/inclusion.ts'
+import { MAX_TIMEOUT_SECONDS } from '../../../src/payments/requirements.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
 import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
@@ -57,6 +58,7 @@ interface Change {
   readonly accepted?: Partial<PaymentRequirements>
   readonly resourceUrl?: string
   readonly isOurs?: boolean
+  readonly workSeconds?: number
 }
 
 function caseOf(change: Change): Case {
@@ -85,6 +87,7 @@ function caseOf(change: Change): Case {
     networks,
     resourceUrl: change.resourceUrl,
     isOurs: change.isOurs ?? false,
+    workSeconds: change.workSeconds ?? 0,
     nowSeconds: NOW,
     keccak256: secp256k1.keccak256,
   }
@@ -108,7 +111,12 @@ describe('the firewall, as far as it needs nobody', () => {
   })
 
   it('takes the window of settling and the skew of a clock for its bounds', () => {
-    expect([SETTLE_BUDGET_SECONDS, CLOCK_SKEW_SECONDS]).toEqual([6n, 30n])
+    expect([settleSeconds('eip155:84532'), CLOCK_SKEW_SECONDS]).toEqual([6, 30n])
+  })
+
+  it('gives what a stock client signs for time to be worked on and settled, on the slowest chain', () => {
+    const longest = 60
+    expect(longest + settleSeconds('eip155:59144')).toBeLessThan(MAX_TIMEOUT_SECONDS / 2)
   })
 
   it('compares resources only where both are known', () => {
@@ -316,6 +324,13 @@ describe('the firewall, as far as it needs nobody', () => {
       { authorization: { validBefore: NOW + 6n } },
     ],
     [
+      'a window that closes before the work may be done',
+      'window',
+      'invalid_exact_evm_payload_authorization_valid_before',
+      { workSeconds: 30, authorization: { validBefore: NOW + 35n } },
+      { workSeconds: 30, authorization: { validBefore: NOW + 36n } },
+    ],
+    [
       'a window that never closes',
       'window',
       'invalid_exact_evm_payload_authorization_valid_before',
@@ -433,7 +448,8 @@ describe('the firewall, as far as it needs nobody', () => {
       a lie about the timeout: accepted.maxTimeoutSeconds differs from the requirement. Copy one entry of accepts unchanged and sign that.
       a member of extra left out: accepted.extra differs from the requirement. Copy one entry of accepts unchanged and sign that.
       another resource: The payment names another resource than the one it is sent to. Sign a payment for this one.
-      a window that closes too soon: The payment ends at 1800000005, too soon to settle at 1800000000. Sign a fresh one.
+      a window that closes too soon: The payment ends at 1800000005, too soon to settle at 1800000000. Sign a fresh one that ends at 1800000006 or later.
+      a window that closes before the work may be done: The payment ends at 1800000035, too soon to settle at 1800000000. Sign a fresh one that ends at 1800000036 or later.
       a window that never closes: The payment is valid until 115792089237316195423570985008687907853269984665640564039457584007913129639935; sign one that ends by 1800000330 (maxTimeoutSeconds from now).
       a window one second too long: The payment is valid until 1800000331; sign one that ends by 1800000330 (maxTimeoutSeconds from now).
       a window that is not open yet: The payment is not valid before 1800000001; it is 1800000000 now.

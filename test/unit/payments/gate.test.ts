@@ -16,6 +16,7 @@ import {
   present,
   refusalOf,
   RESOURCE,
+  TOOL,
 } from '../../support/payment-gate.ts'
 
 let tests = 0
@@ -531,6 +532,26 @@ describe('a payment that does not fit', () => {
     expect(work).not.toHaveBeenCalled()
     expect(await open.states()).toEqual([])
   })
+
+  it.each([
+    ['the usual time', {}, 30],
+    ['the time of its tool', { maxDurationMs: 60_000 }, 60],
+  ])(
+    'with too little left for %s and its settlement is refused before any work',
+    async (_, more, seconds) => {
+      const tool = { ...TOOL, ...more }
+      const ending = (left: number) => ({ validBefore: String(Math.floor(open.clock.now / 1000) + left) })
+      const work = vi.fn(async () => ({ text: 'hello', receipt: null }))
+      const short = present(await open.sign({ overrides: ending(seconds + 5) }))
+      expect(await refusalOf(open.gate.run(callOf({ payment: short, tool, work })))).toMatchObject({
+        code: 'payment_rejected',
+        extras: { check: 'window' },
+      })
+      expect(work).not.toHaveBeenCalled()
+      const long = present(await open.sign({ overrides: ending(seconds + 6) }))
+      expect((await outcomeOf(open.gate.run(callOf({ payment: long, tool, work })))).ok).toBe(true)
+    },
+  )
 
   it('for another resource is refused', async () => {
     const resource = { url: `${BASE_URL}/v1/other` }
