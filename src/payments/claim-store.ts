@@ -212,6 +212,8 @@ const WORDS = new Map(
   }),
 )
 
+    invalid_exact_evm_payload_authorization_valid_before:
+      'The authorization would have expired before it was in a block, so it was not sent.',
 /**
  * Whether a failed claim may still settle: whoever has its authorization could use it. Its payer may pay again; the money is
  * not lost if this one moves too.

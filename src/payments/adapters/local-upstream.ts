@@ -9,6 +9,7 @@ import { ChainError } from '../chain-ports.ts'
 import type { Payment, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { LOCAL, REVERTED } from '../decision-table.ts'
+import { inclusionSeconds } from '../inclusion.ts'
 import { receiptOf } from './authorization-status.ts'
 import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
 import { createFees, maxFeePerGasOf } from './fees.ts'
@@ -128,11 +129,19 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     }
   }
 
+  /**
+   * Whether its block would come after the authorization ends: it would be reverted there, at the operator's cost. A simulation does
+   * not tell, whose time is that of the block before.
+   */
+  const isTooLate = ({ network, validBefore }: Payment): boolean =>
+    validBefore !== null && validBefore - now() < inclusionSeconds(network) * 1000
+
   async function submit(chain: LocalChain, request: UpstreamRequest): Promise<UpstreamSettlement> {
     const { payment } = request
     const { kind } = payment
     if (kind.type !== 'eip3009') return refuse('unsupported_scheme')
     const deadline = performance.now() + request.deadlineMs
+    if (isTooLate(payment)) return refuse(TOO_LATE)
     const doomed = findDoom(chain, payment)
     const hindrance = await chain.settlers.findHindrance().catch(() => 'no_settler')
     if (hindrance !== undefined) return refuse(hindrance)
@@ -155,7 +164,9 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       data: packTransfer(kind.authorization, kind.signature),
       gas,
       fees,
-      isWanted: () => isWanted(chain, payment),
+      isWanted: async () => !isTooLate(payment) && isWanted(chain, payment),
+      findLateness: () =>
+        isTooLate(payment) ? TOO_LATE : performance.now() >= deadline ? 'settlers_busy' : undefined,
     }
     const broadcast = await chain.settlers.broadcast(outgoing, deadline)
     if (broadcast.state === 'refused') return refuse(broadcast.reason)
@@ -232,6 +243,7 @@ interface Seen {
 
 const ignore = () => undefined
 const CHAIN_ID = { method: 'eth_chainId', params: [] }
+const TOO_LATE = 'invalid_exact_evm_payload_authorization_valid_before'
 
 const refuse = (reason: string): UpstreamSettlement => ({ state: 'refused', reason })
 

@@ -33,6 +33,8 @@ export interface Outgoing extends Call {
   readonly fees: Fees
   /** Whether it would still do what it is for: asked before it is put out again. @throws {ChainError} */
   readonly isWanted: () => Promise<boolean>
+  /** Why it must not leave any more: asked when its turn has come, which may be long after it was handed over. */
+  readonly findLateness?: (() => string | undefined) | undefined
 }
 
 export interface SettlerLoad {
@@ -232,7 +234,9 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
     return giveUp('nonce_taken')
   }
 
-  async function send({ fees, isWanted, ...call }: Outgoing): Promise<Broadcast> {
+  async function send({ fees, isWanted, findLateness, ...call }: Outgoing): Promise<Broadcast> {
+    const late = findLateness?.()
+    if (late !== undefined) return { state: 'refused', reason: late }
     const done = await put(call, fees)
     if (done.state === 'refused') return done
     const { state, reason = 'unclear_answer', versions } = done

@@ -18,6 +18,10 @@ const failed = (reason: string | null): PaymentClaim => ({
 
 it.each<[reason: string | null, told: string]>([
   ['authorization_expired', 'The authorization expired before it was settled.'],
+  [
+    'invalid_exact_evm_payload_authorization_valid_before',
+    'The authorization would have expired before it was in a block, so it was not sent.',
+  ],
   ['of_some_facilitator', 'The payment could not be settled: of_some_facilitator.'],
   [null, 'The payment could not be settled: unexpected_settle_error.'],
   // Names that every object has: a facilitator may say any word.
