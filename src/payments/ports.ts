@@ -190,6 +190,11 @@ export interface Upstream {
    * Never throws.
    */
   settle(request: UpstreamRequest): Promise<UpstreamSettlement>
+  /**
+   * Only of the upstream in this process: so much waits to be sent on a network (CAIP-2) that it is offered to nobody for the moment.
+   * What is worked on already is settled all the same. Nothing is asked for this.
+   */
+  isBusy?(network: string): boolean
   /** Only of the upstream in this process: its accounts, as far as is known. Nothing is asked for this. */
   settlers?(): readonly SettlerState[]
   close(): Promise<void>

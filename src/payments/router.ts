@@ -132,6 +132,10 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     return states.includes('open') ? 'open' : states.includes('half_open') ? 'half_open' : 'closed'
   }
 
+  /** What is worked on already is routed all the same, so that only who asks what is taken is told. */
+  const isBusy = ({ upstream }: Known, { network }: SupportedKind): boolean =>
+    upstream.isBusy?.(toRouted(network) ?? network) === true
+
   return {
     async routes({ x402Version, scheme, network }) {
       const wanted = toRouted(network)
@@ -216,8 +220,10 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   function describe(known: Known, at: number): UpstreamState {
     const { upstream, answer, breaker, observedAt, latencyMs } = known
     const kinds = answer?.supported?.kinds ?? []
-    const alive = kinds.filter((kind) => stateOfKind(known, kind) !== 'open')
-    const broken = [...new Set(kinds.filter((kind) => !alive.includes(kind)).map(({ network }) => network))]
+    const unbroken = kinds.filter((kind) => stateOfKind(known, kind) !== 'open')
+    const alive = unbroken.filter((kind) => !isBusy(known, kind))
+    const broken = networksOf(kinds.filter((kind) => !unbroken.includes(kind)))
+    const busy = networksOf(unbroken.filter((kind) => !alive.includes(kind)))
     const worst = [breaker, ...known.kindBreakers.values()].map((one) => one.state(at))
     const settlers = upstream.settlers?.()
     const base = {
@@ -231,10 +237,13 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
       ...(settlers && { settlers }),
     }
     if (!answer) return { ...base, state: 'unknown', detail: 'not asked yet' }
-    const troubles = (settlers ?? []).flatMap(describeTrouble)
+    const troubles = [
+      ...(settlers ?? []).flatMap(describeTrouble),
+      ...busy.map((network) => `has more to send on ${network} than it can in time`),
+    ]
     const inAll = (words: string) => [words, ...troubles].join('; ')
     if (!answer.supported) return { ...base, state: 'failing', detail: inAll('does not say what it takes') }
-    if (alive.length === 0)
+    if (unbroken.length === 0)
       return {
         ...base,
         state: 'failing',
@@ -261,4 +270,5 @@ function describeTrouble({ address, network, state }: SettlerState): string[] {
 
 const hasFailed = ({ answer }: Known) => answer !== undefined && !answer.supported
 
+const networksOf = (kinds: readonly SupportedKind[]) => [...new Set(kinds.map(({ network }) => network))]
 const compare = (a: number | bigint, b: number | bigint) => (a < b ? -1 : a > b ? 1 : 0)

@@ -135,6 +135,7 @@ const pauseFor = (ms: number, signal: AbortSignal) =>
 const CANNOT_SETTLE: ReadonlySet<string> = new Set([
   'out_of_gas',
   'settlers_stuck',
+  'settlers_busy',
   'gas_price_above_cap',
   'chain_unreachable',
   'no_settler',

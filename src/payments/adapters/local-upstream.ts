@@ -159,14 +159,18 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     } catch {
       return refuse('fault_injected')
     }
+    const readyAt = performance.now()
     const outgoing = {
       to: chain.network.asset.address,
       data: packTransfer(kind.authorization, kind.signature),
       gas,
       fees,
       isWanted: async () => !isTooLate(payment) && isWanted(chain, payment),
-      findLateness: () =>
-        isTooLate(payment) ? TOO_LATE : performance.now() >= deadline ? 'settlers_busy' : undefined,
+      findLateness() {
+        if (isTooLate(payment)) return TOO_LATE
+        const hasQueued = performance.now() - readyAt > QUEUED_MS
+        return hasQueued && performance.now() >= deadline ? 'settlers_busy' : undefined
+      },
     }
     const broadcast = await chain.settlers.broadcast(outgoing, deadline)
     if (broadcast.state === 'refused') return refuse(broadcast.reason)
@@ -225,6 +229,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       if (!chain) return refuse('invalid_network')
       return submit(chain, request)
     },
+    isBusy: (network) => chains.get(network)?.settlers.isBusy() === true,
     settlers: () => [...chains.values()].flatMap(({ settlers }) => settlers.states()),
     async close() {
       await Promise.all([...chains.values()].map(({ settlers }) => settlers.close()))
@@ -242,8 +247,10 @@ interface Seen {
 }
 
 const ignore = () => undefined
-const CHAIN_ID = { method: 'eth_chainId', params: [] }
+/** What has its turn sooner met no queue, and leaves also where the questions before it took all of its time. */
+const QUEUED_MS = 2_000
 const TOO_LATE = 'invalid_exact_evm_payload_authorization_valid_before'
+const CHAIN_ID = { method: 'eth_chainId', params: [] }
 
 const refuse = (reason: string): UpstreamSettlement => ({ state: 'refused', reason })
 

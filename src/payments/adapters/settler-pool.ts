@@ -23,6 +23,8 @@ export interface SettlerPool {
   broadcast(outgoing: Outgoing, deadline: number): Promise<PoolBroadcast>
   /** Whether some account can pay for a settlement, as far as is known. */
   canPay(): Promise<boolean>
+  /** Whether whatever came now would wait for its turn for too long, on every account that could send it. Nothing is asked for this. */
+  isBusy(): boolean
   /** Nothing is asked for this. */
   states(): readonly SettlerState[]
   close(): Promise<void>
@@ -61,6 +63,8 @@ interface Account {
 const BALANCE_MS = 30_000
 const LOW_BALANCE_MS = 3_000
 export const FEW_SETTLEMENTS = 100n
+/** Half of what a settlement has: work that is begun now still has to find its turn when it is done. */
+const LONGEST_QUEUE_MS = 10_000
 const ELSEWHERE = new Set(['out_of_gas', 'nonce_taken', 'not_signed'])
 
 export function createSettlerPool(parts: SettlerPoolParts): SettlerPool {
@@ -193,6 +197,10 @@ export function createSettlerPool(parts: SettlerPoolParts): SettlerPool {
     async canPay() {
       await refresh()
       return (await open()).some((account) => !isBroke(account))
+    },
+    isBusy() {
+      const able = opened.filter((account) => !account.settler.isStuck() && !isBroke(account))
+      return able.length > 0 && able.every(({ settler }) => settler.load().queueMs > LONGEST_QUEUE_MS)
     },
     states: () => opened.map(stateOf),
     async close() {

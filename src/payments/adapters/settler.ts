@@ -7,7 +7,7 @@ import { ChainError } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'
-import { judgeSubmission } from './node-replies.ts'
+import { type Judgement, judgeSubmission } from './node-replies.ts'
 import {
   type Counts,
   decideStep,
@@ -19,6 +19,7 @@ import {
   type Version,
 } from './outgoing.ts'
 import { type Call, openTransactionSigner } from './transaction-signer.ts'
+import { createTurns } from './turns.ts'
 import { readQuantity, readReceipt } from './usdc-abi.ts'
 
 /** The state of a transaction after the first attempt to put it out. Its hash is known before it leaves. */
@@ -41,6 +42,8 @@ export interface SettlerLoad {
   /** How many of its transactions are in no block yet, and for how long the oldest waits. */
   readonly waiting: number
   readonly oldestMs: number
+  /** How long the next one would wait until it can leave, as things went lately. */
+  readonly queueMs: number
 }
 
 export interface Settler {
@@ -98,19 +101,13 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
   let nextNonce: bigint | undefined
   /** Nonces below are used, as a node said that refused one of them. */
   let floor = 0n
-  let queue: Promise<unknown> = Promise.resolve()
+  /** Broadcasts leave one after the other, because each changes which nonce is next. */
+  const { take: enqueue, isSlow, waitMs } = createTurns()
   let entries: readonly Entry[] = []
   let obstacle: { readonly key: string; readonly since: number; readonly fees: Fees | undefined } | undefined
   let reviewing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
-
-  /** One after the other, because each changes which nonce is next. */
-  function enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = queue.then(work)
-    queue = result.catch(() => undefined)
-    return result
-  }
 
   function remember(entry: Entry): void {
     entries = [...entries, entry]
@@ -189,11 +186,20 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
         readonly versions: readonly Version[]
       }
     | { readonly state: 'refused'; readonly reason: string }
+    /** It has to have another nonce, and others have gone on. */
+    | { readonly state: 'again'; readonly versions: readonly Version[] }
 
-  /** Puts out a call under the next free nonce, and under further ones where others use the account too. */
-  async function put(call: Call, fees: Fees): Promise<Put> {
-    /** What was refused because its nonce was used: a relay may have asked twice, and one of these is what used it. */
-    let used: readonly Version[] = []
+  /**
+   * Puts out a call under the next free nonce, and under further ones where others use the account too.
+   * @param used what was refused because its nonce was used: a relay may have asked twice, and one of these is what used it
+   * @param onSilence told when the node takes its time and others wait: from then on they may have the nonces that follow
+   */
+  async function put(
+    call: Call,
+    fees: Fees,
+    used: readonly Version[] = [],
+    onSilence?: (versions: readonly Version[]) => void,
+  ): Promise<Put> {
     const giveUp = (reason: string): Put =>
       used.length === 0
         ? { state: 'refused', reason }
@@ -207,17 +213,19 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
         nextNonce = undefined
         return giveUp('not_signed')
       }
-      const judged = await submit(version)
+      const answer = submit(version)
+      if (onSilence && (await isSlow(answer))) {
+        nextNonce = version.nonce + 1n
+        onSilence([version, ...used])
+        return putLate(version, used, await answer)
+      }
+      const judged = await answer
       nextNonce = undefined
       switch (judged.state) {
         case 'taken':
-          nextNonce = version.nonce + 1n
-          return judged.wasKnown
-            ? { state: 'doubtful', reason: 'already_known', versions: [version, ...used] }
-            : { state: 'taken', versions: [version, ...used] }
         case 'doubtful':
           nextNonce = version.nonce + 1n
-          return { state: 'doubtful', reason: judged.reason, versions: [version, ...used] }
+          return landed(judged, [version, ...used])
         case 'refused':
           // A node that refuses nonces too far ahead would refuse every one after a wrong answer about a used one.
           floor = 0n
@@ -234,16 +242,76 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
     return giveUp('nonce_taken')
   }
 
-  async function send({ fees, isWanted, findLateness, ...call }: Outgoing): Promise<Broadcast> {
-    const late = findLateness?.()
+  const landed = (
+    judged: Extract<Judgement, { state: 'taken' | 'doubtful' }>,
+    versions: readonly Version[],
+  ): Put => {
+    if (judged.state === 'doubtful') return { state: 'doubtful', reason: judged.reason, versions }
+    return judged.wasKnown
+      ? { state: 'doubtful', reason: 'already_known', versions }
+      : { state: 'taken', versions }
+  }
+
+  /** Reads an answer that came when others had gone on. */
+  async function putLate(version: Version, used: readonly Version[], judged: Judgement): Promise<Put> {
+    const versions = [version, ...used]
+    if (judged.state === 'taken' || judged.state === 'doubtful') return landed(judged, versions)
+    if (judged.state === 'refused') {
+      if (nextNonce === version.nonce + 1n) nextNonce = undefined
+      return used.length > 0
+        ? { state: 'doubtful', reason: 'nonce_too_low', versions }
+        : { state: 'refused', reason: judged.reason }
+    }
+    floor = greater(floor, version.nonce + 1n)
+    if (judged.state === 'nonce_taken') return { state: 'again', versions: used }
+    return (await isMined(versions)) ? { state: 'taken', versions } : { state: 'again', versions }
+  }
+
+  /**
+   * @param handOver lets the next one begin: a node that takes its time holds up this one alone
+   * @param used as of {@link put}
+   */
+  async function send(
+    outgoing: Outgoing,
+    handOver: () => void,
+    used: readonly Version[] = [],
+  ): Promise<Broadcast> {
+    const { fees, isWanted, findLateness, ...call } = outgoing
+    const late = used.length === 0 ? findLateness?.() : undefined
     if (late !== undefined) return { state: 'refused', reason: late }
-    const done = await put(call, fees)
+    let silent: Entry | undefined
+    const done = await put(call, fees, used, (versions) => {
+      silent = entryOf(call, versions, isWanted, true)
+      remember(silent)
+      handOver()
+    })
+    if (silent) return concludeSilence(silent, done, outgoing)
     if (done.state === 'refused') return done
+    if (done.state === 'again') throw new Error('nobody went on while the node answered')
     const { state, reason = 'unclear_answer', versions } = done
     const entry = entryOf(call, versions, isWanted, state === 'doubtful' && reason !== 'already_known')
     remember(entry)
     const [{ transaction }] = entry.versions
     return state === 'taken' ? { state: 'sent', transaction } : { state, reason, transaction }
+  }
+
+  /** What was looked after while its node was silent goes on as what the answer says that it is. */
+  async function concludeSilence(entry: Entry, done: Put, outgoing: Outgoing): Promise<Broadcast> {
+    const [{ transaction }] = entry.versions
+    if (done.state === 'taken') {
+      entry.isDoubtful = false
+      return { state: 'sent', transaction }
+    }
+    if (done.state === 'doubtful') {
+      if (done.reason === 'already_known') entry.isDoubtful = false
+      return { state: 'doubtful', reason: done.reason ?? 'unclear_answer', transaction }
+    }
+    // What was put out again meanwhile may have been taken then.
+    const isUntouched = entries.includes(entry) && entry.moves === 0 && entry.sentAt === entry.since
+    const reason = done.state === 'refused' ? done.reason : 'nonce_too_low'
+    if (!isUntouched) return { state: 'doubtful', reason, transaction }
+    drop(entry)
+    return done.state === 'refused' ? done : enqueue((handOver) => send(outgoing, handOver, done.versions))
   }
 
   // Looking after ----------------------------------------------------------------------------------------------------
@@ -419,9 +487,9 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
   const oldestMs = () => entries.reduce((most, { since }) => Math.max(most, now() - since), 0)
   return {
     address,
-    load: () => ({ waiting: entries.length, oldestMs: oldestMs() }),
+    load: () => ({ waiting: entries.length, oldestMs: oldestMs(), queueMs: waitMs() }),
     isStuck: () => oldestMs() > STUCK_MS,
-    broadcast: (request) => enqueue(() => send(request)),
+    broadcast: (request) => enqueue((handOver) => send(request, handOver)),
     follow(transaction) {
       const entry = find(transaction)
       return () => (entry ? entry.versions.map((version) => version.transaction) : [transaction])

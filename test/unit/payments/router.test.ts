@@ -39,6 +39,23 @@ describe('routes', () => {
     expect(await ids()).toEqual(['fast', 'slow', 'untried', 'dear'])
   })
 
+  it('go on where too much waits to be sent, while whoever asks what is taken is told to go elsewhere', async () => {
+    let isBusy = true
+    const upstream = {
+      ...fakeUpstream('a'),
+      isBusy: (network: string) => isBusy && network === sepolia.network,
+    }
+    const { router, ids } = setUp(upstream)
+    expect(await ids()).toEqual(['a'])
+    expect((await router.supported()).kinds).toEqual([])
+    expect(router.states()).toMatchObject([
+      { state: 'ok', kinds: [], detail: expect.stringContaining(`more to send on ${sepolia.network}`) },
+    ])
+    isBusy = false
+    expect((await router.supported()).kinds).toEqual([exactKind()])
+    expect(router.states()).toMatchObject([{ kinds: [exactKind()] }])
+  })
+
   it('lead only to those that take the scheme and the network', async () => {
     const { ids } = setUp(
       fakeUpstream('a', { kinds: [exactKind('eip155:8453')] }),

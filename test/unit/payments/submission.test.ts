@@ -34,6 +34,7 @@ async function countOf(answer: UpstreamSettlement): Promise<readonly boolean[]> 
 it.each([
   refused('out_of_gas'),
   refused('settlers_stuck'),
+  refused('settlers_busy'),
   refused('gas_price_above_cap'),
   refused('chain_unreachable'),
   refused('no_settler'),
