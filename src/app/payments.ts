@@ -14,6 +14,7 @@ import { createPaymentGate } from '../payments/gate.ts'
 import type { Chain } from '../payments/chain-ports.ts'
 import type { Router, Settlements, Upstream } from '../payments/ports.ts'
 import { createMarketSettingsReader, type MarketSettings } from '../market/settings.ts'
+import { createPayerLosses } from '../payments/payer-losses.ts'
 import { createPresentations } from '../payments/presentation.ts'
 import { createPaymentPolicyReader } from '../payments/policy.ts'
 import { createPurchases } from '../payments/purchases.ts'
@@ -172,7 +173,19 @@ export async function openPayments(
     platform.now,
   )
   const { confirmations } = config
-  const shared = { ...platform, networks, chains, confirmations, router, payTo, baseUrl, verifyOwn, maxOpen }
+  const losses = createPayerLosses(platform.now)
+  const shared = {
+    ...platform,
+    networks,
+    chains,
+    confirmations,
+    router,
+    payTo,
+    baseUrl,
+    verifyOwn,
+    maxOpen,
+    losses,
+  }
   const verifier = createVerifier({
     ...shared,
     rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,

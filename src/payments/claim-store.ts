@@ -6,6 +6,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { LOCAL, REVERTED } from './decision-table.ts'
 import type { ChainBlock } from './chain-ports.ts'
+import type { PayerLosses } from './payer-losses.ts'
 import type { Settlement } from './ports.ts'
 import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
 
@@ -13,6 +14,8 @@ export interface ClaimStoreParts extends ReceiptParts {
   readonly store: Store
   readonly log: Logger
   readonly onFault?: OnFault
+  /** Told how payments end. */
+  readonly losses?: Pick<PayerLosses, 'lost' | 'paid'> | undefined
 }
 
 /** What moved the money, through whom, and where. */
@@ -55,7 +58,7 @@ const MAX_UNWRITTEN = 10_000
 
 /** @param parts.log is told of endings that the store did not take */
 export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
-  const { store, now, log, onFault = uncounted } = parts
+  const { store, now, log, losses, onFault = uncounted } = parts
   const unwritten = new Set<string>()
 
   async function write(
@@ -134,9 +137,10 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     const at = now()
     // The price is given back before the row is final: a crash in between leaves the claim doubtful, and the
     // reconciler gives back once.
-    if (claim.origin === 'settle' && !usedAllowance(claim, why.upstream ?? claim.upstream))
+    if (claim.origin === 'settle' && !burntGas(claim, why.upstream ?? claim.upstream))
       await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
     const failed = await store.moveClaim({ id: claim.id, to: 'failed', ...why, transaction: null, now: at })
+    if (failed && (PAYERS_DOING.has(why.reason) || claim.reason === REVERTED)) losses?.lost(claim)
     return failed ? failure(failed) : standingOf(claim)
   }
 
@@ -155,6 +159,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
           isTrusted: by.isTrusted,
           now: receipt.createdAt,
         })
+        if (settled?.state === 'settled') losses?.paid(claim)
         return settled?.state === 'settled'
           ? { state: 'settled', claim: settled, receipt }
           : standingOf(settled ?? claim)
@@ -174,6 +179,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     doubtful(claim, to, { reason, transaction, upstream }) {
       return write(claim, to, async () => {
         const moved = await store.moveClaim({ id: claim.id, to, reason, transaction, upstream, now: now() })
+        if (moved && reason === REVERTED) losses?.lost(claim)
         return moved ? { state: to, claim: moved } : standingOf(claim)
       })
     },
@@ -185,11 +191,11 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
 }
 
 /**
- * Whether a failure used up a free settlement of nobody's account: its transaction was mined and reverted at the operator's
- * cost. Whoever makes wallets that revert by the hundred would otherwise have as many as it likes.
+ * Whether a failed settlement is paid for all the same, by the free ones of the month or by a credit: its transaction was mined and
+ * reverted at the operator's cost. Whoever makes wallets that revert by the hundred would otherwise have as many as it likes.
  */
-const usedAllowance = ({ accountId, reason }: PaymentClaim, upstream: string | null): boolean =>
-  accountId === null && upstream === LOCAL && reason === REVERTED
+const burntGas = ({ reason }: PaymentClaim, upstream: string | null): boolean =>
+  upstream === LOCAL && reason === REVERTED
 
 /** For payers of a watched claim. */
 const LATE =
@@ -206,14 +212,25 @@ const WORDS = new Map(
     authorization_used_otherwise: 'The nonce of the authorization was used for another transfer.',
     authorization_expired: 'The authorization expired before it was settled.',
     insufficient_funds: 'The payer does not have enough of the asset.',
+    invalid_exact_evm_payload_authorization_valid_before:
+      'The authorization would have expired before it was in a block, so it was not sent.',
     invalid_exact_evm_transaction_simulation_failed: 'The token refuses the transfer.',
     invalid_exact_evm_insufficient_balance: 'The payer does not have enough of the asset.',
     invalid_exact_evm_nonce_already_used: 'The nonce of the authorization is used up.',
   }),
 )
 
-    invalid_exact_evm_payload_authorization_valid_before:
-      'The authorization would have expired before it was in a block, so it was not sent.',
+/** Endings that nobody but the payer brings about, who had a good payment when it was taken: see payer-losses.ts. */
+const PAYERS_DOING: ReadonlySet<string> = new Set([
+  'authorization_canceled',
+  'authorization_used_otherwise',
+  'insufficient_funds',
+  'invalid_exact_evm_insufficient_balance',
+  'invalid_exact_evm_nonce_already_used',
+  'invalid_exact_evm_payload_authorization_valid_before',
+  'invalid_exact_evm_transaction_simulation_failed',
+])
+
 /**
  * Whether a failed claim may still settle: whoever has its authorization could use it. Its payer may pay again; the money is
  * not lost if this one moves too.

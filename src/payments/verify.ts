@@ -5,6 +5,7 @@ import type { Logger } from '../lib/log.ts'
 import type { DocumentStore, PayerStanding, PaymentClaim, Store } from '../store/ports.ts'
 import { createEip3009Hasher, type Eip3009Hasher } from './eip3009.ts'
 import { checkPayment, notProven, type Refusal } from './firewall.ts'
+import type { PayerLosses } from './payer-losses.ts'
 import { createPaymentPolicyReader, type PaymentPolicy } from './policy.ts'
 import { type Chain, ChainError, type ChainProbe } from './chain-ports.ts'
 import type { Check, Payment, Router, Verdict, Verifier } from './ports.ts'
@@ -24,6 +25,8 @@ export interface VerifierParts {
   readonly rateLimit?: { readonly perPayer: number; readonly perPayee: number } | undefined
   /** Payments of one payer, asset and network that may be open at once. */
   readonly maxOpen?: number | undefined
+  /** What became of the payments that were taken before. */
+  readonly losses?: Pick<PayerLosses, 'most'> | undefined
   /** For tests: waits before it looks at a payer again. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
   readonly now: () => number
@@ -48,6 +51,8 @@ const BOUND = 'insufficient_funds'
 
 interface Remembered {
   readonly ok: true
+  /** Payments of this payer that may be open. */
+  readonly maxOpen: number
   readonly standing: PayerStanding | undefined
   readonly withBalance: boolean
 }
@@ -69,7 +74,7 @@ export function claimKeyOf(
 
 /** @param parts.rateLimit verifications a minute for each address */
 export function createVerifier(parts: VerifierParts): Verifier {
-  const { networks, chains, store, router, now, log, maxOpen = MAX_OPEN } = parts
+  const { networks, chains, store, router, losses, now, log, maxOpen = MAX_OPEN } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   const { perPayer, perPayee } = parts.rateLimit ?? RATE_LIMIT
   const payerRate = createRate(perPayer, now)
@@ -104,6 +109,8 @@ export function createVerifier(parts: VerifierParts): Verifier {
   ): Promise<Refusal | Remembered> {
     const denied = checkPolicy(await readPolicy(), payment.payer, requirements.payTo)
     if (denied) return denied
+    const most = options.claimId === undefined ? losses?.most(payment) : undefined
+    if (most === 0) return hasToWait(payment.payer)
     if (options.claimId === undefined) {
       if (payment.payer !== '' && !payerRate.allows(payment.payer))
         return tooMany(`Payer ${payment.payer} has had its ${perPayer} verifications of this minute.`)
@@ -121,11 +128,13 @@ export function createVerifier(parts: VerifierParts): Verifier {
         'invalid_exact_evm_nonce_already_used',
         `This payment was used before, under claim ${claim.id}. Sign a payment with a fresh nonce.`,
       )
-    if (standing && standing.open.count >= maxOpen) return tooManyOpen(payment.payer, standing.open.count)
+    const allowed = Math.min(maxOpen, most ?? maxOpen)
+    if (standing && standing.open.count >= allowed) return tooManyOpen(payment.payer, standing.open.count)
     // A payment without company is good when its transfer would succeed: the balance is one question more for the others.
     return {
       ok: true,
       standing,
+      maxOpen: allowed,
       withBalance: options.withBalance === true || (standing?.open.count ?? 0) > 0,
     }
   }
@@ -140,7 +149,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     payment: Eip3009Payment,
     requirements: PaymentRequirements,
     isSigner: boolean,
-    { standing, withBalance }: Remembered,
+    { standing, withBalance, maxOpen: allowed }: Remembered,
   ): Promise<Verdict> {
     const { authorization, signature } = payment.kind
     if (networks.hindrance(payment.network) !== undefined)
@@ -158,7 +167,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const verdict = withFunds(payment.payer, standing, probe.balance, authorization.value)
     // The token took the signature of a contract wallet, in the simulation. Whoever will submit it has to agree.
     if (isSigner || !verdict.ok) return verdict
-    const most = Math.min(maxOpen, MAX_OPEN_OF_CONTRACT)
+    const most = Math.min(allowed, MAX_OPEN_OF_CONTRACT)
     if (standing && standing.open.count >= most) return tooManyOpen(payment.payer, standing.open.count)
     const agreed = await askUpstreams(payment, requirements)
     return agreed.ok ? { ...agreed, funds: verdict.funds, maxOpen: most } : agreed
@@ -225,6 +234,8 @@ export function createVerifier(parts: VerifierParts): Verifier {
         ? await checkOnChain(payment, requirements, isSigner(), remembered)
         : await judgeElsewhere(payment, requirements, remembered)
       const isSettling = standing !== undefined && standing.open.submitted > 0
+      if (verdict.ok && remembered.maxOpen < maxOpen)
+        return { ...verdict, maxOpen: Math.min(remembered.maxOpen, verdict.maxOpen ?? maxOpen) }
       if (verdict.ok || verdict.reason !== BOUND || !isSettling || pause === undefined) return verdict
       await wait(pause)
     }
@@ -245,6 +256,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
         networks,
         resourceUrl: options.resourceUrl,
         isOurs: options.isOurs === true,
+        workSeconds: Math.ceil((options.workMs ?? 0) / 1000),
         nowSeconds: BigInt(Math.floor(now() / 1000)),
         keccak256: secp256k1.keccak256,
       },
@@ -256,7 +268,6 @@ export function createVerifier(parts: VerifierParts): Verifier {
       (signed ??= isEip3009(payment) && recoverSigner(secp256k1, payment) === payment.payer)
     if (isUsed) return isSigner() ? { ok: true, payer: payment.payer } : wrongSignature()
     const verdict = await checkWorld(payment, requirements, options, isSigner)
-        workSeconds: Math.ceil((options.workMs ?? 0) / 1000),
     // Only a payment that its payer signed counts: otherwise anyone could use up the allowance of anyone.
     if (signed || verdict.ok) countVerification(payment, requirements, options)
     return verdict
@@ -361,6 +372,8 @@ function withFunds(
   return { ok: true, payer, funds: { balance: holds.toString(), settled } }
 }
 
+/** The reason of a payer whose last payments could not be settled, by its own doing. */
+const UNSETTLED_BEFORE = 'payments_unsettled_before'
 /** The reason of a payer with more open payments than one may have. */
 export const TOO_MANY_OPEN = 'too_many_open_payments'
 const tooManyOpen = (payer: string, count: number): Refusal => ({
@@ -369,6 +382,15 @@ const tooManyOpen = (payer: string, count: number): Refusal => ({
     TOO_MANY_OPEN,
     `Payer ${payer} has ${count} payments that are not settled yet, the most that may be open at once. Nothing is wrong ` +
       'with this one: send it again when some of them are settled.',
+  ),
+  isRetryable: true,
+})
+const hasToWait = (payer: string): Refusal => ({
+  ...refuse(
+    'rate',
+    UNSETTLED_BEFORE,
+    `The last payments of payer ${payer} could not be settled: it canceled them, spent what they needed, or gave them too little ` +
+      'time. Wait a minute, then send this one again; each further one that cannot be settled makes the wait longer.',
   ),
   isRetryable: true,
 })

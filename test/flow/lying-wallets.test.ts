@@ -47,10 +47,15 @@ async function walletOf(code: string) {
 type Wallet = Awaited<ReturnType<typeof walletOf>>
 const sign = (account: Wallet, requirements = requirementsOf(chain)) =>
   signPayment({ account, requirements, overrides: { signature: () => `0x${'11'.repeat(66)}` } })
-async function settle(account: Wallet, payTo: string) {
+/** @param key of an account */
+async function settle(account: Wallet, payTo: string, key?: string) {
   const paymentRequirements = { ...requirementsOf(chain), payTo }
   const paymentPayload = await sign(account, paymentRequirements)
-  return post(`${gateway.baseUrl}/settle`, { x402Version: 2, paymentPayload, paymentRequirements })
+  return post(
+    `${gateway.baseUrl}/settle`,
+    { x402Version: 2, paymentPayload, paymentRequirements },
+    key === undefined ? {} : { authorization: `Bearer ${key}` },
+  )
 }
 /** Transactions of the operator, good or reverted. */
 async function broadcasts() {
@@ -117,3 +122,19 @@ it(
     expect((await broadcasts()) - before).toBe(2)
   },
 )
+
+it(cites('x402:settle:allowance', 'the same of an account, which has to pay for the next one'), async () => {
+  const payee = '0x00000000000000000000000000000000000000b4'
+  const made = await gateway.rest('POST', '/v1/keys', { account: 'new', name: 'seller' })
+  const { key } = made.body
+  for (let i = 0; i < 2; i++) {
+    const liar = await walletOf('0x')
+    const block = BigInt(String(await chain.rpc('eth_blockNumber')))
+    await chain.rpc('anvil_setCode', [liar.address, agreesUntil(block)])
+    const { status, body } = await settle(liar, payee, key)
+    expect([status, body.success]).toEqual([400, false])
+  }
+  // A new account has no credits.
+  const refused = await settle(await walletOf(`0x${AGREES}`), payee, key)
+  expect([refused.status, refused.body.code]).toEqual([402, 'credits_required'])
+})

@@ -97,6 +97,35 @@ describe.each([
     expect([paid.runs.length - 1, await broadcasts()]).toEqual(before)
   })
 
+  it('its payer is worked for once more when the payment before is settled, until one is', async () => {
+    await buyLate(4)
+    const [isWorking, work] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    paid.before = () => (isWorking.resolve(), work.promise)
+    const first = buy(300, 4)
+    await Promise.race([isWorking.promise, first])
+    const { status, body } = await buy(300, 4)
+    work.resolve()
+    expect([status, body.detail]).toEqual([
+      429,
+      expect.stringContaining('has 1 payments that are not settled yet'),
+    ])
+    expect((await first).status).toBe(200)
+    expect(await Promise.all([buy(300, 4), buy(300, 4)].map(async (one) => (await one).status))).toEqual([
+      200, 200,
+    ])
+  })
+
+  it('a payer of three of them in a row waits, and is not worked for meanwhile', async () => {
+    for (let i = 0; i < 3; i++) await buyLate(5)
+    const worked = paid.runs.length
+    const { status, body } = await buy(300, 5)
+    expect([status, body.detail]).toEqual([429, expect.stringContaining('could not be settled')])
+    expect(paid.runs.length).toBe(worked)
+    expect((await buy(300, 6)).status).toBe(200)
+    ahead += 6_000
+    expect((await buy(300, 5)).status).toBe(200)
+  })
+
   it('/settle sends none that would be mined too late', async () => {
     const before = await broadcasts()
     const short = await settle(settleSeconds(network) - 1, 3)

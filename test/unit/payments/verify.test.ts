@@ -42,6 +42,8 @@ interface World {
   /** What the payer has bound, look after look; the last one stays. */
   standings?: readonly Standing[]
   maxOpen?: number
+  /** What its last payments leave to the payer. */
+  most?: 0 | 1
   probe?: Partial<ChainProbe> | Error
   /** As a chain says it of a payer whose payment others judge. */
   balance?: bigint
@@ -112,6 +114,7 @@ function arrange(world: World = {}) {
     },
     rateLimit: world.rateLimit,
     maxOpen: world.maxOpen,
+    losses: { most: () => world.most },
     wait: async (ms) => void waits.push(ms),
     now: () => time.now,
     log: createLogger('silent'),
@@ -257,6 +260,26 @@ describe('the verifier', () => {
       code: 'store_unavailable',
     })
     await expect(arrange({ policy: new Error('disk') }).verify(payment, requirements)).rejects.toThrow('disk')
+  })
+
+  it('asks nobody about a payer that has to wait', async () => {
+    const { verify, asked } = arrange({ most: 0 })
+    expect(await verify(await sign(), requirements)).toMatchObject({
+      ok: false,
+      check: 'rate',
+      reason: 'payments_unsettled_before',
+      isRetryable: true,
+    })
+    expect(asked).toEqual(['policy'])
+  })
+
+  it('lets a payer whose last payment was lost have one open, and whoever claims it knows', async () => {
+    const open = { open: { count: 1, amount: '1', submitted: 0 }, settled: '0' }
+    expect(await arrange({ most: 1, standings: [open] }).verify(await sign(), requirements)).toMatchObject({
+      check: 'rate',
+      reason: 'too_many_open_payments',
+    })
+    expect(await arrange({ most: 1 }).verify(await sign(), requirements)).toEqual({ ...PASSED, maxOpen: 1 })
   })
 
   it('lets the holder of the claim verify again', async () => {
