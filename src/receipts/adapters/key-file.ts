@@ -1,6 +1,6 @@
 // Key files on disk: written whole or not at all, never readable by anyone else, one writer at a time.
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, link, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { GatewayError } from '../../core/errors.ts'
 import { makeDirectory } from '../../store/make-directory.ts'
@@ -34,13 +34,28 @@ export async function createFile(file: string, content: string): Promise<void> {
  * @throws {PlaceNotWritable}
  */
 export async function replaceFile(file: string, content: string): Promise<void> {
-  await writing(async () => rename(await writeDraft(file, content), file))
-  await syncDirectory(file)
+  const place = await placeOf(file)
+  await writing(async () => rename(await writeDraft(place, content), place))
+  await syncDirectory(place)
 }
 
 /** Tries whether the file could be replaced, by writing something beside it. @throws {PlaceNotWritable} */
 export async function tryReplacing(file: string): Promise<void> {
-  await writing(async () => unlink(await writeDraft(file, '')))
+  const place = await placeOf(file)
+  await writing(async () => unlink(await writeDraft(place, '')))
+}
+
+/**
+ * Where the file itself is: replicas may share it by links. A rename over a link would leave the others with the old file, and a lock
+ * beside a link would keep nobody out who comes by another one.
+ */
+async function placeOf(file: string): Promise<string> {
+  try {
+    return await realpath(file)
+  } catch (thrown) {
+    if (!hasCode(thrown, 'ENOENT')) throw thrown
+    return file
+  }
 }
 
 /** The place of a file may not be written: by this user, or by anybody. Nothing was changed, and to try again changes nothing. */
@@ -62,7 +77,7 @@ async function writing<T>(work: () => Promise<T>): Promise<T> {
  * @throws {PlaceNotWritable}
  */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const lock = `${file}.lock`
+  const lock = `${await placeOf(file)}.lock`
   await takeLock(lock)
   try {
     return await work()

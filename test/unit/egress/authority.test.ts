@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -62,6 +62,17 @@ test('another replica goes on unwrapping and wrapping across a rotation', async 
   // Not to the key that is about to be dropped.
   const { kid: next } = await a.rotate()
   expect((await b.wrap(recordKey, binding)).kid).toBe(next)
+})
+
+test('a rotation through a link reaches the replicas that have the file by another one', async () => {
+  const a = await open()
+  const linked = join(directory, 'linked.jwk')
+  await symlink(file, linked)
+  const b = await openAuthority({ file: linked, now: Date.now })
+  const { kid, previous } = await b.rotate()
+  await b.drop(previous)
+  expect(await a.unwrap(await b.wrap(recordKey, binding), binding)).toEqual(recordKey)
+  expect((await a.wrap(recordKey, binding)).kid).toBe(kid)
 })
 
 test('drops what it is asked to, but never the current key', async () => {
