@@ -12,7 +12,7 @@ import { createSender } from '../egress/adapters/undici.ts'
 import type { SearchThreads } from '../egress/leak/inspection.ts'
 import type { Authority, Sender, StreamSender } from '../egress/ports.ts'
 import type { Providers } from '../egress/providers/index.ts'
-import { listSealingKeys } from '../egress/rotation/keys.ts'
+import { knownKeys, listSealingKeys } from '../egress/rotation/keys.ts'
 import { SANDBOX_ADDRESS } from '../egress/target.ts'
 import { type OnFault, uncounted } from '../core/faults.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
@@ -28,7 +28,7 @@ import { createSampleSite } from '../sandbox/site.ts'
 import { openDocumentStore, openStore } from '../store/index.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import { type ObservedResolver, observeResolver } from './health.ts'
-import { type AuthorityWatch, watchAuthority } from './readiness.ts'
+import { type AuthorityWatch, watchAuthority } from './authority-watch.ts'
 import { startTelemetry } from './telemetry.ts'
 import { observeFaults } from '../telemetry/observe-faults.ts'
 import { observeSender } from '../telemetry/observe-sender.ts'
@@ -115,11 +115,16 @@ export async function openPlatform(
     vaultTokenFile: config.vaultTokenFile,
     vaultNamespace: config.vaultNamespace,
     sealedTo: await listSealingKeys(store),
+    known: knownKeys(store),
+    log,
     environment: process.env,
     now,
   })
   lifetime.onClose(() => opened.close())
-  const { authority, watch: authorityWatch } = watchAuthority(opened, () => performance.now())
+  const { authority, watch: authorityWatch } = watchAuthority(opened, {
+    elapsedMs: () => performance.now(),
+    log,
+  })
   const derivationKeyFile = join(config.dataDir, 'derivation.jwk')
   const deriveKey = await openDerivationKey({
     file: derivationKeyFile,

@@ -1,21 +1,17 @@
 // Decides whether calls should come to this process, and says what cannot be done. A part that every call needs makes it unready; a part
 // that some calls need does not: every replica has the same chains and facilitators, so that one of those would take all of them away, with
 // everything that still works.
-import { randomBytes } from 'node:crypto'
 import type { ReadinessReport, Trouble } from '../documents/probes.ts'
 import type { Readiness } from '../doors/http/probes.ts'
-import { KeyServiceError } from '../egress/authority/key-service.ts'
-import type { Authority } from '../egress/ports.ts'
 import type { Chain } from '../payments/chain-ports.ts'
 import type { UpstreamState } from '../payments/ports.ts'
+import type { AuthorityWatch } from './authority-watch.ts'
 import type { PartState } from './health.ts'
 
 /** However often probes come, the parts are asked once in this time. */
 const FRESH_MS = 1000
 /** A database that has no answer within it is of no use to calls either; most probes are less patient than the database. */
 const PATIENCE_MS = 2000
-/** A key service that failed is asked again after so long: it counts, and logs, what it is asked. */
-const AGAIN_MS = 5000
 
 export interface OpenReadiness extends Readiness {
   /** Every report is `unready` from here on; calls are answered all the same. */
@@ -55,7 +51,10 @@ export function createReadiness(parts: ReadinessParts): OpenReadiness {
   }
 
   async function examine(): Promise<readonly Trouble[]> {
-    const [isThere, isOpening] = await Promise.all([isStoreThere(), parts.authority.isWorking()])
+    const [isThere, isOpening] = await Promise.all([
+      isStoreThere(),
+      within(PATIENCE_MS, parts.authority.isWorking()),
+    ])
     const failing: Trouble[] = []
     if (!isThere)
       failing.push({
@@ -65,7 +64,8 @@ export function createReadiness(parts: ReadinessParts): OpenReadiness {
     if (!isOpening)
       failing.push({
         part: 'authority',
-        cannot: 'open or store a credential: the key service does not answer',
+        cannot:
+          'open or store a credential: the key service does not do what it is asked, or the key file is not the one in use; the log says which',
       })
     known = { at: elapsedMs(), failing }
     return failing
@@ -124,63 +124,6 @@ function degradedIn({ payTo, router, chains, resolver }: ReadinessParts): Troubl
   if (resolver.state().state === 'failing')
     troubles.push({ part: 'resolver', cannot: 'reach hosts by their names' })
   return troubles
-}
-
-export interface AuthorityWatch {
-  /** False while the key service did not answer its last question. It is asked for nothing as long as it works. */
-  isWorking(): Promise<boolean>
-}
-
-/**
- * What the use of a key service shows of its health. An authority in a file has nothing that could fail, and never does.
- * @returns the authority to use, and the watch over it
- */
-export function watchAuthority<A extends Authority>(
-  authority: A,
-  elapsedMs: () => number,
-): { readonly authority: A; readonly watch: AuthorityWatch } {
-  let failedAt: number | undefined
-
-  async function observed<T>(step: () => Promise<T>): Promise<T> {
-    try {
-      const result = await step()
-      failedAt = undefined
-      return result
-    } catch (thrown) {
-      if (isOfService(thrown)) failedAt = elapsedMs()
-      throw thrown
-    }
-  }
-
-  async function isWorking(): Promise<boolean> {
-    if (failedAt === undefined) return true
-    // An unready process gets no calls whose success would show that the service is back.
-    if (elapsedMs() - failedAt >= AGAIN_MS) {
-      failedAt = elapsedMs()
-      const trial = observed(() => authority.wrap(randomBytes(32), Buffer.from('readiness'))).then(
-        () => true,
-        () => false,
-      )
-      return within(PATIENCE_MS, trial)
-    }
-    return false
-  }
-
-  return {
-    authority: {
-      ...authority,
-      wrap: (recordKey, binding) => observed(() => authority.wrap(recordKey, binding)),
-      unwrap: (wrapped, binding) => observed(() => authority.unwrap(wrapped, binding)),
-      rewrap: (wrapped, binding) => observed(() => authority.rewrap(wrapped, binding)),
-    },
-    watch: { isWorking },
-  }
-}
-
-/** A record that is under another key says nothing about the service. */
-function isOfService(thrown: unknown): boolean {
-  if (thrown instanceof KeyServiceError) return thrown.reason === 'unreachable' || thrown.reason === 'denied'
-  return thrown instanceof Error && thrown.cause !== undefined && isOfService(thrown.cause)
 }
 
 async function within(ms: number, answer: Promise<boolean>): Promise<boolean> {

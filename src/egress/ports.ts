@@ -245,6 +245,14 @@ export interface UnwrapAuthority {
   wrap(recordKey: Buffer, binding: Buffer): Promise<WrappedKey>
 }
 
+/** What the store knows of the keys of a key file. */
+export interface KnownKeys {
+  /** Ids of those that are published, oldest first: `inUse` are not retired. */
+  read(): Promise<{ readonly inUse: readonly string[]; readonly retired: readonly string[] }>
+  /** Ids that records are wrapped to. */
+  listNeeded(): Promise<readonly string[]>
+}
+
 /** The key is where nothing can take its place. Nothing was changed, and to try again changes nothing. */
 export class KeyNotReplaceable extends GatewayError {}
 
@@ -263,6 +271,11 @@ export interface Authority extends UnwrapAuthority {
   checkReplaceable?(): Promise<void>
   /** Reads anew which key is current, where another replica may have made one; left out where nothing is remembered of it. */
   reload?(): Promise<void>
+  /**
+   * Reads anew, and looks whether this process has the key that the other replicas use; left out where nobody has one of their own.
+   * @throws {KeyFileFault}
+   */
+  check?(): Promise<void>
   /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
   rewrap(wrap: WrappedKey, binding: Buffer): Promise<WrappedKey>
   /** Forgets retired private keys that nothing is wrapped under any more. The current key stays whatever is asked. */

@@ -1,5 +1,6 @@
 // Refusals of an attempt in words for its caller: what happened, what it cost, what to do next.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
+import { KeyFileFault, type KeyFileFailure } from './authority/key-file-fault.ts'
 import { KeyServiceError, type KeyServiceFailure } from './authority/key-service.ts'
 import type { Attempt } from '../store/model.ts'
 import { ATTEMPT_COST } from './wire.ts'
@@ -41,14 +42,20 @@ export const egressPaused = () =>
   )
 
 /** @returns 503; the stored secret could not be opened, and the credit was given back */
-export const credentialUnavailable = (cause: unknown) =>
-  new GatewayError(
+export const credentialUnavailable = (cause: unknown) => {
+  const { advice, reason } = unopened(cause)
+  return new GatewayError(
     'credential_unavailable',
-    `The stored credential could not be opened. Nothing was sent and the credit was returned. ${
-      cause instanceof KeyServiceError ? KEY_SERVICE_ADVICE[cause.reason] : ASK_TO_STORE
-    }`,
-    { cause, ...(cause instanceof KeyServiceError && { reason: `key_service_${cause.reason}` }) },
+    `The stored credential could not be opened. Nothing was sent and the credit was returned. ${advice}`,
+    { cause, ...(reason !== undefined && { reason }) },
   )
+}
+function unopened(cause: unknown): { readonly advice: string; readonly reason?: string } {
+  if (cause instanceof KeyServiceError)
+    return { advice: KEY_SERVICE_ADVICE[cause.reason], reason: `key_service_${cause.reason}` }
+  if (cause instanceof KeyFileFault) return { advice: KEY_FILE_ADVICE[cause.reason], reason: cause.reason }
+  return { advice: ASK_TO_STORE }
+}
 const ASK_TO_STORE = 'Ask the operator to store it again.'
 const KEY_SERVICE_ADVICE = {
   unreachable: 'The key service that guards it does not answer: try again in a moment.',
@@ -57,6 +64,11 @@ const KEY_SERVICE_ADVICE = {
   key_missing: 'The key that guards it is disabled or gone: ask the operator, whose log says which.',
   refused: ASK_TO_STORE,
 } as const satisfies Record<KeyServiceFailure, string>
+const KEY_FILE_ADVICE = {
+  authority_key:
+    'The key that guards it is not in the key file of this replica: try again, since another one may have it; else ask the operator, whose log says which.',
+  authority_file: 'The key file of this replica cannot be used: ask the operator, whose log says why.',
+} as const satisfies Record<KeyFileFailure, string>
 
 /** @returns 503; the operator took the provider out of the file that described it */
 export const providerGone = (provider: string) =>

@@ -8,9 +8,11 @@ import { ConfigError } from '../../core/errors.ts'
 import type { WrappedKey } from '../../store/ports.ts'
 import { OperatorJsonFault, parseOperatorJson } from '../../lib/operator-json.ts'
 import { isPrivateFile } from '../../lib/private-file.ts'
+import type { Logger } from '../../lib/log.ts'
+import { KeyFileFault, notStoredHere } from '../authority/key-file-fault.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'
-import { type Authority, KeyNotReplaceable } from '../ports.ts'
+import { type Authority, KeyNotReplaceable, type KnownKeys } from '../ports.ts'
 import {
   createFile,
   describeUnreadable,
@@ -39,6 +41,11 @@ interface AuthorityKey {
   readonly jwk: PrivateJwk
 }
 
+const NOTHING_KNOWN: KnownKeys = {
+  read: async () => ({ inUse: [], retired: [] }),
+  listNeeded: async () => [],
+}
+
 const INFO = Buffer.from('agent-gateway record key v1')
 const RECORD_KEY_BYTES = 32
 
@@ -47,13 +54,17 @@ export interface AuthorityOptions {
   readonly now: () => number
   /** Key ids that stored records are wrapped to: a file with none of them belongs to another installation. */
   readonly sealedTo?: readonly string[]
+  /** What the store knows of wrapping keys. Left out: nothing, and whatever the file holds later is taken over. */
+  readonly known?: KnownKeys
+  readonly log?: Pick<Logger, 'error'>
 }
 
 /**
  * Opens the key file, generating it when it is absent and nothing is sealed yet.
  * @throws {ConfigError} saying what is wrong with the file, never what is in it
  */
-export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): Promise<Authority> {
+export async function openAuthority(options: AuthorityOptions): Promise<Authority> {
+  const { file, sealedTo = [], known = NOTHING_KNOWN, log } = options
   const refuseForeign = (why: string) =>
     new ConfigError([
       `GATEWAY_AUTHORITY_KEY_FILE: ${file} ${why}, and stored credentials are sealed to ${sealedTo.join(', ')}. ` +
@@ -66,19 +77,64 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
   }
   // The first key of a file is the current one.
   let keys = await load(file)
-  if (sealedTo.length > 0 && !keys.some(({ kid }) => sealedTo.includes(kid)))
-    throw refuseForeign('holds another key')
+  const has = (kid: string) => keys.some((key) => key.kid === kid)
+  if (sealedTo.length > 0 && !sealedTo.some(has)) throw refuseForeign('holds another key')
+  const lost = [...new Set([...sealedTo, ...(await known.listNeeded())])].filter((kid) => !has(kid))
+  if (lost.length > 0)
+    log?.error(
+      { keys: lost },
+      `${file} lacks keys that stored credentials are sealed to: those do not open. Restore the keys from a backup`,
+    )
 
+  /**
+   * What is on disk now, unless it lacks a key that this process has and the installation uses: that is an old copy, or another
+   * installation's file. The keys in memory stay then.
+   * @throws {KeyFileFault}
+   */
   async function reload(): Promise<void> {
-    keys = await load(file)
+    const found = await loadAgain(file)
+    const missing = keys.filter(({ kid }) => !found.some((key) => key.kid === kid))
+    if (missing.length > 0) {
+      const { inUse } = await known.read()
+      const needed = missing.filter(({ kid }) => inUse.includes(kid)).map(({ kid }) => kid)
+      if (needed.length > 0)
+        throw new KeyFileFault(
+          'authority_key',
+          `GATEWAY_AUTHORITY_KEY_FILE: ${file} was replaced by a file without the key ${needed.join(', ')}, which is in use. ` +
+            'This process goes on opening with the keys that it has, and stores nothing: put the file back',
+        )
+    }
+    keys = found
+  }
+  /**
+   * Whether what is sealed now can be opened by the other replicas, and what they sealed here.
+   * @throws {KeyFileFault}
+   */
+  async function check(): Promise<void> {
+    await reload()
+    const { inUse, retired } = await known.read()
+    const newest = inUse.at(-1)
+    const lacks = (kid: string) =>
+      new KeyFileFault(
+        'authority_key',
+        `GATEWAY_AUTHORITY_KEY_FILE: ${file} lacks the key ${kid}, which a rotation on another replica made: copy the file from there`,
+      )
+    if (newest !== undefined && !has(newest) && (await known.listNeeded()).includes(newest))
+      throw lacks(newest)
+    if (retired.includes(keys[0].kid)) throw lacks(newest ?? 'in use')
   }
   async function find(kid: string): Promise<AuthorityKey> {
-    const known = keys.find((key) => key.kid === kid)
-    if (known) return known
+    const ours = keys.find((key) => key.kid === kid)
+    if (ours) return ours
     // Another replica may have rotated the shared file.
     await reload()
     const found = keys.find((key) => key.kid === kid)
-    if (!found) throw new Error('authority: the record is wrapped to a key that is not in the key file')
+    if (!found)
+      throw new KeyFileFault(
+        'authority_key',
+        `GATEWAY_AUTHORITY_KEY_FILE: a record is wrapped to the key ${kid}, that is not in the key file ${file}. Where another ` +
+          'replica has it, copy the file from there; else restore it from a backup',
+      )
     return found
   }
   async function unwrap(wrap: WrappedKey, binding: Buffer): Promise<Buffer> {
@@ -105,10 +161,13 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
   return {
     current: () => ({ kid: keys[0].kid, publicJwk: publicJwk(keys[0]) }),
     reload,
+    check,
     unwrap,
     async wrap(recordKey, binding) {
       // Wrapping is rare, and a key that another replica has retired must not be wrapped to again.
-      await reload()
+      await check().catch((thrown: unknown) => {
+        throw thrown instanceof KeyFileFault ? notStoredHere(thrown) : thrown
+      })
       return wrapToCurrent(recordKey, binding)
     },
     async rewrap(wrap, binding) {
@@ -198,6 +257,19 @@ async function readIfPresent(file: string): Promise<string | undefined> {
 
 /** The keys of a file, of which there is at least one. */
 type AuthorityKeys = readonly [AuthorityKey, ...AuthorityKey[]]
+
+/** @throws {KeyFileFault} where what was opened once cannot be used any more */
+async function loadAgain(file: string): Promise<AuthorityKeys> {
+  try {
+    return await load(file)
+  } catch (thrown) {
+    const why =
+      thrown instanceof ConfigError
+        ? thrown.problems.join('; ')
+        : `GATEWAY_AUTHORITY_KEY_FILE: ${describeUnreadable(file, thrown)}`
+    throw new KeyFileFault('authority_file', why, { cause: thrown })
+  }
+}
 
 async function load(file: string): Promise<AuthorityKeys> {
   const text = await readIfPresent(file)

@@ -16,7 +16,9 @@ export function joinAuthorities(first: OwningAuthority, others: readonly OwningA
     if (!owner) throw new Error('authority: the record is wrapped to a key of none of GATEWAY_AUTHORITY')
     return owner
   }
+  const { check } = first
   return {
+    ...(check && { check }),
     owns: (kid) => all.some((authority) => authority.owns(kid)),
     current: () => first.current(),
     wrap: (recordKey, binding) => first.wrap(recordKey, binding),

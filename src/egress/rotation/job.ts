@@ -6,6 +6,7 @@ import type { Fault } from '../../lib/fault-points.ts'
 import type { Logger } from '../../lib/log.ts'
 import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
 import type { Rotation, Store } from '../../store/ports.ts'
+import { faultIn } from '../authority/fault.ts'
 import { type Authority, KeyNotReplaceable } from '../ports.ts'
 import type { SealGate } from '../sealing.ts'
 import { publishAuthority } from './keys.ts'
@@ -49,6 +50,12 @@ export function createRotations(parts: RotationParts): Rotations {
   let isClosed = false
   let wake: (() => void) | undefined
   let notReplaceable: KeyNotReplaceable | undefined
+
+  /** @throws where they cannot be read, or are not those that the records are under */
+  async function readKeys(): Promise<void> {
+    await authority.reload?.()
+    await authority.check?.()
+  }
 
   /** Writes the progress of a job that is still ours; false where somebody else took it over. */
   const advance = (id: string, change: Parameters<Store['advanceRotation']>[0]['change']) =>
@@ -103,7 +110,7 @@ export function createRotations(parts: RotationParts): Rotations {
       step = 'key_made'
     } else {
       // This process may have read the file before the one that died made its key.
-      await authority.reload?.()
+      await readKeys()
     }
     if (step === 'key_made') {
       await seals.settled()
@@ -147,7 +154,7 @@ export function createRotations(parts: RotationParts): Rotations {
         return
       } catch (thrown) {
         log.warn(
-          { rotation: job.id, err: thrown },
+          { rotation: job.id, err: thrown, why: faultIn(thrown)?.message },
           'a rotation of the authority could not go on; it is tried again',
         )
       }
@@ -177,9 +184,13 @@ export function createRotations(parts: RotationParts): Rotations {
 
   return {
     async start() {
-      // From the key of another replica's rotation, not the one before it: where that is gone already, no key would be made.
-      await authority.reload?.().catch((cause: unknown) => {
-        log.error({ err: cause }, 'the wrapping key cannot be read')
+      // From the key of another replica's rotation, not the one before it: where that is gone already, no key would be made. And a
+      // key that is made in an old copy of the file would be one that the others lack.
+      await readKeys().catch((cause: unknown) => {
+        log.error(
+          { err: cause, why: faultIn(cause)?.message },
+          'no rotation is begun: the wrapping key cannot be read',
+        )
         throw keyAway(cause)
       })
       await authority.checkReplaceable?.()
@@ -225,12 +236,18 @@ const timeout = (ms: number) => new Promise<void>((resolve) => setTimeout(resolv
 const progressOf = ({ rewrapped, total }: Rotation) =>
   total === null ? 'its key is being made' : `${rewrapped} of ${total} record keys done`
 
-const keyAway = (cause: unknown) =>
-  new GatewayError(
+const keyAway = (cause: unknown) => {
+  const reason = faultIn(cause)?.reason
+  const why =
+    reason === 'authority_key'
+      ? 'The key file of this replica lacks the key that the installation uses: copy the file from the replica where it was rotated'
+      : 'The wrapping key cannot be read right now'
+  return new GatewayError(
     'state_conflict',
-    'The wrapping key cannot be read right now, so that no rotation was begun. The log of the gateway says why.',
-    { cause },
+    `${why}. No rotation was begun. The log of the gateway says more.`,
+    { cause, ...(reason && { reason }) },
   )
+}
 
 const couldNotOpen = ({ rewrapped, broken, credentialIds }: Rotation) =>
   new GatewayError(

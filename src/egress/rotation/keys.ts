@@ -1,6 +1,6 @@
 // The wrapping key in the key document, and the keys that stored records still need.
 import type { Store } from '../../store/ports.ts'
-import type { Authority } from '../ports.ts'
+import type { Authority, KnownKeys } from '../ports.ts'
 
 const SAMPLED_WRAPS = 100
 
@@ -9,6 +9,17 @@ export async function listSealingKeys(store: Pick<Store, 'listWrapsNotUnder'>): 
   const wraps = await store.listWrapsNotUnder('', SAMPLED_WRAPS)
   return [...new Set(wraps.map(({ wrap }) => wrap.kid))]
 }
+
+/** The wrapping keys of the key document, and whether records are under them. */
+export const knownKeys = (store: Pick<Store, 'listPublishedKeys' | 'countWrapsNotUnder'>): KnownKeys => ({
+  async read() {
+    const published = (await store.listPublishedKeys()).filter(({ purpose }) => purpose === 'wrap')
+    const idsOf = (isRetired: boolean) =>
+      published.filter(({ retiredAt }) => (retiredAt !== null) === isRetired).map(({ kid }) => kid)
+    return { inUse: idsOf(false), retired: idsOf(true) }
+  },
+  listNeeded: async () => (await store.countWrapsNotUnder('')).kids,
+})
 
 /** The current wrapping key, in the key document. Done at every start: it costs one read when nothing changed. */
 export async function publishAuthority(parts: {

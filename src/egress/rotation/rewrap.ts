@@ -2,6 +2,7 @@
 // Secrets stay sealed, and requests go on: an old wrap opens until it has become a new one.
 import { ConfigError, GatewayError } from '../../core/errors.ts'
 import type { Store } from '../../store/ports.ts'
+import { KeyFileFault } from '../authority/key-file-fault.ts'
 import { KeyServiceError } from '../authority/key-service.ts'
 import { wrapBinding } from '../envelope.ts'
 import type { Authority } from '../ports.ts'
@@ -74,4 +75,5 @@ async function rewrap(
 /** The key file or the key service, and not the record: it opens once that is there again, or its policy is mended. */
 const isAway = (thrown: unknown) =>
   thrown instanceof ConfigError ||
+  (thrown instanceof KeyFileFault && thrown.reason === 'authority_file') ||
   (thrown instanceof KeyServiceError && (thrown.reason === 'unreachable' || thrown.reason === 'denied'))

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReadiness, type ReadinessParts, watchAuthority } from '../../../src/app/readiness.ts'
-import { KeyServiceError } from '../../../src/egress/authority/key-service.ts'
-import { notStored } from '../../../src/egress/authority/service-authority.ts'
-import type { Authority } from '../../../src/egress/ports.ts'
+import { createReadiness, type ReadinessParts } from '../../../src/app/readiness.ts'
 
 const OK = { state: 'ok', detail: 'fine', age_ms: 0 } as const
 const WORKING = { isWorking: async () => true }
@@ -100,66 +97,5 @@ describe('readiness', () => {
     wait(1)
     await readiness.report()
     expect(asked).toBe(2)
-  })
-})
-
-describe('the watch over a key service', () => {
-  const unreachable = new KeyServiceError('unreachable', 'vault', '503')
-
-  function watched() {
-    let now = 0
-    let failure: Error | undefined
-    let wraps = 0
-    const answer = async <T>(value: T): Promise<T> => {
-      if (failure) throw failure
-      return value
-    }
-    const authority: Authority = {
-      current: () => ({ kid: 'k' }),
-      unwrap: () => answer(Buffer.alloc(32)),
-      wrap: () => {
-        wraps++
-        return answer({ kid: 'k', enc: '', wrapped: '' })
-      },
-      rewrap: () => answer({ kid: 'k', enc: '', wrapped: '' }),
-      rotate: async () => ({ kid: 'k', previous: [] }),
-      drop: async () => {},
-    }
-    const { watch, authority: used } = watchAuthority(authority, () => now)
-    const open = () => used.unwrap({ kid: 'k', enc: '', wrapped: '' }, Buffer.alloc(0)).catch(() => {})
-    return {
-      watch,
-      open,
-      fail: (thrown: Error | undefined) => void (failure = thrown),
-      wait: (ms: number) => void (now += ms),
-      wraps: () => wraps,
-    }
-  }
-
-  it('fails after a use that failed, asks again by itself only after a while, and is well once that works', async () => {
-    const { watch, open, fail, wait, wraps } = watched()
-    fail(unreachable)
-    await open()
-    expect([await watch.isWorking(), wraps()]).toEqual([false, 0])
-    wait(5000)
-    expect([await watch.isWorking(), wraps()]).toEqual([false, 1])
-    expect([await watch.isWorking(), wraps()]).toEqual([false, 1])
-    fail(undefined)
-    wait(5000)
-    expect([await watch.isWorking(), wraps()]).toEqual([true, 2])
-  })
-
-  it('hears of a failure that is wrapped in words for the caller', async () => {
-    const { watch, open, fail } = watched()
-    fail(notStored(unreachable))
-    await open()
-    expect(await watch.isWorking()).toBe(false)
-  })
-
-  it('asks nothing of a service that works, and is not moved by a record that does not open', async () => {
-    const { watch, open, fail, wraps } = watched()
-    fail(new KeyServiceError('refused', 'vault', 'the record names another key'))
-    await open()
-    expect([await watch.isWorking(), wraps()]).toEqual([true, 0])
   })
 })

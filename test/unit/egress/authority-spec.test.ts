@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../../src/app/config.ts'
 import { openAuthorities } from '../../../src/egress/adapters/key-services/open.ts'
+import { createLogger } from '../../../src/lib/log.ts'
 import { isServiceKid, parseAuthority } from '../../../src/egress/authority/spec.ts'
 
 const AWS = 'arn:aws:kms:eu-central-1:111122223333:alias/agent-gateway'
@@ -108,6 +109,8 @@ describe('an authority in the configuration', () => {
       vaultTokenFile: undefined,
       vaultNamespace: undefined,
       sealedTo: [],
+      known: { read: async () => ({ inUse: [], retired: [] }), listNeeded: async () => [] },
+      log: createLogger('silent'),
       environment: {},
       now: Date.now,
     })

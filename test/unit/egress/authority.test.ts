@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
+import type { Logger } from '../../../src/lib/log.ts'
 
 let directory: string
 let file: string
@@ -99,6 +100,101 @@ test('goes on with a key that another process made, and writes nothing for that'
   const { kid } = authority.current()
   await writeFile(`${file}.lock`, '')
   expect(await authority.rotate({ from: 'the-key-of-before' })).toEqual({ kid, previous: [] })
+})
+
+describe('a file that was changed under a running gateway', () => {
+  const inUse: string[] = []
+  const retired: string[] = []
+  const records: string[] = []
+  const known = {
+    read: async () => ({ inUse, retired }),
+    listNeeded: async () => records,
+  }
+  beforeEach(() => {
+    for (const list of [inUse, retired, records]) list.length = 0
+  })
+  const openKnown = () => openAuthority({ file, now: Date.now, known })
+  const foreign = async () => {
+    const other = join(directory, 'other.jwk')
+    await openAuthority({ file: other, now: Date.now })
+    return readFile(other, 'utf8')
+  }
+
+  test.each([
+    ['is that of before the rotation', async (old: string) => old, 'authority_key'],
+    ['is that of another installation', foreign, 'authority_key'],
+    ['is damaged', async () => '{"keys":[', 'authority_file'],
+    ['is gone', async () => undefined, 'authority_file'],
+  ])('takes no key away, seals nothing and names the file: one that %s', async (_, change, reason) => {
+    const authority = await openKnown()
+    const old = await readFile(file, 'utf8')
+    const { previous } = await authority.rotate()
+    const { kid } = authority.current()
+    inUse.push(kid)
+    retired.push(...previous)
+    await authority.drop(previous)
+    const whole = await readFile(file, 'utf8')
+    const wrapped = await authority.wrap(recordKey, binding)
+
+    const content = await change(old)
+    await (content === undefined ? rm(file) : writeFile(file, content))
+    for (let i = 0; i < 2; i++) {
+      await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({
+        code: 'credential_unavailable',
+        reason,
+        cause: { message: expect.stringContaining(file) },
+      })
+      await expect(authority.check?.()).rejects.toMatchObject({ reason })
+      expect(await authority.unwrap(wrapped, binding)).toEqual(recordKey)
+    }
+    await expect(authority.unwrap({ ...wrapped, kid: 'another' }, binding)).rejects.toMatchObject({ reason })
+    await expect(authority.drop(previous)).rejects.toMatchObject({ reason })
+    if (content !== undefined) expect(await readFile(file, 'utf8')).toBe(content)
+
+    await writeFile(file, whole, { mode: 0o600 })
+    expect(await authority.unwrap(await authority.wrap(recordKey, binding), binding)).toEqual(recordKey)
+  })
+
+  test('goes on where the key that is gone was retired, by a rotation on another replica', async () => {
+    const [a, b] = [await openKnown(), await openKnown()]
+    const old = b.current().kid
+    await a.rotate()
+    inUse.push(a.current().kid)
+    retired.push(old)
+    await a.drop([old])
+    expect((await b.wrap(recordKey, binding)).kid).toBe(a.current().kid)
+  })
+
+  test('is one that lacks the newest key, where records are under that: of a replica with a copy of its own', async () => {
+    const authority = await openKnown()
+    const own = authority.current().kid
+    inUse.push(own, 'made-elsewhere')
+    // Replicas that store no credential may each have made a file.
+    expect((await authority.wrap(recordKey, binding)).kid).toBe(own)
+    records.push('made-elsewhere')
+    await expect(authority.check?.()).rejects.toThrow('lacks the key made-elsewhere')
+    await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({ reason: 'authority_key' })
+    inUse.pop()
+    records.pop()
+    retired.push(...inUse.splice(0))
+    await expect(authority.check?.()).rejects.toMatchObject({ reason: 'authority_key' })
+  })
+})
+
+test('names at the start every key that is missing of those that records are under', async () => {
+  const { kid } = (await open()).current()
+  const errors: { readonly fields: unknown; readonly text: string }[] = []
+  const log = { error: (fields: unknown, text: string) => errors.push({ fields, text }) } as unknown as Logger
+  // What the check at the start looked at is a sample.
+  const known = {
+    read: async () => ({ inUse: [], retired: [] }),
+    listNeeded: async () => [kid, 'lost-1', 'lost-2'],
+  }
+  await openAuthority({ file, now: Date.now, sealedTo: ['lost-1', kid], log, known })
+  expect(errors).toEqual([{ fields: { keys: ['lost-1', 'lost-2'] }, text: expect.stringContaining(file) }])
+  await expect(openAuthority({ file, now: Date.now, sealedTo: ['lost-1', 'lost-2'], log })).rejects.toThrow(
+    'lost-1, lost-2',
+  )
 })
 
 test('does not unwrap under another binding', async () => {

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, readFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
@@ -10,7 +10,7 @@ import { bindingOf } from '../../../src/egress/sealing.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
 import type { Authority, Vault } from '../../../src/egress/ports.ts'
 import { createRotations } from '../../../src/egress/rotation/job.ts'
-import { publishAuthority } from '../../../src/egress/rotation/keys.ts'
+import { knownKeys, publishAuthority } from '../../../src/egress/rotation/keys.ts'
 import { createSealGate } from '../../../src/egress/sealing.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -157,6 +157,35 @@ it('makes a new key also where another replica has made one since this one read 
   expect(await readFile(join(temp.directory, 'authority.jwk'), 'utf8')).not.toContain(first.kid)
   const after = await temp.store.getCredential(credential!.id, accountId)
   expect(after?.sealed.wrap.kid).toBe(second.kid)
+})
+
+it('begins nothing on a replica whose own copy of the key file lacks the key that records are under', async () => {
+  await storeSealed(1)
+  const file = join(temp.directory, 'copy.jwk')
+  await copyFile(join(temp.directory, 'authority.jwk'), file)
+  const before = await readFile(file, 'utf8')
+  const other = await openAuthority({ file, now: Date.now, known: knownKeys(temp.store) })
+  const { rotation_id: elsewhere, kid } = await rotateAuthority()
+  await expect(rotateAuthority({ ...parts(), authority: other })).rejects.toMatchObject({
+    code: 'state_conflict',
+    reason: 'authority_key',
+    message: expect.stringContaining('copy the file'),
+  })
+  expect(await readFile(file, 'utf8')).toBe(before)
+  expect((await temp.store.latestRotation())?.id).toBe(elsewhere)
+  const binding = Buffer.from('binding')
+  await expect(other.wrap(Buffer.alloc(32), binding)).rejects.toMatchObject({
+    code: 'credential_unavailable',
+    reason: 'authority_key',
+    cause: { message: expect.stringContaining(String(kid)) },
+  })
+
+  await copyFile(join(temp.directory, 'authority.jwk'), file)
+  expect((await other.wrap(Buffer.alloc(32), binding)).kid).toBe(kid)
+  expect(await rotateAuthority({ ...parts(), authority: other })).toMatchObject({
+    state: 'done',
+    rewrapped: 1,
+  })
 })
 
 it.each([

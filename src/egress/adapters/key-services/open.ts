@@ -6,6 +6,8 @@ import { joinAuthorities, type OwningAuthority } from '../../authority/joined.ts
 import { type KeyService, KeyServiceError } from '../../authority/key-service.ts'
 import { openServiceAuthority } from '../../authority/service-authority.ts'
 import { isServiceKid } from '../../authority/spec.ts'
+import type { Logger } from '../../../lib/log.ts'
+import type { KnownKeys } from '../../ports.ts'
 import { openAuthority } from '../authority.ts'
 import { openAwsKms } from './aws-kms.ts'
 import { openGcpKms } from './gcp-kms.ts'
@@ -30,6 +32,8 @@ export interface AuthoritiesOptions {
   readonly vaultNamespace: string | undefined
   /** Key ids that stored records are wrapped to. */
   readonly sealedTo: readonly string[]
+  readonly known: KnownKeys
+  readonly log: Logger
   /** Variables of this process: libraries of tokens are configured by theirs. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly now: () => number
@@ -66,10 +70,14 @@ export async function openAuthorities(options: AuthoritiesOptions): Promise<Owni
 
 /** The key file owns every key id that is nobody else's: older releases gave it ids of any form. */
 async function openFile(
-  { file, now }: AuthoritiesOptions,
+  { file, now, known, log }: AuthoritiesOptions,
   sealedTo: readonly string[],
 ): Promise<OwningAuthority> {
-  const authority = await openAuthority({ file, now, sealedTo })
+  const ofFiles: KnownKeys = {
+    ...known,
+    listNeeded: async () => (await known.listNeeded()).filter((kid) => !isServiceKid(kid)),
+  }
+  const authority = await openAuthority({ file, now, sealedTo, known: ofFiles, log })
   return { ...authority, owns: (kid) => !isServiceKid(kid), close: async () => {} }
 }
 
