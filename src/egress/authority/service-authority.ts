@@ -2,6 +2,7 @@
 // digest: services write what they authenticate to their logs.
 import { hash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
+import type { WrappedKey } from '../../store/ports.ts'
 import { decodeExactly } from '../envelope.ts'
 import type { OwningAuthority } from './joined.ts'
 import { KeyServiceError, type KeyService } from './key-service.ts'
@@ -23,17 +24,36 @@ export async function openServiceAuthority(service: KeyService): Promise<OwningA
     // Wrapping is rare, and a version that was replaced must not be wrapped to again.
     current = await service.newest()
     const kid = current
-    const wrapped = await service.encrypt(kid, recordKey, aadOf(kid, binding))
-    return { kid, enc: NO_ENC, wrapped: wrapped.toString('base64url') }
+    const sealed = await service.encrypt(kid, recordKey, aadOf(kid, binding))
+    const wrap = { kid, enc: NO_ENC, wrapped: sealed.toString('base64url') }
+    await checkOpens(wrap, binding, recordKey)
+    return wrap
   }
-  async function unwrap(
-    { kid, enc, wrapped }: { kid: string; enc: string; wrapped: string },
-    binding: Buffer,
-  ) {
+  /**
+   * The wrap may take the place of the only one that opens the record, so it is opened once before it does. A permission to encrypt is
+   * none to decrypt, and an answer may hold anything.
+   * @throws {KeyServiceError}
+   */
+  async function checkOpens(wrap: WrappedKey, binding: Buffer, recordKey: Buffer): Promise<void> {
+    const opened = await unwrap(wrap, binding).catch((thrown: unknown) => {
+      throw thrown instanceof KeyServiceError && thrown.reason === 'refused' ? unopened() : thrown
+    })
+    const isSame = opened.equals(recordKey)
+    opened.fill(0)
+    if (!isSame) throw unopened()
+  }
+  // The service, and not a record, is at fault.
+  const unopened = () =>
+    new KeyServiceError('unreachable', service.name, 'what it encrypted does not open as what it was')
+  async function unwrap({ kid, enc, wrapped }: WrappedKey, binding: Buffer) {
     // The id is a column: with another key of the same service, a stranger's record would open.
     if (!service.owns(kid) || enc !== NO_ENC)
       throw new KeyServiceError('refused', service.name, 'the record names another key')
-    const recordKey = await service.decrypt(kid, decodeExactly(wrapped), aadOf(kid, binding))
+    // No cipher makes fewer bytes of a key: a service that is asked to decrypt none may answer with anything.
+    const sealed = decodeExactly(wrapped)
+    if (sealed.length < RECORD_KEY_BYTES)
+      throw new KeyServiceError('refused', service.name, 'an empty ciphertext')
+    const recordKey = await service.decrypt(kid, sealed, aadOf(kid, binding))
     if (recordKey.length !== RECORD_KEY_BYTES)
       throw new KeyServiceError('refused', service.name, 'not a record key')
     return recordKey

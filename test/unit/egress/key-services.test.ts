@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openAwsKms } from '../../../src/egress/adapters/key-services/aws-kms.ts'
 import { openGcpKms } from '../../../src/egress/adapters/key-services/gcp-kms.ts'
 import { openVaultTransit } from '../../../src/egress/adapters/key-services/vault-transit.ts'
-import type { KeyService } from '../../../src/egress/authority/key-service.ts'
+import { type KeyService, KeyServiceError } from '../../../src/egress/authority/key-service.ts'
 import { openServiceAuthority } from '../../../src/egress/authority/service-authority.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
 import type { SecretBinding } from '../../../src/egress/ports.ts'
@@ -242,6 +242,11 @@ describe.each([
     const wrap = await authority.wrap(recordKey, binding)
     opened.denyDecryption()
     await expect(authority.unwrap(wrap, binding)).rejects.toMatchObject({ reason: 'denied' })
+    // What is encrypted and cannot be opened is lost.
+    await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({
+      code: 'credential_unavailable',
+      reason: 'key_service_denied',
+    })
   })
 
   it('says that there is no such key, and keeps record keys out of what it throws', async () => {
@@ -289,6 +294,48 @@ it('Vault: a token that an agent renews is read anew, and a sealed Vault is an o
     await service.close()
     await fake.close()
   }
+})
+
+describe('a service that encrypts what it does not open again', () => {
+  const openWith = (service: Partial<KeyService>) =>
+    openServiceAuthority({
+      name: 'test',
+      owns: () => true,
+      newest: async () => 'v1',
+      encrypt: async (_kid, plaintext) => Buffer.concat([Buffer.alloc(16), plaintext]),
+      decrypt: async (_kid, ciphertext) => ciphertext.subarray(16),
+      close: async () => {},
+      ...service,
+    })
+
+  it.each<[string, Partial<KeyService>]>([
+    ['nothing', { encrypt: async () => Buffer.alloc(0) }],
+    ['nothing, and opens that', { encrypt: async () => Buffer.alloc(0), decrypt: async () => recordKey }],
+    ['other bytes', { encrypt: async () => randomBytes(48) }],
+    [
+      'what it refuses',
+      { decrypt: () => Promise.reject(new KeyServiceError('refused', 'test', 'status 400')) },
+    ],
+  ])('is one at fault: %s', async (_, service) => {
+    const authority = await openWith(service)
+    await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({
+      code: 'credential_unavailable',
+      cause: { reason: 'unreachable', message: expect.stringContaining('does not open') },
+    })
+  })
+
+  it('is told apart from one that does, in one more question for each record', async () => {
+    let decryptions = 0
+    const authority = await openWith({
+      async decrypt(_kid, ciphertext) {
+        decryptions++
+        return ciphertext.subarray(16)
+      },
+    })
+    const wrap = await authority.wrap(recordKey, binding)
+    expect(decryptions).toBe(1)
+    expect(await authority.unwrap(wrap, binding)).toEqual(recordKey)
+  })
 })
 
 it('the checksum is CRC-32C', () => {

@@ -2,8 +2,8 @@ import { chmod, chown, copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
-import type { OwningAuthority } from '../../../src/egress/authority/joined.ts'
-import { KeyServiceError } from '../../../src/egress/authority/key-service.ts'
+import { joinAuthorities, type OwningAuthority } from '../../../src/egress/authority/joined.ts'
+import { type KeyService, KeyServiceError } from '../../../src/egress/authority/key-service.ts'
 import { openServiceAuthority } from '../../../src/egress/authority/service-authority.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { bindingOf } from '../../../src/egress/sealing.ts'
@@ -383,15 +383,62 @@ it('stores nothing under a key that was retired meanwhile, and seals it again', 
 })
 
 /** A key service whose newest version is what the test says. */
+const serviceParts = (version: () => string): KeyService => ({
+  name: 'test',
+  owns: (kid) => kid.startsWith('v'),
+  newest: async () => version(),
+  encrypt: async (_kid, plaintext) => Buffer.from(plaintext),
+  decrypt: async (_kid, ciphertext) => Buffer.from(ciphertext),
+  close: async () => {},
+})
 const serviceAt = (version: () => string): Promise<OwningAuthority> =>
-  openServiceAuthority({
-    name: 'test',
-    owns: (kid) => kid.startsWith('v'),
-    newest: async () => version(),
-    encrypt: async (_kid, plaintext) => Buffer.from(plaintext),
-    decrypt: async (_kid, ciphertext) => Buffer.from(ciphertext),
-    close: async () => {},
+  openServiceAuthority(serviceParts(version))
+
+it.each<[string, Partial<KeyService>]>([
+  ['may not decrypt', { decrypt: () => Promise.reject(new KeyServiceError('denied', 'test', 'status 403')) }],
+  ['answers with nothing', { encrypt: async () => Buffer.alloc(0) }],
+])('takes no wrap away, on the move to a key service that %s, until that is mended', async (_, fault) => {
+  const [stored] = await storeSealed(1)
+  if (!stored) throw new Error('nothing was stored')
+  let isMended = false
+  let failures = 0
+  const sound = serviceParts(() => 'v1')
+  const service = await openServiceAuthority({
+    ...sound,
+    ...Object.fromEntries(
+      Object.entries(fault).map(([verb, broken]) => [
+        verb,
+        (...asked: Parameters<KeyService['encrypt']>) =>
+          (isMended ? sound[verb as 'encrypt'] : (broken as KeyService['encrypt']))(...asked),
+      ]),
+    ),
   })
+  const moved = joinAuthorities(service, [
+    { ...authority, owns: (kid) => !kid.startsWith('v1'), close: async () => {} },
+  ])
+  const rotating = rotateAuthority({
+    ...parts(),
+    authority: {
+      ...moved,
+      rewrap: (...asked: Parameters<Authority['rewrap']>) =>
+        moved.rewrap(...asked).catch((thrown: unknown) => {
+          failures++
+          throw thrown
+        }),
+    },
+    retryMs: 5,
+  } as ReturnType<typeof parts>)
+  await expect.poll(() => failures).toBeGreaterThan(1)
+  const kept = await temp.store.getCredential(stored.id, accountId)
+  expect(kept?.sealed.wrap).toEqual(stored.sealed.wrap)
+  isMended = true
+  expect(await rotating).toMatchObject({ state: 'done', kid: 'v1', rewrapped: 1 })
+  const after = await temp.store.getCredential(stored.id, accountId)
+  if (!after) throw new Error('the record is gone')
+  expect((await createVault(moved).open(after.sealed, bindingOf(after))).use((value) => value)).toBe(
+    'secret number 0',
+  )
+})
 
 it('ends with the newest version where a key service got another one meanwhile', async () => {
   let version = 'v1'
