@@ -26,6 +26,8 @@ export interface FakeService {
   readonly received: string[]
   /** Answers nothing from now on: the connection is cut; or answers again. */
   setAway(isAway: boolean): void
+  /** Takes requests from now on without answering them. @returns what answers them, and later ones, again */
+  hold(): () => void
   close(): Promise<void>
 }
 
@@ -46,6 +48,7 @@ async function startService(
   const asked: string[] = []
   const received: string[] = []
   let isAway = false
+  let held = Promise.resolve()
   const { key, cert } = await ca.leaf('localhost', '127.0.0.1')
   const server = createServer({ key, cert }, async (req, res: ServerResponse) => {
     if (isAway) return void req.socket.destroy()
@@ -59,6 +62,7 @@ async function startService(
     }
     asked.push(nameOf(request))
     received.push(request.body)
+    await held
     const [status, body] = answer(request)
     res.writeHead(status, { 'content-type': contentType }).end(JSON.stringify(body))
   })
@@ -70,6 +74,11 @@ async function startService(
     asked,
     received,
     setAway: (away) => void (isAway = away),
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return resolve
+    },
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

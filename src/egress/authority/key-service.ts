@@ -1,6 +1,14 @@
 // A key that never leaves the service that holds it. The gateway may encrypt and decrypt the 32 bytes of a record key with it,
 // nothing else: it makes, rotates and deletes no key there, so that whoever takes the gateway over cannot either.
 
+/**
+ * Most records of a rotation that are with a service at once: half of its connections, so that calls have the others. Commits are
+ * grouped by the store, so that some at once cost hardly more than one.
+ */
+export const REWRAPS_AT_ONCE = 8
+/** Connections of this process to a service. A request that waits for one is timed as one that is under way. */
+export const KEY_SERVICE_CONNECTIONS = 2 * REWRAPS_AT_ONCE
+
 export interface KeyService {
   /** In words, for errors and logs: the kind and the name of the key, nothing secret. */
   readonly name: string

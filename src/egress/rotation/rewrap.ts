@@ -3,7 +3,7 @@
 import { ConfigError, GatewayError } from '../../core/errors.ts'
 import type { Store } from '../../store/ports.ts'
 import { KeyFileFault } from '../authority/key-file-fault.ts'
-import { KeyServiceError } from '../authority/key-service.ts'
+import { KeyServiceError, REWRAPS_AT_ONCE } from '../authority/key-service.ts'
 import { wrapBinding } from '../envelope.ts'
 import type { Authority } from '../ports.ts'
 import { bindingOf } from '../sealing.ts'
@@ -14,8 +14,6 @@ export interface RewrapParts {
 }
 
 const BATCH = 100
-/** Commits are grouped by the store, so that some at once cost hardly more than one. */
-const AT_ONCE = 8
 
 /**
  * @param kid the current authority key
@@ -37,7 +35,7 @@ export async function rewrapAll(
     if (pending.length === 0) return broken
     let rewrapped = 0
     while (pending.length > 0) {
-      const results = await Promise.all(pending.splice(0, AT_ONCE).map((row) => rewrap(parts, row)))
+      const results = await Promise.all(pending.splice(0, REWRAPS_AT_ONCE).map((row) => rewrap(parts, row)))
       for (const { id, result } of results) {
         if (result === 'broken') broken.add(id)
         if (result === 'gone') gone.add(id)

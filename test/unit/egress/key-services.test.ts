@@ -8,7 +8,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openAwsKms } from '../../../src/egress/adapters/key-services/aws-kms.ts'
 import { openGcpKms } from '../../../src/egress/adapters/key-services/gcp-kms.ts'
 import { openVaultTransit } from '../../../src/egress/adapters/key-services/vault-transit.ts'
-import { type KeyService, KeyServiceError } from '../../../src/egress/authority/key-service.ts'
+import {
+  type KeyService,
+  KeyServiceError,
+  REWRAPS_AT_ONCE,
+} from '../../../src/egress/authority/key-service.ts'
 import { openServiceAuthority } from '../../../src/egress/authority/service-authority.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
 import type { SecretBinding } from '../../../src/egress/ports.ts'
@@ -336,6 +340,23 @@ describe('a service that encrypts what it does not open again', () => {
     expect(decryptions).toBe(1)
     expect(await authority.unwrap(wrap, binding)).toEqual(recordKey)
   })
+})
+
+it('Vault: as many records as a rotation takes at once are with it at once, and calls beside them', async () => {
+  const fake = await startVault(ca)
+  const tokenFile = join(directory, 'many')
+  await writeFile(tokenFile, fake.token, { mode: 0o600 })
+  const service = openVaultTransit({ origin: fake.url, mount: 'transit', key: 'agent-gateway', tokenFile })
+  try {
+    const release = fake.hold()
+    const asking = Array.from({ length: 2 * REWRAPS_AT_ONCE }, () => service.newest())
+    await expect.poll(() => fake.asked.length).toBe(asking.length)
+    release()
+    await Promise.all(asking)
+  } finally {
+    await service.close()
+    await fake.close()
+  }
 })
 
 it('the checksum is CRC-32C', () => {

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
 import { joinAuthorities, type OwningAuthority } from '../../../src/egress/authority/joined.ts'
-import { type KeyService, KeyServiceError } from '../../../src/egress/authority/key-service.ts'
+import {
+  KEY_SERVICE_CONNECTIONS,
+  type KeyService,
+  KeyServiceError,
+  REWRAPS_AT_ONCE,
+} from '../../../src/egress/authority/key-service.ts'
 import { openServiceAuthority } from '../../../src/egress/authority/service-authority.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { bindingOf } from '../../../src/egress/sealing.ts'
@@ -205,6 +210,24 @@ it.each([
   const rotation = await createRotations({ ...parts(), authority: shaky, retryMs: 5 }).start()
   expect(rotation).toMatchObject({ state: 'done', credential_ids: [] })
   expect(await temp.store.countWrapsNotUnder(authority.current().kid)).toEqual({ total: 0, kids: [] })
+})
+
+it('is at no more records at once than leave connections of a key service to calls', async () => {
+  await storeSealed(3 * REWRAPS_AT_ONCE)
+  let underWay = 0
+  let most = 0
+  const counted = {
+    ...authority,
+    async rewrap(...asked: Parameters<Authority['rewrap']>) {
+      most = Math.max(most, ++underWay)
+      await new Promise(setImmediate)
+      underWay--
+      return authority.rewrap(...asked)
+    },
+  }
+  await rotateAuthority({ ...parts(), authority: counted })
+  expect(most).toBeGreaterThan(1)
+  expect(most).toBeLessThanOrEqual(KEY_SERVICE_CONNECTIONS / 2)
 })
 
 it('begins no rotation where the key cannot be read', async () => {

@@ -3,7 +3,12 @@
 import { readFile } from 'node:fs/promises'
 import { Agent, request } from 'undici'
 import { z } from 'zod'
-import { type KeyService, KeyServiceError, type KeyServiceFailure } from '../../authority/key-service.ts'
+import {
+  KEY_SERVICE_CONNECTIONS,
+  type KeyService,
+  KeyServiceError,
+  type KeyServiceFailure,
+} from '../../authority/key-service.ts'
 import { TIMEOUT_MS } from './limits.ts'
 
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -29,7 +34,7 @@ export function openVaultTransit(options: VaultTransitOptions): KeyService {
   const name = `Vault transit (${origin}, ${mount}/keys/${key})`
   const kids = `vault-transit/${mount}/${key}:v`
   const agent = new Agent({
-    connections: 4,
+    connections: KEY_SERVICE_CONNECTIONS,
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MAX_ANSWER_BYTES,
