@@ -94,7 +94,7 @@ export const Environment = z.object({
     shownDefault: '`file`',
   }),
   GATEWAY_VAULT_TOKEN_FILE: z.string().optional().meta({
-    description: 'File with the token for `vault-transit`, read for each request',
+    description: 'File with the token for `vault-transit`, of mode 0600, read for each request',
     shownDefault: 'unset',
   }),
   GATEWAY_VAULT_NAMESPACE: z
@@ -263,7 +263,7 @@ export const Environment = z.object({
       shownDefault: 'unset',
     }),
   GATEWAY_SMTP_PASSWORD_FILE: z.string().optional().meta({
-    description: 'File with the password of the user in `GATEWAY_SMTP_URL`, read for each mail',
+    description: 'File with the password of the user in `GATEWAY_SMTP_URL`, of mode 0600, read for each mail',
     shownDefault: 'unset',
   }),
   GATEWAY_SMTP_FROM: z

@@ -1,5 +1,5 @@
 // People are told by mail where the operator named a mail server: over verified TLS, with nothing of the request in it, and nobody waits for it.
-import { writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
@@ -91,7 +91,7 @@ beforeAll(async () => {
   world = await createWorld()
   mail = await startMailServer(await world.ca.leaf('localhost'))
   passwordFile = join(world.env['GATEWAY_DATA_DIR'] ?? '', '..', 'smtp-password')
-  await writeFile(passwordFile, 'mail-secret\n')
+  await writeFile(passwordFile, 'mail-secret\n', { mode: 0o600 })
   const env = {
     ...world.env,
     GATEWAY_SMTP_URL: `smtp://gateway@localhost:${mail.port}`,
@@ -227,6 +227,11 @@ describe('a mail server', () => {
     expect(implicit.received).toMatchObject([{ user: 'gateway', isSecure: true }])
     expect(await send(implicit.port, { isImplicitTls: true, user: 'eve' })).toBe('smtp_sign_in')
     expect(await send(mail.port, { passwordFile: '/nowhere' })).toBe('smtp_password_unreadable')
+    await chmod(passwordFile, 0o644)
+    const before = mail.received.length
+    expect(await send(mail.port)).toBe('smtp_password_exposed')
+    expect(mail.received.length).toBe(before)
+    await chmod(passwordFile, 0o600)
     await Promise.all([stranger, plain, implicit].map((server) => server.close()))
     expect(await send(plain.port)).toBe('smtp_unreachable')
   })

@@ -22,7 +22,7 @@ beforeAll(async () => {
   world = await createWorld()
   authority = `vault-transit:${vault.keyUrl}`
   tokenFile = join(directory, 'token')
-  await writeFile(tokenFile, vault.token)
+  await writeFile(tokenFile, vault.token, { mode: 0o600 })
 })
 afterAll(async () => {
   setDefaultCACertificates([...before])
@@ -170,5 +170,5 @@ it('does not start without permission, and names the service and what to look at
   await expect(withGateway(authority, async () => {})).rejects.toThrow(
     /GATEWAY_AUTHORITY: Vault transit \(.*\) does not let this gateway use the key/,
   )
-  await writeFile(tokenFile, vault.token)
+  await writeFile(tokenFile, vault.token, { mode: 0o600 })
 })

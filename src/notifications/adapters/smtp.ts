@@ -1,7 +1,8 @@
 // Mail by SMTP, through the server that the operator names: over verified TLS or not at all. Each mail has a connection of its own, few at once.
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
 import type { SmtpConfig } from '../../core/config.ts'
+import { isPrivateFile } from '../../lib/private-file.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Mailer, MailRequest } from '../ports.ts'
@@ -30,7 +31,7 @@ export function createMailer(smtp: SmtpConfig, extraCa: readonly string[] | unde
   const domain = from.slice(from.lastIndexOf('@') + 1)
 
   async function deliver({ id, to, subject, text }: MailRequest): Promise<string | undefined> {
-    const password = passwordFile && new Secret((await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, ''))
+    const password = passwordFile && (await readPassword(passwordFile))
     // Most gateways send no mail: what sends it is loaded when the first one goes out.
     const { createTransport } = await import('nodemailer')
     const connect = (pass: string | undefined) =>
@@ -88,9 +89,19 @@ export function createMailer(smtp: SmtpConfig, extraCa: readonly string[] | unde
   }
 }
 
+/** @throws {PasswordFileOpen}, and what `fs` throws */
+async function readPassword(file: string): Promise<Secret<string>> {
+  if (!isPrivateFile(await stat(file))) throw new PasswordFileOpen()
+  return new Secret((await readFile(file, 'utf8')).replace(/\r?\n$/, ''))
+}
+
+/** Others may read the file: whoever uses this machine could send mail as the gateway. */
+class PasswordFileOpen extends Error {}
+
 /** What a server says may quote the address, or more: only the kind of failure goes on. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'smtp_failed'
+  if (thrown instanceof PasswordFileOpen) return 'smtp_password_exposed'
   const code = 'code' in thrown ? String(thrown.code) : ''
   const response = 'responseCode' in thrown ? Number(thrown.responseCode) : undefined
   if (code === 'ENOENT' || code === 'EACCES') return 'smtp_password_unreadable'

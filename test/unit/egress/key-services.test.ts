@@ -1,6 +1,6 @@
 // The wrapping authority outside of the gateway: each client against a server of its protocol, over TLS.
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
@@ -91,8 +91,8 @@ async function startTransit(): Promise<Opened> {
   const fake = await startVault(ca)
   const tokenFile = join(directory, 'token')
   const strangersFile = join(directory, 'stranger')
-  await writeFile(tokenFile, `${fake.token}\n`)
-  await writeFile(strangersFile, 'hvs.another')
+  await writeFile(tokenFile, `${fake.token}\n`, { mode: 0o600 })
+  await writeFile(strangersFile, 'hvs.another', { mode: 0o600 })
   const openWith = async (key: string, file = tokenFile) =>
     openVaultTransit({ origin: fake.url, mount: 'transit', key, tokenFile: file })
   return {
@@ -291,6 +291,17 @@ it('Vault: a token that an agent renews is read anew, and a sealed Vault is an o
       message: expect.stringContaining(tokenFile),
     })
     await writeFile(tokenFile, fake.token)
+    const asked = fake.asked.length
+    for (const mode of [0o644, 0o640, 0o620]) {
+      await chmod(tokenFile, mode)
+      await expect(service.newest()).rejects.toMatchObject({
+        reason: 'denied',
+        message: expect.stringContaining(`chmod 600 ${tokenFile}`),
+      })
+    }
+    // Nothing was sent with a token that others may have read.
+    expect(fake.asked).toHaveLength(asked)
+    await chmod(tokenFile, 0o600)
     expect(await service.newest()).toBe('vault-transit/transit/agent-gateway:v1')
     fake.setSealed(true)
     await expect(service.newest()).rejects.toMatchObject({ reason: 'unreachable' })

@@ -1,6 +1,6 @@
 // Vault's transit engine (and OpenBao's, which is the same), over its HTTP interface: HashiCorp has no client for JavaScript. It
 // needs read on keys/<key> and update on encrypt/<key> and decrypt/<key>.
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Agent, request } from 'undici'
 import { z } from 'zod'
 import {
@@ -9,6 +9,8 @@ import {
   KeyServiceError,
   type KeyServiceFailure,
 } from '../../authority/key-service.ts'
+import { isPrivateFile } from '../../../lib/private-file.ts'
+import { shellQuote } from '../../../lib/shell-quote.ts'
 import { TIMEOUT_MS } from './limits.ts'
 
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -44,6 +46,9 @@ export function openVaultTransit(options: VaultTransitOptions): KeyService {
   const fail = (reason: KeyServiceFailure, code: string) => new KeyServiceError(reason, name, code)
 
   async function readToken(): Promise<string> {
+    const rights = await stat(tokenFile).catch(() => undefined)
+    if (rights && !isPrivateFile(rights))
+      throw fail('denied', `only its owner may read the token: chmod 600 ${shellQuote(tokenFile)}`)
     const text = await readFile(tokenFile, 'utf8').catch(() => '')
     if (text.trim() === '') throw fail('denied', `no token in ${tokenFile}`)
     return text.trim()
