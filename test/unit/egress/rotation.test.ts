@@ -11,6 +11,7 @@ import {
 } from '../../../src/egress/authority/key-service.ts'
 import { openServiceAuthority } from '../../../src/egress/authority/service-authority.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
+import { credentialUnavailable } from '../../../src/egress/refusals.ts'
 import { bindingOf } from '../../../src/egress/sealing.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
 import type { Authority, Vault } from '../../../src/egress/ports.ts'
@@ -183,6 +184,13 @@ it('begins nothing on a replica whose own copy of the key file lacks the key tha
     code: 'credential_unavailable',
     reason: 'authority_key',
     cause: { message: expect.stringContaining(String(kid)) },
+  })
+
+  const [row] = await temp.store.listWrapsNotUnder('', 1)
+  const cause: unknown = await other.unwrap(row!.wrap, binding).catch((thrown: unknown) => thrown)
+  expect(credentialUnavailable(cause)).toMatchObject({
+    reason: 'authority_key',
+    message: expect.not.stringContaining('store it again'),
   })
 
   await copyFile(join(temp.directory, 'authority.jwk'), file)
