@@ -166,7 +166,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
 
     async supported() {
       const answers = await fromEach((known, is) => {
-        const alive = is.kinds.filter((kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network))
+        const alive = is.kinds.filter(
+          (kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network) && !isBusy(known, kind),
+        )
         return alive.length > 0 ? { is, alive } : undefined
       })
       const kinds = new Map<string, SupportedKind>()

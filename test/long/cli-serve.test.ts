@@ -56,7 +56,7 @@ describe('a log that is not taken', () => {
     try {
       closeSync(full)
       let said = ''
-      while (!/^listening on \S+$/m.test(said)) said += String((await once(gateway.stdout, 'data'))[0])
+      while (!/^listening on \S+$/m.test(said)) said += String((await once(gateway.stdout!, 'data'))[0])
       const url = /^listening on (\S+)$/m.exec(said)![1]!
       for (let i = 0; i < 3; i++) expect((await fetch(`${url}/v1/credits`)).status).toBe(401)
       expect((await fetch(`${url}/readyz`)).status).toBe(200)

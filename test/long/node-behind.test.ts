@@ -56,6 +56,7 @@ it('a refund that settled is sent once, though its node forgets it for longer th
     router,
     signer: { kid: 'k', environment: 'sandbox', sign: (_typ, payload) => JSON.stringify(payload) },
     renewReceipt: (receipt) => receipt,
+    payTo: undefined,
     baseUrl: 'https://gateway.test',
     account,
     fault: noFault,

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
@@ -10,7 +9,7 @@ const MODULE = pathToFileURL('src/lib/log-destination.ts').href
 const LINES = 20_000
 
 /** A process that writes its lines to stderr, says so on stdout, and ends when its stdin does. */
-function start(stderr: 'pipe' | number): ChildProcess & { readonly stdout: Readable } {
+function start(stderr: 'pipe' | number): ChildProcess {
   const program = `
     import { openLogDestination } from ${JSON.stringify(MODULE)}
     const to = openLogDestination()
@@ -26,7 +25,7 @@ function start(stderr: 'pipe' | number): ChildProcess & { readonly stdout: Reada
     stdio: ['ignore', 'pipe', stderr],
   })
 }
-const written = (child: { readonly stdout: Readable }) => once(child.stdout, 'data')
+const written = ({ stdout }: ChildProcess) => once(stdout!, 'data')
 
 it('goes on where the disk is full, and ends when it is told to', async () => {
   const full = openSync('/dev/full', 'w')
