@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { CredentialCapability, HeldCapability, Store } from '../store/ports.ts'
 import { placementsOf } from './placement/place.ts'
 import type { Egress, WantedScope } from './ports.ts'
-import { programPath } from './relay/target.ts'
+import { comparedPath } from './relay/target.ts'
 import { checkScope, checkSubset, longestPrefix } from './scope.ts'
 
 type Parts = Pick<Store, 'findParts'>
@@ -28,7 +28,7 @@ export const createChooseCapability =
     const asked = await Promise.all(
       parts.map(async (part) => {
         const credential = isOfProgram && (await getCredential(part.credentialId, part.accountId))
-        return { part, path: programPath(pathname, credential ? placementsOf(credential) : []) }
+        return { part, path: comparedPath(pathname, credential ? placementsOf(credential) : []) }
       }),
     )
     const covering = asked

@@ -7,7 +7,7 @@ import { egressCredentialsList } from '../../../tools/egress-credentials-list.ts
 import { CredentialSettings, type Placement } from '../../../schemas/credential-settings.ts'
 import type { CredentialMetadata } from '../../../schemas/egress.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { programPath } from '../../egress/relay/target.ts'
+import { comparedPath } from '../../egress/relay/target.ts'
 import { checkScope, coversHost, longestPrefix } from '../../egress/scope.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Client } from '../client.ts'
@@ -94,7 +94,7 @@ export async function holdCredentials(
       const [written = '/'] = called.path.split('?', 1)
       const candidates = forHost(called).map((one) => ({
         one,
-        path: programPath(written, placementsIn(one)),
+        path: comparedPath(written, placementsIn(one)),
       }))
       // Of several the one whose path says most, however the program spells it; where none covers the request, the gateway says why.
       const covering = candidates

@@ -18,12 +18,22 @@ function canonicalEscapes(path: string): string {
   })
 }
 
+/** @throws {GatewayError} target_invalid where in the place of the secret there is no placeholder */
+const programPath = (path: string, placements: readonly Placement[]): string =>
+  canonicalEscapes(withoutSegment(path, placements))
+
 /**
  * @param path as the program wrote it, without its query
- * @returns as it is judged and sent under a credential with these placements, where it is one that may be sent
+ * @returns as it is judged under a credential with these placements, for whoever chooses among credentials. One that would be refused is as it
+ * stands: where it is chosen after all, `programTarget` says why
  */
-export const programPath = (path: string, placements: readonly Placement[]): string =>
-  canonicalEscapes(withoutSegment(path, placements))
+export function comparedPath(path: string, placements: readonly Placement[]): string {
+  try {
+    return programPath(path, placements)
+  } catch {
+    return canonicalEscapes(path)
+  }
+}
 
 /**
  * @param url absolute, as the program wrote it

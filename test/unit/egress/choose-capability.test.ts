@@ -89,10 +89,16 @@ describe('the capability of a connection that a request goes out on', () => {
     const parts = [part('a'), part('b', { path_prefixes: ['/sendMessage'] })]
     const placements: readonly Placement[] = [{ in: 'path', at: 0, prefix: 'bot' }]
     const chooser = createChooseCapability({ ...over(...parts), ...stored({ a: placements, b: placements }) })
-    const url = 'https://api.example.com/botPlaceholder/send%4Dessage'
-    const chosen = async (isOfProgram: boolean) =>
-      (await chooser(root, { url, method: 'GET', isOfProgram })).credentialId
-    expect([await chosen(true), await chosen(false)]).toEqual(['b', 'a'])
+    const chosen = async (segment: string, isOfProgram: boolean) => {
+      const url = `https://api.example.com/${segment}/send%4Dessage`
+      return (await chooser(root, { url, method: 'GET', isOfProgram })).credentialId
+    }
+    expect([await chosen('botAgentGateway', true), await chosen('botAgentGateway', false)]).toEqual([
+      'b',
+      'a',
+    ])
+    // Of what is no placeholder nobody knows whether it is a part of the address.
+    expect(await chosen('botanics', true)).toBe('a')
   })
 
   it('is the one that is held, where it is no connection', async () => {

@@ -7,7 +7,7 @@ const inPath = of({ placements: [{ in: 'path', at: 0, prefix: 'bot' }] })
 it.each([
   ['/getMe', '/bot123456789:AgentGatewayPlaceholder/getMe', inPath],
   // A key of the program's own is written nowhere.
-  ['/getMe', '/bot123456789:AAHrealKeyOfTheProgramItself/getMe?x=1', inPath],
+  [undefined, '/bot123456789:AAHrealKeyOfTheProgramItself/getMe?x=1', inPath],
   ['/getMe', '/getMe', inPath],
   ['/bot1/getMe', '/bot1/getMe', of({})],
   ['/user', '/us%65r?page=2', of({})],
@@ -28,8 +28,8 @@ it('takes the placements of the provider for a capability, whose holder is told 
   ]
   const judged = (host: string, path: string) =>
     judgedPath(`https://${host}${path}`, usualCredential(providers, host))
-  expect(judged('api.telegram.org', '/bot1:AAHreal/getMe')).toBe('/getMe')
-  expect(judged('eth.g.example.com', '/v2/key')).toBe('/v2')
+  expect(judged('api.telegram.org', '/bot1:AgentGateway/getMe')).toBe('/getMe')
+  expect(judged('eth.g.example.com', '/v2/AgentGateway')).toBe('/v2')
   expect(judged('api.example.com', '/bot1/x%2fy')).toBe('/bot1/x%2Fy')
   expect(judged('unknown.example.com', '/bot1')).toBe('/bot1')
 })
