@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 
-const MODULE = pathToFileURL('src/lib/log-destination.ts').href
+const MODULE = pathToFileURL('src/lib/log.ts').href
 const LINES = 20_000
 
 /** A process that writes its lines to stderr, says so on stdout, and ends when its stdin does. */
