@@ -128,6 +128,19 @@ export function createSettlerPool(parts: SettlerPoolParts): SettlerPool {
     return chosen ?? (free.length > 0 ? 'out_of_gas' : 'settlers_stuck')
   }
 
+  /** An account looks after it already, however long it takes: what a second one sends could only be reverted. */
+  function follow(data: string): PoolBroadcast | undefined {
+    for (const { settler } of opened) {
+      const transaction = settler.carrying(data)
+      if (transaction === undefined) continue
+      const end = (isMined: boolean) => {
+        if (isMined) settler.forget(transaction)
+      }
+      return { state: 'sent', transaction, hashes: settler.follow(transaction), end }
+    }
+    return undefined
+  }
+
   function stateOf({ settler, gas: known, brokeAt, running }: Account): SettlerState {
     const { waiting, oldestMs } = settler.load()
     const isOut = known?.settlements === 0n || brokeAt !== undefined
@@ -169,6 +182,8 @@ export function createSettlerPool(parts: SettlerPoolParts): SettlerPool {
         end: () => undefined,
       })
       await open()
+      const carried = follow(outgoing.data)
+      if (carried) return carried
       do {
         const account = choose(tried)
         if (typeof account === 'string') return refused(tried.size > 0 ? reason : account)

@@ -54,6 +54,8 @@ export interface Settler {
   isStuck(): boolean
   /** Never throws; what it does not refuse it looks after, until it is in a block or not wanted any more. */
   broadcast(transaction: Outgoing): Promise<Broadcast>
+  /** @returns the transaction that makes this very call and is in no block yet; undefined where none does */
+  carrying(data: string): string | undefined
   /** @returns every transaction by which this one may have come into a block, the newest first, also later on */
   follow(transaction: string): () => readonly string[]
   /** The transaction has a receipt. */
@@ -490,6 +492,8 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
     load: () => ({ waiting: entries.length, oldestMs: oldestMs(), queueMs: waitMs() }),
     isStuck: () => oldestMs() > STUCK_MS,
     broadcast: (request) => enqueue((handOver) => send(request, handOver)),
+    carrying: (data) =>
+      entries.find(({ isFiller, call }) => !isFiller && call.data === data)?.versions[0].transaction,
     follow(transaction) {
       const entry = find(transaction)
       return () => (entry ? entry.versions.map((version) => version.transaction) : [transaction])
