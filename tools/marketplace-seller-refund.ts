@@ -27,12 +27,7 @@ export const marketplaceSellerRefund = defineTool({
       .optional()
       .describe('Atomic units; all by default'),
     reason: z.string().trim().min(1).max(200).describe('For your records and the operator'),
-    reference: z
-      .string()
-      .trim()
-      .min(1)
-      .max(190)
-      .describe('Yours; refunded once. A refund that failed takes another one'),
+    reference: z.string().trim().min(1).max(190).describe('Yours; refunded once'),
   }),
   output: SellerRefund,
   price: free,

@@ -20,12 +20,7 @@ export const paymentsRefund = defineTool({
       .optional()
       .describe('Atomic units; all by default'),
     reason: z.string().trim().min(1).max(200).describe('For your records'),
-    reference: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .describe('Yours, such as a ticket; refunded once. A refund that failed takes another one'),
+    reference: z.string().trim().min(1).max(200).describe('Yours, such as a ticket; refunded once'),
   }),
   output: OperatorRefund.extend({
     repeated: z.boolean().describe('True when this reference was refunded before: nothing more is sent'),

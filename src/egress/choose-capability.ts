@@ -4,7 +4,7 @@ import type { CredentialCapability, HeldCapability, Store } from '../store/ports
 import { placementsOf } from './placement/place.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import { comparedPath } from './relay/target.ts'
-import { checkScope, checkSubset, longestPrefix } from './scope.ts'
+import { checkScope, checkSubset, coversHost, longestPrefix } from './scope.ts'
 
 type Parts = Pick<Store, 'findParts'>
 
@@ -25,8 +25,10 @@ export const createChooseCapability =
     if (target?.protocol !== 'https:') return first
     const { hostname: host, pathname } = target
     const port = Number(target.port || 443)
+    // Of hosts that it is not for, nothing is asked of a credential.
+    const here = parts.filter(({ scope }) => scope.hosts.some((entry) => coversHost(entry, host, port)))
     const asked = await Promise.all(
-      parts.map(async (part) => {
+      here.map(async (part) => {
         const credential = isOfProgram && (await getCredential(part.credentialId, part.accountId))
         return { part, path: comparedPath(pathname, credential ? placementsOf(credential) : []) }
       }),

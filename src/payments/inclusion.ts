@@ -7,9 +7,15 @@ const BLOCK_SECONDS: Readonly<Record<string, number>> = {
   'eip155:1': 12,
   'eip155:10': 2,
   'eip155:137': 2,
+  'eip155:1328': 1,
+  'eip155:1329': 1,
+  'eip155:2741': 1,
   'eip155:8453': 2,
+  'eip155:11124': 1,
   'eip155:42161': 1,
+  'eip155:43113': 2,
   'eip155:43114': 2,
+  'eip155:80002': 2,
   'eip155:84532': 2,
 }
 /** Chains that an operator names are taken for slow ones. */

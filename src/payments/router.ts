@@ -19,8 +19,8 @@ const SUPPORTED_DEADLINE_MS = 5_000
 /** An answer is used for so long; for so long again while a new one is fetched. */
 const FRESH_MS = 30_000
 const FAILED_FRESH_MS = 3_000
-/** Whoever did not fail the last time has so long beside one that serves: it may be the cheaper one. */
-const COMPANY_MS = 500
+/** Whoever did not fail the last time has so long beside one that serves: it may be the cheaper one, or our own. */
+const COMPANY_MS = 2_000
 /** Weight of the latest call in the moving average of latency. */
 const WEIGHT = 0.3
 
@@ -97,8 +97,10 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   /**
    * What each upstream that is alive brings, in their order. Where one brings something, whoever failed the last time is not waited for: one
    * that hangs would hold up every buyer for the whole deadline, again and again.
+   * @param patienceMs for those who did not fail the last time
    */
   async function fromEach<T>(
+    patienceMs: number,
     bring: (known: Known, supported: SupportedResponse) => T | undefined,
   ): Promise<readonly T[]> {
     const { promise: enough, resolve: haveOne } = Promise.withResolvers<void>()
@@ -111,7 +113,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
       haveOne()
     })
     const hopeful = asked.filter((_, i) => !hasFailed(all[i]!))
-    const patient = enough.then(() => Promise.race([Promise.all(hopeful), sleep(COMPANY_MS)]))
+    const patient = enough.then(() =>
+      Promise.race([Promise.all(hopeful), sleep(patienceMs, undefined, { ref: false })]),
+    )
     await Promise.race([Promise.all(asked), patient])
     return brought.filter((one) => one !== undefined)
   }
@@ -140,20 +144,23 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     async routes({ x402Version, scheme, network }) {
       const wanted = toRouted(network)
       if (wanted === undefined || !isServed(wanted)) return []
-      const found = await fromEach((known, supported): (Route & { isProbe: boolean }) | undefined => {
-        const kinds = supported.kinds.filter(
-          (kind) => kind.scheme === scheme && toRouted(kind.network) === wanted,
-        )
-        // An upstream is spoken to in a version it knows: the buyer's where it can, else the newest.
-        const kind =
-          kinds.find((one) => one.x402Version === x402Version) ??
-          kinds.toSorted((a, b) => b.x402Version - a.x402Version)[0]
-        if (!kind) return undefined
-        const state = stateOfKind(known, kind)
-        if (state === 'open') return undefined
-        const isProbe = state === 'half_open'
-        return { upstream: known.upstream, kind, latencyMs: known.latencyMs, isProbe }
-      })
+      const found = await fromEach(
+        COMPANY_MS,
+        (known, supported): (Route & { isProbe: boolean }) | undefined => {
+          const kinds = supported.kinds.filter(
+            (kind) => kind.scheme === scheme && toRouted(kind.network) === wanted,
+          )
+          // An upstream is spoken to in a version it knows: the buyer's where it can, else the newest.
+          const kind =
+            kinds.find((one) => one.x402Version === x402Version) ??
+            kinds.toSorted((a, b) => b.x402Version - a.x402Version)[0]
+          if (!kind) return undefined
+          const state = stateOfKind(known, kind)
+          if (state === 'open') return undefined
+          const isProbe = state === 'half_open'
+          return { upstream: known.upstream, kind, latencyMs: known.latencyMs, isProbe }
+        },
+      )
       return found
         .toSorted(
           (a, b) =>
@@ -165,10 +172,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     },
 
     async supported() {
-      const answers = await fromEach((known, is) => {
-        const alive = is.kinds.filter(
-          (kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network) && !isBusy(known, kind),
-        )
+      // Sellers ask once, when they start, and go by what is there: nobody who may be well is left out for being slow.
+      const answers = await fromEach(SUPPORTED_DEADLINE_MS, (known, is) => {
+        const alive = is.kinds.filter((kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network))
         return alive.length > 0 ? { is, alive } : undefined
       })
       const kinds = new Map<string, SupportedKind>()

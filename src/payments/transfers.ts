@@ -118,7 +118,8 @@ export function createTransfers<T extends TransferRow>(
     if (answer.state === 'settled' && answer.isWitnessed && evidence.countsAtOnce(question))
       return settle(sent, answer.transaction)
     const found = await evidence.read(question, 'transaction' in answer ? answer.transaction : undefined)
-    if (found.state === 'unused' && answer.state === 'refused' && sent.tries === 1) {
+    const isPassing = answer.state === 'refused' && answer.reason === 'settlers_busy'
+    if (found.state === 'unused' && answer.state === 'refused' && !isPassing && sent.tries === 1) {
       // Nothing of it has left, and nobody else has set out to send it: who has the signature forgets it here.
       const failed = await book.fail({ id: sent.id, failure: answer.reason, tries: 1, now: now() })
       if (failed) return failed

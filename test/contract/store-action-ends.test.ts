@@ -174,8 +174,8 @@ describe('the statements of an attempt', () => {
         [sqliteCommands.reserveAttempt(done!), 5],
         [sqliteCommands.reserveAttempt(failed!), 5],
         [sqliteCommands.finishAttempt(ending(done!.attempt, BOOT)), 2],
-        // The credit goes back, and what budgets counted of it.
-        [sqliteCommands.refundAttempt(refundOf(failed!.attempt.id)), 4],
+        // The credit goes back, what budgets counted of it, and the use: the lineage, and one for each in it.
+        [sqliteCommands.refundAttempt(refundOf(failed!.attempt.id)), 4 + 2],
       ] as const
       for (const [command, count] of fetches) {
         const texts = record(command)

@@ -107,7 +107,7 @@ export async function holdCredentials(
 }
 
 /** Of the settings alone: none that is left out stands in a path. A newer gateway may know of others. */
-const placementsIn = ({ settings }: CredentialMetadata): readonly Placement[] =>
+const placementsIn = ({ settings = {} }: Partial<CredentialMetadata>): readonly Placement[] =>
   CredentialSettings.shape.placements.safeParse(settings['placements']).data ?? []
 
 function findCredential(live: readonly CredentialMetadata[], id: string): CredentialMetadata {

@@ -59,8 +59,8 @@ const lowered = (limit: number | undefined, usual: number): number | undefined =
   limit !== undefined && limit < usual ? limit : undefined
 
 /**
- * The bounds of `settings.relay`; where it leaves one out that of `settings.limits`, if lowered; else the default. A WebSocket has no end of
- * its own to wait for: it has to begin in that time.
+ * The bounds of `settings.relay`; where it leaves one out that of `settings.limits`, if lowered; else the default. What has begun in that time may
+ * last: an answer of a model, a clone and a WebSocket have no end of their own to wait for.
  * @param isWebSocket whether the program asks for one, which may be silent for longer than an answer
  */
 export function rulesOf(
@@ -94,7 +94,7 @@ export function rulesOf(
       connectMs: CONNECT_MS,
       firstByteMs: relay.first_byte_ms ?? timeoutMs ?? MAX_RELAY_LIMITS.first_byte_ms,
       idleMs: relay.idle_ms ?? (isWebSocket ? WEBSOCKET_IDLE_MS : IDLE_MS),
-      totalMs: relay.total_ms ?? (isWebSocket ? undefined : timeoutMs) ?? MAX_RELAY_LIMITS.total_ms,
+      totalMs: relay.total_ms ?? MAX_RELAY_LIMITS.total_ms,
     },
     readsWhole: mostInMemory !== undefined,
     refusesOwnKeys: relay.own_keys === 'refuse',

@@ -296,7 +296,12 @@ export const sumRevenue = command({ kind: 'read' })(function* (
     since,
     until,
   )
-  const refunded = yield* all<RevenueGroup>(`${revenueOf('refunds')} ${BY_PRICE}`, since, until)
+  // What came through `/settle` was no income of a tool, and is none that is lost where it goes back.
+  const refunded = yield* all<RevenueGroup>(
+    `${revenueOf('refunds')} AND tool <> 'settle' ${BY_PRICE}`,
+    since,
+    until,
+  )
   return { settled: settled.map((row) => ({ ...row })), refunded: refunded.map((row) => ({ ...row })) }
 })
 

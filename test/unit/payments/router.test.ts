@@ -39,7 +39,7 @@ describe('routes', () => {
     expect(await ids()).toEqual(['fast', 'slow', 'untried', 'dear'])
   })
 
-  it('go on where too much waits to be sent, while whoever asks what is taken is told to go elsewhere', async () => {
+  it('go on where too much waits to be sent, while nothing more is offered there', async () => {
     let isBusy = true
     const upstream = {
       ...fakeUpstream('a'),
@@ -47,12 +47,12 @@ describe('routes', () => {
     }
     const { router, ids } = setUp(upstream)
     expect(await ids()).toEqual(['a'])
-    expect((await router.supported()).kinds).toEqual([])
+    // Sellers ask once, when they start.
+    expect((await router.supported()).kinds).toEqual([exactKind()])
     expect(router.states()).toMatchObject([
       { state: 'ok', kinds: [], detail: expect.stringContaining(`more to send on ${sepolia.network}`) },
     ])
     isBusy = false
-    expect((await router.supported()).kinds).toEqual([exactKind()])
     expect(router.states()).toMatchObject([{ kinds: [exactKind()] }])
   })
 
@@ -182,6 +182,22 @@ describe('routes', () => {
 })
 
 describe('what is supported', () => {
+  it('leaves out nobody who may be well for being slow', async () => {
+    const slow = fakeUpstream('slow', { kinds: [exactKind(SOLANA)] })
+    const answer = slow.supported
+    let release = () => {}
+    slow.supported = async (deadlineMs) => {
+      await new Promise<void>((resolve) => (release = resolve))
+      return answer(deadlineMs)
+    }
+    const { router } = setUp(fakeUpstream('fast'), slow)
+    const supported = router.supported()
+    // Longer than a buyer's payment waits for company.
+    await new Promise((resolve) => setTimeout(resolve, 2_200))
+    release()
+    expect((await supported).kinds).toEqual([exactKind(), exactKind(SOLANA)])
+  })
+
   it('is the union over live facilitators, each kind once, signers of a family together', async () => {
     const { router } = setUp(
       fakeUpstream('a', { kinds: [{ ...exactKind(), extra: { first: true } }] }),
