@@ -140,7 +140,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     if (claim.origin === 'settle' && !burntGas(claim, why.upstream ?? claim.upstream))
       await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
     const failed = await store.moveClaim({ id: claim.id, to: 'failed', ...why, transaction: null, now: at })
-    if (failed && (PAYERS_DOING.has(why.reason) || claim.reason === REVERTED)) losses?.lost(claim)
+    if (failed && isPayersDoing(claim, why.reason)) losses?.lost(claim)
     return failed ? failure(failed) : standingOf(claim)
   }
 
@@ -179,7 +179,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     doubtful(claim, to, { reason, transaction, upstream }) {
       return write(claim, to, async () => {
         const moved = await store.moveClaim({ id: claim.id, to, reason, transaction, upstream, now: now() })
-        if (moved && reason === REVERTED) losses?.lost(claim)
+        if (moved && reason === REVERTED && claim.reason !== REVERTED) losses?.lost(claim)
         return moved ? { state: to, claim: moved } : standingOf(claim)
       })
     },
@@ -227,9 +227,11 @@ const PAYERS_DOING: ReadonlySet<string> = new Set([
   'insufficient_funds',
   'invalid_exact_evm_insufficient_balance',
   'invalid_exact_evm_nonce_already_used',
-  'invalid_exact_evm_payload_authorization_valid_before',
-  'invalid_exact_evm_transaction_simulation_failed',
 ])
+
+/** One that reverted counts once, as it does; and not where it only came too late, which is our doing, or its chain's. */
+const isPayersDoing = ({ state, reason: before }: PaymentClaim, reason: string): boolean =>
+  before === REVERTED ? state !== 'unknown' && reason !== 'authorization_expired' : PAYERS_DOING.has(reason)
 
 /**
  * Whether a failed claim may still settle: whoever has its authorization could use it. Its payer may pay again; the money is

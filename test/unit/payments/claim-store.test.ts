@@ -1,6 +1,8 @@
 // How a claim that failed is told: in our words for reasons that we know, by its stable word for those of others.
-import { expect, it } from 'vitest'
-import { failure } from '../../../src/payments/claim-store.ts'
+import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/lib/log.ts'
+import { createClaimStore, type ClaimStoreParts, failure } from '../../../src/payments/claim-store.ts'
+import { REVERTED } from '../../../src/payments/decision-table.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import { newClaim } from '../../support/store.ts'
 
@@ -41,4 +43,68 @@ it('a claim that may still settle says so, and how to rule it out', () => {
   )
   expect(message).toContain('Should this one be settled after all before it expires')
   expect(message).toContain('cancelAuthorization rules that out')
+})
+
+describe('who is to blame for an ending', () => {
+  /** What the payer is told to have lost, by these endings of a claim that was sent. */
+  async function blame(...endings: readonly (readonly ['unknown' | 'failed', string])[]) {
+    let claim: PaymentClaim = { ...failed(null), state: 'submitted', finishedAt: null }
+    let losses = 0
+    const claims = createClaimStore({
+      store: {
+        moveClaim: async ({ to, reason }: { to: PaymentClaim['state']; reason: string }) =>
+          (claim = { ...claim, state: to, reason }),
+      },
+      losses: { lost: () => void losses++, paid: () => {} },
+      now: () => 1,
+      log: createLogger('silent'),
+    } as unknown as ClaimStoreParts)
+    for (const [to, reason] of endings)
+      await (to === 'failed'
+        ? claims.failed(claim, reason)
+        : claims.doubtful(claim, to, { reason, transaction: null }))
+    return losses
+  }
+
+  it.each([
+    'authorization_canceled',
+    'authorization_used_otherwise',
+    'insufficient_funds',
+    'invalid_exact_evm_insufficient_balance',
+    'invalid_exact_evm_nonce_already_used',
+  ])('the payer, for %s', async (reason) => {
+    expect(await blame(['failed', reason])).toBe(1)
+  })
+
+  it.each([
+    'invalid_exact_evm_payload_authorization_valid_before',
+    'invalid_exact_evm_transaction_simulation_failed',
+    'authorization_expired',
+    'settlement_refused',
+  ])('nobody, for %s', async (reason) => {
+    expect(await blame(['failed', reason])).toBe(0)
+  })
+
+  it('the payer, once, for a transaction that reverted and an authorization that ends later', async () => {
+    expect(await blame(['unknown', REVERTED])).toBe(1)
+    expect(await blame(['unknown', REVERTED], ['failed', 'authorization_expired'])).toBe(1)
+    expect(await blame(['unknown', REVERTED], ['failed', 'insufficient_funds'])).toBe(1)
+  })
+
+  it('the payer for one that failed as it reverted, unless it only came too late', async () => {
+    const failedAs = async (reason: string) => {
+      let losses = 0
+      const claim = { ...failed(REVERTED), state: 'submitted' as const, origin: 'tool' as const }
+      await createClaimStore({
+        store: { moveClaim: async () => ({ ...claim, state: 'failed' as const, reason }) },
+        losses: { lost: () => void losses++, paid: () => {} },
+        now: () => 1,
+        log: createLogger('silent'),
+      } as unknown as ClaimStoreParts).failed(claim, reason)
+      return losses
+    }
+    expect(
+      await Promise.all(['insufficient_funds', REVERTED, 'authorization_expired'].map(failedAs)),
+    ).toEqual([1, 1, 0])
+  })
 })
