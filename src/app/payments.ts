@@ -173,7 +173,7 @@ export async function openPayments(
     platform.now,
   )
   const { confirmations } = config
-  const losses = createPayerLosses(platform.now)
+  const losses = createPayerLosses(platform.now, maxOpen)
   const shared = {
     ...platform,
     networks,

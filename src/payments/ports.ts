@@ -90,6 +90,8 @@ export type Verdict =
       readonly funds?: Funds | undefined
       /** The most payments of this payer that may be open, where it is fewer than of others. */
       readonly maxOpen?: number | undefined
+      /** The most of them that may be worked on or being sent, where the last ones could not be settled. */
+      readonly maxWorking?: number | undefined
     }
   | {
       readonly ok: false

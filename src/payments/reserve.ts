@@ -36,7 +36,8 @@ export async function claimVerified(
   const { verify, claim, maxOpen = MAX_OPEN } = steps
   let passed = verdict
   for (let looks = 1; ; looks++) {
-    const claimed = await claim({ funds: passed.funds, maxOpen: passed.maxOpen ?? maxOpen })
+    const { funds, maxWorking } = passed
+    const claimed = await claim({ funds, maxOpen: passed.maxOpen ?? maxOpen, maxWorking })
     if (claimed.ok) return { state: 'claimed', claim: claimed.claim }
     if (claimed.claim) return { state: 'taken', claim: claimed.claim }
     if (looks === MAX_LOOKS) return { state: 'refused', verdict: crowdedOut(passed.payer) }

@@ -51,8 +51,8 @@ const BOUND = 'insufficient_funds'
 
 interface Remembered {
   readonly ok: true
-  /** Payments of this payer that may be open. */
-  readonly maxOpen: number
+  /** As in {@link Verdict}. */
+  readonly maxWorking: number | undefined
   readonly standing: PayerStanding | undefined
   readonly withBalance: boolean
 }
@@ -109,8 +109,8 @@ export function createVerifier(parts: VerifierParts): Verifier {
   ): Promise<Refusal | Remembered> {
     const denied = checkPolicy(await readPolicy(), payment.payer, requirements.payTo)
     if (denied) return denied
-    const most = options.claimId === undefined ? losses?.most(payment) : undefined
-    if (most === 0) return hasToWait(payment.payer)
+    const maxWorking = options.claimId === undefined ? losses?.most(payment, maxOpen) : undefined
+    if (maxWorking === 0) return hasToWait(payment.payer)
     if (options.claimId === undefined) {
       if (payment.payer !== '' && !payerRate.allows(payment.payer))
         return tooMany(`Payer ${payment.payer} has had its ${perPayer} verifications of this minute.`)
@@ -128,13 +128,13 @@ export function createVerifier(parts: VerifierParts): Verifier {
         'invalid_exact_evm_nonce_already_used',
         `This payment was used before, under claim ${claim.id}. Sign a payment with a fresh nonce.`,
       )
-    const allowed = Math.min(maxOpen, most ?? maxOpen)
-    if (standing && standing.open.count >= allowed) return tooManyOpen(payment.payer, standing.open.count)
+    const crowded = findCrowd(payment.payer, standing, maxOpen, maxWorking)
+    if (crowded) return crowded
     // A payment without company is good when its transfer would succeed: the balance is one question more for the others.
     return {
       ok: true,
       standing,
-      maxOpen: allowed,
+      maxWorking,
       withBalance: options.withBalance === true || (standing?.open.count ?? 0) > 0,
     }
   }
@@ -149,7 +149,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     payment: Eip3009Payment,
     requirements: PaymentRequirements,
     isSigner: boolean,
-    { standing, withBalance, maxOpen: allowed }: Remembered,
+    { standing, withBalance, maxWorking: allowed }: Remembered,
   ): Promise<Verdict> {
     const { authorization, signature } = payment.kind
     if (networks.hindrance(payment.network) !== undefined)
@@ -167,10 +167,12 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const verdict = withFunds(payment.payer, standing, probe.balance, authorization.value)
     // The token took the signature of a contract wallet, in the simulation. Whoever will submit it has to agree.
     if (isSigner || !verdict.ok) return verdict
-    const most = Math.min(allowed, MAX_OPEN_OF_CONTRACT)
-    if (standing && standing.open.count >= most) return tooManyOpen(payment.payer, standing.open.count)
+    const most = Math.min(maxOpen, MAX_OPEN_OF_CONTRACT)
+    const maxWorking = allowed === undefined ? undefined : losses?.most(payment, most)
+    const crowded = findCrowd(payment.payer, standing, most, maxWorking)
+    if (crowded) return crowded
     const agreed = await askUpstreams(payment, requirements)
-    return agreed.ok ? { ...agreed, funds: verdict.funds, maxOpen: most } : agreed
+    return agreed.ok ? { ...agreed, funds: verdict.funds, maxOpen: most, maxWorking } : agreed
   }
 
   /** Contract wallets, other schemes and other families of chains are judged by whoever will settle them. */
@@ -234,9 +236,8 @@ export function createVerifier(parts: VerifierParts): Verifier {
         ? await checkOnChain(payment, requirements, isSigner(), remembered)
         : await judgeElsewhere(payment, requirements, remembered)
       const isSettling = standing !== undefined && standing.open.submitted > 0
-      if (verdict.ok && remembered.maxOpen < maxOpen)
-        return { ...verdict, maxOpen: Math.min(remembered.maxOpen, verdict.maxOpen ?? maxOpen) }
-      if (verdict.ok || verdict.reason !== BOUND || !isSettling || pause === undefined) return verdict
+      if (verdict.ok) return { ...verdict, maxWorking: verdict.maxWorking ?? remembered.maxWorking }
+      if (verdict.reason !== BOUND || !isSettling || pause === undefined) return verdict
       await wait(pause)
     }
     throw new Error('the last look has no pause after it')
@@ -385,12 +386,34 @@ const tooManyOpen = (payer: string, count: number): Refusal => ({
   ),
   isRetryable: true,
 })
+/** @returns why the open payments of the payer leave no room for one more */
+function findCrowd(
+  payer: string,
+  standing: PayerStanding | undefined,
+  maxOpen: number,
+  maxWorking: number | undefined,
+): Refusal | undefined {
+  if (!standing) return undefined
+  const { count, working } = standing.open
+  if (count >= maxOpen) return tooManyOpen(payer, count)
+  if (maxWorking === undefined || working < maxWorking) return undefined
+  return maxWorking === 0 ? hasToWait(payer) : tooManyWorking(payer, working)
+}
+const tooManyWorking = (payer: string, count: number): Refusal => ({
+  ...refuse(
+    'rate',
+    TOO_MANY_OPEN,
+    `Payer ${payer} has ${count} payments under way, the most at once since others of it could not be settled. Nothing is wrong ` +
+      'with this one: send it again when some of them are settled.',
+  ),
+  isRetryable: true,
+})
 const hasToWait = (payer: string): Refusal => ({
   ...refuse(
     'rate',
     UNSETTLED_BEFORE,
-    `The last payments of payer ${payer} could not be settled: it canceled them, spent what they needed, or gave them too little ` +
-      'time. Wait a minute, then send this one again; each further one that cannot be settled makes the wait longer.',
+    `The last payments of payer ${payer} could not be settled: it canceled them, or spent what they needed. ` +
+      'Wait a minute, then send this one again; each further one that cannot be settled makes the wait longer.',
   ),
   isRetryable: true,
 })

@@ -54,7 +54,7 @@ describe.each(PLACES)('what a payer may still claim in %s with locks that are %s
     expect(await claim(more, holding(LARGE * 2n))).toEqual({ ok: false, reason: 'funds' })
     expect((await claim(another(first, { amount: LARGE.toString() }), holding(LARGE * 2n))).ok).toBe(true)
     expect(await store.findStanding(payerOf(first))).toEqual({
-      open: { count: 2, amount: (LARGE * 2n).toString(), submitted: 0 },
+      open: { count: 2, amount: (LARGE * 2n).toString(), submitted: 0, working: 2 },
       settled: NOTHING_SETTLED,
     })
   })
@@ -101,7 +101,7 @@ describe.each(PLACES)('what a payer may still claim in %s with locks that are %s
     await store.settleClaim(settling(first.id))
     expect(await claim(another(first), stale)).toEqual({ ok: false, reason: 'funds' })
     const after = await store.findStanding(payerOf(first))
-    expect(after).toEqual({ open: { count: 0, amount: '0', submitted: 0 }, settled: '1000' })
+    expect(after).toEqual({ open: { count: 0, amount: '0', submitted: 0, working: 0 }, settled: '1000' })
     expect((await claim(another(first), holding(1000n, after.settled))).ok).toBe(true)
   })
 
@@ -115,7 +115,7 @@ describe.each(PLACES)('what a payer may still claim in %s with locks that are %s
     // Whoever read the balance before the block was seen may have read it with that amount.
     expect((await claim(another(first), holding(1000n, before.settled))).ok).toBe(false)
     const after = await store.findStanding(payerOf(first))
-    expect(after).toEqual({ open: { count: 0, amount: '0', submitted: 0 }, settled: '1000' })
+    expect(after).toEqual({ open: { count: 0, amount: '0', submitted: 0, working: 0 }, settled: '1000' })
     expect((await claim(another(first), holding(1000n, after.settled))).ok).toBe(true)
     await store.moveClaim(moving(first.id, 'unknown'))
     expect((await store.findStanding(payerOf(first))).open.count).toBe(2)
@@ -163,6 +163,19 @@ describe.each(PLACES)('what a payer may still claim in %s with locks that are %s
       expect((await claim(another(first), rich, 3)).ok).toBe(true)
     },
   )
+
+  it('ends sooner where only so many may be worked on, and what waits for its chain is none of those', async () => {
+    const first = newClaim()
+    const next = another(first)
+    const room = (one: NewPaymentClaim) =>
+      store.claimPayment({ claim: one, bootId: 'boot-1', maxOpen: 3, maxWorking: 1 })
+    expect((await room(first)).ok).toBe(true)
+    expect(await room(next)).toEqual({ ok: false, reason: 'open_claims' })
+    await submit(first.id)
+    expect(await room(next)).toEqual({ ok: false, reason: 'open_claims' })
+    await store.moveClaim(moving(first.id, 'unknown'))
+    expect((await room(next)).ok).toBe(true)
+  })
 
   it('does not bind payers that nobody knows to each other', async () => {
     for (const one of times(3, () => newClaim({ payer: '' })))

@@ -79,6 +79,16 @@ it(cites('x402:claim:funds', 'a payment whose transaction reverted is not sent a
   expect((await broadcasts()) - before).toBe(1)
 })
 
+it('a payment that reverted keeps its payer from no other while it waits to expire', async () => {
+  const wallet = await walletOf(LIES_FOR_EVER)
+  const buy = async () =>
+    post(gateway.baseUrl + PAID, { text: 'hello' }, { 'payment-signature': toHeader(await sign(wallet)) })
+  expect((await buy()).status).toBe(503)
+  expect((await buy()).status).toBe(503)
+  await chain.rpc('anvil_setCode', [wallet.address, `0x${AGREES}`])
+  expect((await buy()).status).toBe(200)
+})
+
 it(
   cites('x402:claim:funds', 'a wallet that lies costs few transactions, however many it signs'),
   async () => {

@@ -23,7 +23,8 @@ describe.each([
   beforeAll(async () => {
     chain = await startTestChain(chainId)
     const tools = [...paid.tools, facilitatorSettle]
-    gateway = await startTestGateway({ env: chain.env, tools, now: () => Date.now() + ahead })
+    const env = { ...chain.env, GATEWAY_PAYER_MAX_OPEN: '2' }
+    gateway = await startTestGateway({ env, tools, now: () => Date.now() + ahead })
     // Its accounts are open, and its node has answered.
     await vi.waitFor(async () => expect((await buy(300, 9)).status).toBe(200), {
       timeout: 60_000,
@@ -97,26 +98,57 @@ describe.each([
     expect([paid.runs.length - 1, await broadcasts()]).toEqual(before)
   })
 
-  it('its payer is worked for once more when the payment before is settled, until one is', async () => {
-    await buyLate(4)
-    const [isWorking, work] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    paid.before = () => (isWorking.resolve(), work.promise)
-    const first = buy(300, 4)
-    await Promise.race([isWorking.promise, first])
-    const { status, body } = await buy(300, 4)
-    work.resolve()
-    expect([status, body.detail]).toEqual([
-      429,
-      expect.stringContaining('has 1 payments that are not settled yet'),
-    ])
-    expect((await first).status).toBe(200)
+  it('that is not held against its payer, however often', async () => {
+    for (let i = 0; i < 3; i++) await buyLate(4)
     expect(await Promise.all([buy(300, 4), buy(300, 4)].map(async (one) => (await one).status))).toEqual([
       200, 200,
     ])
   })
 
+  /** Buys, and takes the payment back while it is worked for. */
+  async function buyAndCancel(payer: number) {
+    const payment = await sign(300, payer)
+    const { nonce } = (payment.payload as { authorization: { nonce: string } }).authorization
+    paid.before = () => chain.cancelAuthorization(chain.payers[payer]!, nonce)
+    const answer = await post(
+      gateway.baseUrl + PAID,
+      { text: 'hello' },
+      { 'payment-signature': toHeader(payment) },
+    )
+    paid.before = undefined
+    expect(answer.status).toBe(402)
+  }
+  /** Two of one payer, the second while the first is worked for. */
+  async function buyBeside(payer: number) {
+    const [isWorking, work] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    paid.before = () => (isWorking.resolve(), work.promise)
+    const first = buy(300, payer)
+    await Promise.race([isWorking.promise, first])
+    const second = buy(300, payer)
+    // A refused one does not wait for the work.
+    await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 2_000))])
+    work.resolve()
+    return Promise.all([first, second])
+  }
+
+  it('nor is a single one that its payer took back', async () => {
+    await buyAndCancel(7)
+    expect((await buyBeside(7)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  it('after a second one fewer are worked on at once, until one is settled', async () => {
+    for (let i = 0; i < 2; i++) await buyAndCancel(8)
+    const [first, second] = await buyBeside(8)
+    expect([first.status, second.status, second.body.detail]).toEqual([
+      200,
+      429,
+      expect.stringContaining('has 1 payments under way'),
+    ])
+    expect((await buyBeside(8)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
   it('a payer of three of them in a row waits, and is not worked for meanwhile', async () => {
-    for (let i = 0; i < 3; i++) await buyLate(5)
+    for (let i = 0; i < 3; i++) await buyAndCancel(5)
     const worked = paid.runs.length
     const { status, body } = await buy(300, 5)
     expect([status, body.detail]).toEqual([429, expect.stringContaining('could not be settled')])

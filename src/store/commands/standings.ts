@@ -53,7 +53,7 @@ export const findStanding = command({ kind: 'lookup' })(function* (key: PayerKey
 
 function toStanding(rows: readonly { amount: string; state: string }[]): PayerStanding {
   let settled = '0'
-  let [count, submitted, amount] = [0, 0, 0n]
+  let [count, submitted, working, amount] = [0, 0, 0, 0n]
   for (const row of rows) {
     if (row.state === 'settled') {
       settled = row.amount
@@ -62,19 +62,21 @@ function toStanding(rows: readonly { amount: string; state: string }[]): PayerSt
     count++
     amount += BigInt(row.amount)
     if (row.state !== 'claimed') submitted++
+    if (row.state === 'claimed' || row.state === 'submitted') working++
   }
-  return { open: { count, amount: amount.toString(), submitted }, settled }
+  return { open: { count, amount: amount.toString(), submitted, working }, settled }
 }
 
 /** @returns why the payer's other claims leave no room for this one; undefined where there is room, or nothing was asked */
 export function* findRefusal(
   claim: PayerKey & { amount: string },
-  { funds, maxOpen }: ClaimLimits,
+  { funds, maxOpen, maxWorking }: ClaimLimits,
 ): Command<'funds' | 'open_claims' | undefined> {
   // The payer of a foreign payment is known to its facilitator alone.
-  if (claim.payer === '' || (funds === undefined && maxOpen === undefined)) return undefined
+  if (claim.payer === '' || (funds ?? maxOpen ?? maxWorking) === undefined) return undefined
   const { open, settled } = yield* findStanding(claim)
   if (maxOpen !== undefined && open.count >= maxOpen) return 'open_claims'
+  if (maxWorking !== undefined && open.working >= maxWorking) return 'open_claims'
   if (funds === undefined) return undefined
   const since = BigInt(settled) - BigInt(funds.settled)
   return fits(open, BigInt(funds.balance) - since, BigInt(claim.amount)) ? undefined : 'funds'

@@ -72,6 +72,8 @@ export interface OpenClaims {
   readonly amount: string
   /** Those that were sent and not answered: their transfers may be in a block already. */
   readonly submitted: number
+  /** Those that are worked on or being sent; the others wait for what their chain says. */
+  readonly working: number
 }
 
 /** What a payer was found to hold, and what it had paid before anybody asked. */
@@ -88,6 +90,8 @@ export interface ClaimLimits {
   readonly funds?: Funds | undefined
   /** The most claims of this payer, asset and network that may be open at once. */
   readonly maxOpen?: number | undefined
+  /** The most of them that may be worked on or being sent. */
+  readonly maxWorking?: number | undefined
 }
 
 /** The block that a claim was settled in. */

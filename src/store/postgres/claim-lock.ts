@@ -15,8 +15,8 @@ const numberOf = ({ network, asset, payer }: ClaimPaymentInput['claim']): number
  */
 export const claimPaymentUnder = ({ lock }: Pick<Coordination, 'lock'>) =>
   function* (input: ClaimPaymentInput): Command<Claimed> {
-    const { claim, funds, maxOpen } = input
-    if (claim.payer !== '' && (funds !== undefined || maxOpen !== undefined))
+    const { claim, funds, maxOpen, maxWorking } = input
+    if (claim.payer !== '' && (funds ?? maxOpen ?? maxWorking) !== undefined)
       yield* lock(PAYER_SPACE, [numberOf(claim)])
     return yield* claimUnlocked(input)
   }

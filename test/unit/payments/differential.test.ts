@@ -73,7 +73,7 @@ beforeAll(async () => {
     chains: new Map([[testChain.network.network, chain]]),
     store: {
       findClaim: async () => undefined,
-      findStanding: async () => ({ open: { count: 0, amount: '0', submitted: 0 }, settled: '0' }),
+      findStanding: async () => ({ open: { count: 0, amount: '0', submitted: 0, working: 0 }, settled: '0' }),
     },
     router: {
       routes: async ({ scheme }) =>

@@ -33,6 +33,18 @@ describe('a payment that was verified', () => {
     expect(asked).toEqual([{ funds: { balance: '1', settled: '0' }, maxOpen: 5 }])
   })
 
+  it('is claimed with how many of its payer may be under way', async () => {
+    const { run, asked } = arrange(
+      [
+        { ok: false, reason: 'open_claims' },
+        { ok: true, claim },
+      ],
+      [{ ...passed('9'), maxWorking: 2 }],
+    )
+    await run()
+    expect(asked[1]).toMatchObject({ maxOpen: 5, maxWorking: 2 })
+  })
+
   it.each(['funds', 'open_claims'] as const)(
     'is looked at again where others took its room (%s)',
     async (reason) => {

@@ -36,14 +36,14 @@ const sign = async (overrides: Overrides = {}, required: PaymentRequirements = r
 const PASSED = { ok: true, payer: PAYER, funds: { balance: '1000', settled: '0' } }
 
 type Standing = Awaited<ReturnType<VerifierParts['store']['findStanding']>>
-const ALONE: Standing = { open: { count: 0, amount: '0', submitted: 0 }, settled: '0' }
+const ALONE: Standing = { open: { count: 0, amount: '0', submitted: 0, working: 0 }, settled: '0' }
 
 interface World {
   /** What the payer has bound, look after look; the last one stays. */
   standings?: readonly Standing[]
   maxOpen?: number
   /** What its last payments leave to the payer. */
-  most?: 0 | 1
+  most?: number
   probe?: Partial<ChainProbe> | Error
   /** As a chain says it of a payer whose payment others judge. */
   balance?: bigint
@@ -273,13 +273,24 @@ describe('the verifier', () => {
     expect(asked).toEqual(['policy'])
   })
 
-  it('lets a payer whose last payment was lost have one open, and whoever claims it knows', async () => {
-    const open = { open: { count: 1, amount: '1', submitted: 0 }, settled: '0' }
-    expect(await arrange({ most: 1, standings: [open] }).verify(await sign(), requirements)).toMatchObject({
+  it('lets a payer whose last payments were lost have fewer under way, and whoever claims it knows', async () => {
+    const look = async (working: number) =>
+      arrange({
+        most: 2,
+        standings: [{ open: { count: 5, amount: '1', submitted: 5, working }, settled: '0' }],
+        probe: { balance: 9000n },
+      }).verify(await sign(), requirements)
+    expect(await look(2)).toMatchObject({
       check: 'rate',
       reason: 'too_many_open_payments',
+      isRetryable: true,
     })
-    expect(await arrange({ most: 1 }).verify(await sign(), requirements)).toEqual({ ...PASSED, maxOpen: 1 })
+    // What nobody works on and nobody sends any more is bound by the usual number alone.
+    expect(await look(1)).toMatchObject({ ok: true, maxWorking: 2 })
+    expect(await arrange({ most: 2 }).verify(await sign(), requirements)).toEqual({
+      ...PASSED,
+      maxWorking: 2,
+    })
   })
 
   it('lets the holder of the claim verify again', async () => {
@@ -373,7 +384,7 @@ describe('contract wallets', () => {
 
 describe('the open payments of a payer', () => {
   const open = (amount: string, over: Partial<Standing['open']> = {}): Standing => ({
-    open: { count: 2, amount, submitted: 0, ...over },
+    open: { count: 2, amount, submitted: 0, working: 2, ...over },
     settled: '70',
   })
   const bound = { ok: false, check: 'balance', reason: 'insufficient_funds', isRetryable: false }
