@@ -23,6 +23,8 @@ export interface Entry {
   sentAt: number
   /** The node never said that it has it. */
   isDoubtful: boolean
+  /** The node has not answered yet what it was handed first: it is left alone until then. */
+  isAwaited: boolean
   /** The node said that somebody else's transaction waits under its nonce. */
   isOccupied: boolean
   /** How often it got another nonce because somebody else had used its own. */
@@ -50,8 +52,8 @@ const DOUBT_MS = 750
 export const RAISE_AFTER_MS = 20_000
 
 /** Whether it is time to ask the node about the entry at all. */
-export const isRipe = ({ sentAt, isDoubtful }: Entry, now: number): boolean =>
-  now - sentAt >= (isDoubtful ? DOUBT_MS : SETTLES_IN_MS)
+export const isRipe = ({ sentAt, isDoubtful, isAwaited }: Entry, now: number): boolean =>
+  !isAwaited && now - sentAt >= (isDoubtful ? DOUBT_MS : SETTLES_IN_MS)
 
 /** @param isKnown whether the node has a version of the entry; undefined where it did not say */
 export function decideStep(entry: Entry, { mined }: Counts, isKnown: boolean | undefined, now: number): Step {

@@ -165,6 +165,7 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
       since: at,
       sentAt: at,
       isDoubtful,
+      isAwaited: false,
       isOccupied: false,
       moves: 0,
       isMissed: false,
@@ -283,7 +284,7 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
     if (late !== undefined) return { state: 'refused', reason: late }
     let silent: Entry | undefined
     const done = await put(call, fees, used, (versions) => {
-      silent = entryOf(call, versions, isWanted, true)
+      silent = { ...entryOf(call, versions, isWanted, true), isAwaited: true }
       remember(silent)
       handOver()
     })
@@ -300,6 +301,7 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
   /** What was looked after while its node was silent goes on as what the answer says that it is. */
   async function concludeSilence(entry: Entry, done: Put, outgoing: Outgoing): Promise<Broadcast> {
     const [{ transaction }] = entry.versions
+    entry.isAwaited = false
     if (done.state === 'taken') {
       entry.isDoubtful = false
       return { state: 'sent', transaction }
@@ -308,8 +310,8 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
       if (done.reason === 'already_known') entry.isDoubtful = false
       return { state: 'doubtful', reason: done.reason ?? 'unclear_answer', transaction }
     }
-    // What was put out again meanwhile may have been taken then.
-    const isUntouched = entries.includes(entry) && entry.moves === 0 && entry.sentAt === entry.since
+    // What got another nonce meanwhile may have been taken then.
+    const isUntouched = entries.includes(entry) && entry.moves === 0
     const reason = done.state === 'refused' ? done.reason : 'nonce_too_low'
     if (!isUntouched) return { state: 'doubtful', reason, transaction }
     drop(entry)

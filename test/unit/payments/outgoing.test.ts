@@ -18,6 +18,7 @@ const entry = (nonce: bigint, change: Partial<Entry> = {}): Entry => ({
   since: 0,
   sentAt: 0,
   isDoubtful: false,
+  isAwaited: false,
   isOccupied: false,
   moves: 0,
   isMissed: false,
@@ -47,6 +48,8 @@ describe('what happens next to a transaction', () => {
       true,
       true,
     ])
+    // Whoever waits for its answer goes on with it.
+    expect(isRipe(entry(1n, { isDoubtful: true, isAwaited: true }), 60_000)).toBe(false)
     expect(nonceOf(entry(7n))).toBe(7n)
   })
 })

@@ -126,15 +126,25 @@ it('get another nonce where the node says late that theirs is used', async () =>
   expect(settler.load()).toMatchObject({ waiting: 2 })
 })
 
-it('may have left where they were put out again before the node refused them', async () => {
+it('are not put out again before the node has answered, which would keep the next ones waiting', async () => {
   isKnown = false
   const sent = [settler.broadcast(outgoing()), settler.broadcast(outgoing())]
   await pass(600)
   left[1]!.answer(TAKEN)
   await pass(1_000)
-  // The first one left again, because the node did not know it.
-  expect(nonces().slice(0, 3)).toEqual([7, 8, 7])
+  sent.push(settler.broadcast(outgoing()))
+  await pass()
+  expect(nonces()).toEqual([7, 8, 9])
   left[2]!.answer(TAKEN)
+  left[0]!.answer(TAKEN)
+  expect((await Promise.all(sent)).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent'])
+})
+
+it('may have left where they were seen in a block before the node refused them', async () => {
+  const sent = [settler.broadcast(outgoing()), settler.broadcast(outgoing())]
+  await pass(600)
+  left[1]!.answer(TAKEN)
+  settler.forget(left[0]!.hash)
   left[0]!.answer(REFUSED)
   expect((await Promise.all(sent)).map(({ state }) => state)).toEqual(['doubtful', 'sent'])
 })
