@@ -362,7 +362,7 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
       if (!entries.includes(entry)) continue
       const step = decideStep(entry, counts, known[i], now())
       if (step === 'look_for_receipt') await conclude(entry, known[i])
-      else if (step !== 'wait') await enqueue(() => putAgain(entry, step === 'raise_fees'))
+      else if (step !== 'wait') await enqueue((handOver) => putAgain(entry, step === 'raise_fees', handOver))
     }
     await enqueue(() => clearTheWay(counts))
   }
@@ -397,7 +397,7 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
   }
 
   /** The node dropped it, or it waits for too long. */
-  async function putAgain(entry: Entry, isTooSlow: boolean): Promise<void> {
+  async function putAgain(entry: Entry, isTooSlow: boolean, handOver: () => void): Promise<void> {
     const isWanted = entry.isFiller || (await entry.isWanted())
     const isLast = entries.every((other) => nonceOf(other) <= nonceOf(entry))
     if (!isWanted && !isTooSlow && isLast) {
@@ -423,21 +423,28 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
       tell(entry, 'a transaction has nothing to do any more: an empty one takes its nonce')
       Object.assign(entry, { isFiller: true, call: { to: address, data: '0x', gas: FILLER_GAS } })
     }
-    if (raised) await outbid(entry, raised)
-    else if (isWanted && !isTooSlow) await resend(entry)
+    if (raised) await outbid(entry, raised, handOver)
+    else if (isWanted && !isTooSlow) await resend(entry, handOver)
+  }
+
+  /** Under a nonce that was used before, so that nobody who comes next depends on the answer. */
+  async function submitAgain(version: Version, handOver: () => void): Promise<Judgement> {
+    const answer = submit(version)
+    if (await isSlow(answer)) handOver()
+    return answer
   }
 
   /** Hands the node the very bytes again: they can be mined once. */
-  async function resend(entry: Entry): Promise<void> {
-    const judged = await submit(entry.versions[0])
+  async function resend(entry: Entry, handOver: () => void): Promise<void> {
+    const judged = await submitAgain(entry.versions[0], handOver)
     entry.sentAt = now()
     if (judged.state === 'taken') entry.isDoubtful = false
     entry.isOccupied = judged.state === 'nonce_taken'
   }
 
-  async function outbid(entry: Entry, fees: Fees): Promise<void> {
+  async function outbid(entry: Entry, fees: Fees, handOver: () => void): Promise<void> {
     const version = signUnder(entry.call, nonceOf(entry), fees)
-    const judged = await submit(version)
+    const judged = await submitAgain(version, handOver)
     entry.sentAt = now()
     if (judged.state === 'refused' || judged.state === 'nonce_used') return
     // A node that asks for more has not taken it, but the next attempt begins here.

@@ -140,6 +140,20 @@ it('are not put out again before the node has answered, which would keep the nex
   expect((await Promise.all(sent)).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent'])
 })
 
+it('do not wait for the answer to one that is put out again', async () => {
+  isKnown = false
+  const lost = settler.broadcast(outgoing())
+  await pass()
+  left[0]!.answer({ state: 'no_reply' })
+  expect((await lost).state).toBe('doubtful')
+  await pass(1_000)
+  const sent = settler.broadcast(outgoing())
+  await pass(600)
+  expect(nonces()).toEqual([7, 7, 8])
+  for (const { answer } of left) answer(TAKEN)
+  expect((await sent).state).toBe('sent')
+})
+
 it('may have left where they were seen in a block before the node refused them', async () => {
   const sent = [settler.broadcast(outgoing()), settler.broadcast(outgoing())]
   await pass(600)
