@@ -28,8 +28,15 @@ it('a single loss has no consequence, nor has one that comes long after it', () 
 
 it('each further one halves what may be worked on, and each payment that settles doubles it', () => {
   const { lost, paid, most, clock } = open()
-  const lose = () => (lost(PAYER), (clock.at += 5 * MINUTE), most(PAYER, 128))
-  const settle = () => (paid(PAYER), most(PAYER, 128))
+  function lose() {
+    lost(PAYER)
+    clock.at += 5 * MINUTE
+    return most(PAYER, 128)
+  }
+  function settle() {
+    paid(PAYER)
+    return most(PAYER, 128)
+  }
   expect(Array.from({ length: 10 }, lose)).toEqual([undefined, 64, 32, 16, 8, 4, 2, 1, 1, 1])
   expect(most(PAYER, 8)).toBe(1)
   expect(Array.from({ length: 7 }, settle)).toEqual([2, 4, 8, 16, 32, 64, undefined])
@@ -90,7 +97,9 @@ it('a payer that nobody names is remembered by nothing', () => {
 
 it('forgets the oldest of very many', () => {
   const { lost, most } = open()
-  const loseTwice = (i: number) => [1, 2].forEach(() => lost({ ...PAYER, payer: `0x${i}` }))
+  function loseTwice(i: number) {
+    for (let turn = 0; turn < 2; turn++) lost({ ...PAYER, payer: `0x${i}` })
+  }
   for (let i = 0; i < 10_000; i++) loseTwice(i)
   // The newest is who lost last, not who was seen last for the first time.
   loseTwice(0)
