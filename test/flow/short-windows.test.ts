@@ -3,7 +3,14 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { facilitatorSettle } from '../../tools/facilitator-settle.ts'
 import { inclusionSeconds, settleSeconds } from '../../src/payments/inclusion.ts'
-import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
+import {
+  type ExactPayload,
+  requirementsOf,
+  signPayment,
+  startTestChain,
+  type TestChain,
+  toHeader,
+} from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { createPaidTools, PAID, post } from '../support/paid-tools.ts'
 
@@ -108,7 +115,7 @@ describe.each([
   /** Buys, and takes the payment back while it is worked for. */
   async function buyAndCancel(payer: number) {
     const payment = await sign(300, payer)
-    const { nonce } = (payment.payload as { authorization: { nonce: string } }).authorization
+    const { nonce } = (payment.payload as unknown as ExactPayload).authorization
     paid.before = () => chain.cancelAuthorization(chain.payers[payer]!, nonce)
     const answer = await post(
       gateway.baseUrl + PAID,
