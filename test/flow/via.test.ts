@@ -186,11 +186,13 @@ describe('a base URL behind the gateway', () => {
     ])
   })
 
-  it('leads a link with the address of the upstream behind the base URL, as libraries turn pages by addresses', async () => {
+  it('leads an address of the upstream behind the base URL, as libraries turn pages and upload by addresses', async () => {
     const own = `https://${UPSTREAM_HOST}:${gw.upstream.port}`
     gw.upstream.respond((_request, res) =>
       res
         .writeHead(200, {
+          // As where an upload begins.
+          location: `${own}/v1/upload?id=1`,
           link: `<${own}/v1/things?page=2>; rel="next", <https://elsewhere.example.com/docs>; rel="help"`,
         })
         .end('[]'),
@@ -203,6 +205,7 @@ describe('a base URL behind the gateway', () => {
       expect(headers.get('link')).toBe(
         `<${base}/via/my-api/v1/things?page=2>; rel="next", <https://elsewhere.example.com/docs>; rel="help"`,
       )
+      expect(headers.get('location')).toBe(`${base}/via/my-api/v1/upload?id=1`)
     }
   })
 

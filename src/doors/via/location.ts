@@ -18,7 +18,8 @@ export interface Through {
  * @param own hosts of the gateway, with their ports
  * @param through undefined for a program that believes to be at the upstream itself, whose own addresses lead it there
  * @returns paths and addresses of the upstream relative to `behind`, so that they lead to the same place at every address the program may
- * know; of links that were absolute the address behind the base URL, as libraries turn pages by nothing else; no address of the gateway itself
+ * know; of those that were absolute the address behind the base URL, as libraries turn pages and go on with an upload by nothing else; no
+ * address of the gateway itself
  */
 export function keepWithin(
   headers: HeaderPairs,
@@ -26,16 +27,16 @@ export function keepWithin(
   own: readonly string[],
   through?: Through,
 ): HeaderPairs {
-  const lead = (value: string, base?: string): string | undefined => {
+  const lead = (value: string): string | undefined => {
     const to = URL.parse(value, UPSTREAM + behind)
     if (!to || own.includes(to.host)) return undefined
     if (to.origin === UPSTREAM) return relative(to, behind)
     if (to.origin !== through?.origin) return to.href
-    return base === undefined ? relative(to, behind) : base + pathOf(to)
+    return through.base === undefined ? relative(to, behind) : through.base + pathOf(to)
   }
   return headers.flatMap(([name, value]) => {
     if (name !== 'location' && name !== 'link') return [[name, value] as const]
-    const led = name === 'link' ? leadLinks(value, (link) => lead(link, through?.base)) : lead(value)
+    const led = name === 'link' ? leadLinks(value, lead) : lead(value)
     return led === undefined ? [] : [[name, led] as const]
   })
 }

@@ -62,9 +62,10 @@ describe('addresses of the upstream behind a base URL', () => {
     keepWithin([[name, value]], '/repos/acme', ['gateway.example'], { origin: ORIGIN, base })[0]?.[1]
 
   it.each([
-    ['location', `${ORIGIN}/repos/new?a=1#b`, '../repos/new?a=1#b'],
-    ['location', `${ORIGIN}:443/repos/new`, '../repos/new'],
-    ['location', 'https://API.example.com/repos/new', '../repos/new'],
+    ['location', `${ORIGIN}/repos/new?a=1#b`, 'https://gateway.example/via/gh/repos/new?a=1#b'],
+    ['location', `${ORIGIN}:443/repos/new`, 'https://gateway.example/via/gh/repos/new'],
+    ['location', 'https://API.example.com/repos/new', 'https://gateway.example/via/gh/repos/new'],
+    ['location', '/repos/new', '../repos/new'],
     ['location', `${ORIGIN}:8443/repos/new`, `${ORIGIN}:8443/repos/new`],
     ['location', 'http://api.example.com/repos/new', 'http://api.example.com/repos/new'],
     ['location', `${ORIGIN}.elsewhere.example/x`, `${ORIGIN}.elsewhere.example/x`],
@@ -81,5 +82,6 @@ describe('addresses of the upstream behind a base URL', () => {
 
   it('are relative where nothing says by which name the program finds the gateway', () => {
     expect(keep('link', `<${ORIGIN}/repos?page=2>; rel="next"`)).toBe('<../repos?page=2>; rel="next"')
+    expect(keep('location', `${ORIGIN}/repos/new`)).toBe('../repos/new')
   })
 })
