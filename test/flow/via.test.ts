@@ -87,19 +87,17 @@ describe('a base URL behind the gateway', () => {
     expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
   })
 
-  it.each<[string, Record<string, string>, string]>([
-    ['x-api-key', { 'x-api-key': 'TOKEN' }, ''],
-    ['api-key', { 'api-key': 'TOKEN' }, ''],
-    ['private-token', { 'private-token': 'TOKEN' }, ''],
-    ['X-Gateway-Capability', { 'x-gateway-capability': 'TOKEN' }, ''],
-    ['a header beside Authorization', { authorization: 'Bearer TOKEN', 'x-api-key': 'TOKEN' }, ''],
-    ['the query', {}, '?key=TOKEN'],
-  ])('passes no redirect to elsewhere on where the capability came in %s', async (_, given, query) => {
+  it.each<[string, Record<string, string>]>([
+    ['x-api-key', { 'x-api-key': 'TOKEN' }],
+    ['api-key', { 'api-key': 'TOKEN' }],
+    ['private-token', { 'private-token': 'TOKEN' }],
+    ['X-Gateway-Capability', { 'x-gateway-capability': 'TOKEN' }],
+    ['a header beside Authorization', { authorization: 'Bearer TOKEN', 'x-api-key': 'TOKEN' }],
+  ])('passes no redirect to elsewhere on where the capability came in %s', async (_, given) => {
     const headers = JSON.parse(JSON.stringify(given).replaceAll('TOKEN', capability)) as Record<
       string,
       string
     >
-    const path = `/v1/things${query.replace('TOKEN', capability)}`
     for (const [location, named] of [
       ['https://elsewhere.example.com/steal?a=1', 'https://elsewhere.example.com.'],
       ['//elsewhere.example.com/steal', 'https://elsewhere.example.com.'],
@@ -108,7 +106,7 @@ describe('a base URL behind the gateway', () => {
       ['other:steal', 'other:.'],
     ] as const) {
       gw.upstream.respond((_request, res) => res.writeHead(307, { location }).end())
-      const answer = await fetch(`${gw.baseUrl}/via/my-api${path}`, { headers, redirect: 'manual' })
+      const answer = await fetch(`${gw.baseUrl}/via/my-api/v1/things`, { headers, redirect: 'manual' })
       const problem = await answer.json()
       expect(answer.status).toBe(502)
       expect(answer.headers.get('location')).toBeNull()

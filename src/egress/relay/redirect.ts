@@ -1,8 +1,11 @@
-// Where an answer sends a program that is behind a base URL. Libraries follow a redirect to another host and leave `Authorization` behind; every
-// other header goes along, and so would the capability that stands in one, to whomever the upstream names.
+// Where an answer sends a program that is behind a base URL. Libraries follow a redirect to another host and leave `Authorization` and
+// `Cookie` behind, and the query with the address; every other header goes along, and so would the capability that stands in one, to whomever
+// the upstream names.
 import type { HttpExchange } from '../../core/message.ts'
 import { findEncodedToken } from '../../lib/tokens.ts'
 import type { HeaderPairs } from '../headers.ts'
+
+const LEFT_BEHIND: ReadonlySet<string> = new Set(['authorization', 'cookie'])
 
 /** The head of an answer, with lower-case names. */
 interface Head {
@@ -19,6 +22,7 @@ export function createFindRedirect(
   url: string,
 ): FindRedirect {
   return ({ status, headers }) => {
+    // curl follows each of them.
     if (status < 300 || status > 399) return undefined
     const { origin } = new URL(url)
     const away = headers
@@ -32,13 +36,10 @@ export function createFindRedirect(
   }
 }
 
-/** Whether it would go along: the program knows the gateway alone, and has its capability elsewhere than in `Authorization`. */
+/** Whether it would go along: the program knows the gateway alone, and has its capability in a header that libraries hand on. */
 function carriesCapability({ target, headers }: Pick<HttpExchange, 'target' | 'headers'>): boolean {
   if (!('base' in target) || target.base === undefined) return false
-  return (
-    findEncodedToken(target.path) ||
-    headers.some(([name, value]) => name.toLowerCase() !== 'authorization' && findEncodedToken(value))
-  )
+  return headers.some(([name, value]) => !LEFT_BEHIND.has(name.toLowerCase()) && findEncodedToken(value))
 }
 
 export const redirectWords = (status: number, to: string) =>
