@@ -109,11 +109,15 @@ const findMember = (text: string, open: number, name: string): Member | undefine
 
 /** Texts, everywhere that a pointer leads, where a name stands twice. */
 export function textsAt(text: string, pointers: readonly string[]): readonly string[] {
-  return Array.from(findTexts(text, behindSpace(text, 0), pointers.map(namesOf)), ({ value }) => value)
+  return Array.from(
+    findTexts(text, behindSpace(text, 0), pointers.map(namesOf)),
+    ({ value }) => value,
+  ).filter((value) => value !== null)
 }
 
 /**
- * Takes them out. What else stands there is no key, and stays. What is no JSON does not become JSON by it.
+ * Takes them out, and each `null`, which libraries write where they were given no key. What else stands there is no key, and stays. What is no
+ * JSON does not become JSON by it.
  * @returns undefined where there is none of them
  */
 export function removeTexts(text: string, pointers: readonly string[]): string | undefined {
@@ -130,7 +134,8 @@ export function removeTexts(text: string, pointers: readonly string[]): string |
 }
 
 interface FoundText {
-  readonly value: string
+  /** Null where there is none. */
+  readonly value: string | null
   /** Of the member, with the comma that goes with it. */
   readonly cut: readonly [start: number, end: number]
 }
@@ -159,7 +164,7 @@ function findText(
   { start, value, end, delimiter }: Member,
   comma: number | undefined,
 ): FoundText | undefined {
-  const read = text[value] === '"' ? readString(text.slice(value, end)) : undefined
+  const read = readKey(text.slice(value, end))
   if (read === undefined) return undefined
   if (text[delimiter] === '}') return { value: read, cut: [comma ?? start, delimiter] }
   // A comma that no name follows is no JSON.
@@ -167,6 +172,9 @@ function findText(
     ? { value: read, cut: [start, delimiter + 1] }
     : undefined
 }
+
+const readKey = (json: string): string | null | undefined =>
+  json === 'null' ? null : json.startsWith('"') ? readString(json) : undefined
 
 const namesOf = (pointer: string) => pointer.slice(1).split('/')
 

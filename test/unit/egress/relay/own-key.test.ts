@@ -53,4 +53,10 @@ describe('a key of a program’s own', () => {
       refuseOwnKey(given([['x-own', KEY]], `/${KEY}?key=${KEY}`, `token=${KEY}`), []),
     ).not.toThrow()
   })
+
+  it('is none where JSON has null in its place', () => {
+    expect(() =>
+      refuseOwnKey(given([], '/', '{"key":null}'), [{ in: 'json', pointer: '/key' }]),
+    ).not.toThrow()
+  })
 })
