@@ -29,7 +29,7 @@ import { findSources } from './named-source.ts'
 import { refuseOwnKey } from './own-key.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 import { withoutPresigning } from './presigned.ts'
-import { readRange, widenedHeaders } from './ranges.ts'
+import { passedRanges, readRange, widenedHeaders } from './ranges.ts'
 import type { ReadBody } from './request-body.ts'
 import { isTelemetry } from './telemetry-headers.ts'
 import { programTarget } from './target.ts'
@@ -152,11 +152,13 @@ export function prepareExchange(
   if (!verdict.ok) throw new GatewayError(verdict.code, verdict.detail, { reason: verdict.reason })
   refuseChunkSignatures(exchange)
   refuseOtherMethod(exchange)
-  refuseMethodParameter({ ...exchange, search: verdict.url.search, body: body.whole })
+  const { search } = verdict.url
+  refuseMethodParameter({ ...exchange, search, body: body.whole })
   refuseAccountHeaders(exchange.headers, options.accountHeaders, settings.request_headers)
-  const range = readRange(exchange)
+  const range = readRange({ ...exchange, search })
   const headers = [
     ...pickProgramHeaders(exchange.headers, rules),
+    ...passedRanges({ ...exchange, search }),
     ...(range ? widenedHeaders(range, exchange.headers) : []),
   ]
   const isStreamed = body.streamed !== undefined && exchange.bodyBytes !== undefined

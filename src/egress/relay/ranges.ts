@@ -15,28 +15,53 @@ export const MARGIN_BYTES = 1024 * 1024
 
 const RANGES: ReadonlySet<string> = new Set(['range', 'x-ms-range', 'request-range'])
 const ONE_OF_BYTES = /^bytes *= *(?:(\d{1,15}) *- *(\d{0,15})|- *(\d{1,15}))$/i
+/** Of other units, and with other methods, nobody has to know a range (RFC 9110, 14.2): without it comes what may come anyway. */
+const OF_BYTES = /^bytes\b/i
 const RANGED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+interface Ranging {
+  readonly headers: HeaderPairs
+  readonly method: string
+  /** Query with its `?`, or empty. */
+  readonly search: string
+}
+
+/**
+ * To Azure it says where a request writes, or, with `comp` in the query, about what of an object it asks: no part of an answer, and what would be
+ * written elsewhere with a margin around it.
+ */
+const namesPlace = ({ method, search }: Ranging) =>
+  !RANGED_METHODS.has(method) ||
+  Array.from(new URLSearchParams(search).keys()).some((name) => name.toLowerCase() === 'comp')
+
+/** @returns what passes as it is: a part that came for it is one that nobody asked for */
+export const passedRanges = (asked: Ranging): HeaderPairs =>
+  namesPlace(asked)
+    ? asked.headers
+        .filter(([name, value]) => spelled(name) === 'x-ms-range' && !findEncodedToken(value))
+        .map(([name, value]) => [name.toLowerCase(), value] as const)
+    : []
 
 /**
  * @returns undefined where a program asks for no part
- * @throws {GatewayError} header_forbidden for what is not one range of bytes of a GET: without it the answer would be another than was asked for
+ * @throws {GatewayError} header_forbidden for bytes that are not one range: without it the answer would be another than was asked for
  */
-export function readRange({
-  headers,
-  method,
-}: {
-  readonly headers: HeaderPairs
-  readonly method: string
-}): AskedRange | undefined {
-  const given = headers.filter(([name]) => RANGES.has(spelled(name)))
+export function readRange(asked: Ranging): AskedRange | undefined {
+  if (!RANGED_METHODS.has(asked.method)) return undefined
+  const given = asked.headers.filter(
+    ([name, value]) =>
+      RANGES.has(spelled(name)) &&
+      OF_BYTES.test(value.trim()) &&
+      !(spelled(name) === 'x-ms-range' && namesPlace(asked)),
+  )
   const [only] = given
   if (!only) return undefined
   const [name, value] = [spelled(only[0]), only[1].trim()]
   const part = readPart(value)
-  if (given.length > 1 || name === 'request-range' || !part || !RANGED_METHODS.has(method))
+  if (given.length > 1 || name === 'request-range' || !part)
     throw new GatewayError(
       'header_forbidden',
-      `Leave out the request header ${name}, or ask with GET for one range of bytes in one header Range (bytes=0-1023, bytes=1024-, bytes=-1024). ` +
+      `Leave out the request header ${name}, or ask for one range of bytes in one header Range (bytes=0-1023, bytes=1024-, bytes=-1024). ` +
         'Nothing was sent or charged.',
       { reason: 'range', extras: { header: name } },
     )

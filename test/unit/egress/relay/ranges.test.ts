@@ -4,14 +4,15 @@ import {
   cutHead,
   findPart,
   MARGIN_BYTES,
+  passedRanges,
   readRange,
   widenedHeaders,
 } from '../../../../src/egress/relay/ranges.ts'
 import type { StreamedAnswer } from '../../../../src/egress/ports.ts'
 
 const M = MARGIN_BYTES
-const asked = (value: string, name = 'Range', method = 'GET') =>
-  readRange({ headers: [[name, value]], method })
+const asked = (value: string, name = 'Range', method = 'GET', search = '') =>
+  readRange({ headers: [[name, value]], method, search })
 const partOf = (value: string) => asked(value)!.part
 
 describe('a part that a program asks for', () => {
@@ -39,28 +40,54 @@ describe('a part that a program asks for', () => {
     ['several', [['range', 'bytes=0-1,5-6']]],
     ['in two headers', [['range', 'bytes=0-1'], ['x-ms-range', 'bytes=5-6']]], // prettier-ignore
     ['in one header twice', [['range', 'bytes=0-1'], ['Range', 'bytes=5-6']]], // prettier-ignore
-    ['in another unit', [['range', 'items=0-1']]],
     ['without an end', [['range', 'bytes=-']]],
     ['that ends before it begins', [['range', 'bytes=5-4']]],
     ['of nothing', [['range', 'bytes=-0']]],
     ['with an end that no number holds', [['range', `bytes=0-${'9'.repeat(16)}`]]],
     ['under a name that some servers take for it', [['request-range', 'bytes=0-1']]],
     ['under such a name, in another spelling', [['Request_Range', 'bytes=0-1']]],
+    ['in no form at all', [['range', 'bytes 0-1']]],
   ] as [string, [string, string][]][])(
     'is refused where it is none that can be cut out: %s',
     (_what, headers) =>
-      expect(() => readRange({ headers, method: 'GET' })).toThrow(
+      expect(() => readRange({ headers, method: 'GET', search: '' })).toThrow(
         expect.objectContaining({ code: 'header_forbidden', reason: 'range' }),
       ),
   )
 
-  it('is refused with another method than GET and HEAD', () => {
-    expect(() => asked('bytes=0-1', 'range', 'POST')).toThrow(/with GET/)
+  it.each(['items=0-1', '0-9', 'id ..; max=1000', 'name a..z; order=desc', ''])(
+    'is none in another unit, which servers may leave unread: %s',
+    (value) => expect(asked(value)).toBeUndefined(),
+  )
+
+  it('is none with another method than GET and HEAD', () => {
+    expect(asked('bytes=0-1', 'range', 'POST')).toBeUndefined()
+    expect(asked('bytes=0-1,5-6', 'range', 'PUT')).toBeUndefined()
     expect(asked('bytes=0-1', 'range', 'HEAD')).toBeDefined()
   })
 
+  it.each([
+    ['PUT', '?comp=page'],
+    ['PUT', ''],
+    ['GET', '?a=1&comp=pagelist'],
+    ['GET', '?COMP=pagelist'],
+  ])('is none where Azure is told a place in an object, which passes as it is: %s %s', (method, search) => {
+    expect(asked('bytes=0-511', 'X-Ms-Range', method, search)).toBeUndefined()
+    const headers = [
+      ['X-Ms-Range', 'bytes=0-511'],
+      ['Range', 'bytes=0-1'],
+      ['x-ms-range', `agw_cap_${'x'.repeat(43)}`],
+    ] as const
+    expect(passedRanges({ headers, method, search })).toEqual([['x-ms-range', 'bytes=0-511']])
+  })
+
+  it('of which the margins are asked for passes in no other form', () => {
+    const headers = [['x-ms-range', 'bytes=0-511']] as const
+    expect(passedRanges({ headers, method: 'GET', search: '?company=1' })).toEqual([])
+  })
+
   it('is none where no header asks for one', () =>
-    expect(readRange({ headers: [['if-range', '"v1"']], method: 'GET' })).toBeUndefined())
+    expect(readRange({ headers: [['if-range', '"v1"']], method: 'GET', search: '' })).toBeUndefined())
 })
 
 describe('a part that comes', () => {
