@@ -129,9 +129,11 @@ export function createPrepare(
     const { request, credential } = checked
     const judge = (mandate: Parameters<typeof checkMandate>[0]) => {
       const { host, port, path } = request.target
-      const asked = { host, port, path, method: request.method, credentialId: credential.id }
-      const verdict = checkMandate(mandate, asked, now())
-      if (!verdict.ok) throw mandateRequired(verdict.reason, mandate)
+      for (const { method } of [request, ...(request.otherMethods ?? [])]) {
+        const asked = { host, port, path, method, credentialId: credential.id }
+        const verdict = checkMandate(mandate, asked, now())
+        if (!verdict.ok) throw mandateRequired(verdict.reason, mandate)
+      }
     }
     // Terms that do not cover the request are not worth a row.
     if (terms) judge({ ...terms, revokedAt: null })

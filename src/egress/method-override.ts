@@ -1,6 +1,5 @@
-// A method that stands in the address or in a form: many frameworks take the request for one of that method, and rules and scopes would be asked
-// about another. Headers that say the same are refused in relay/headers.ts.
-import { GatewayError } from '../core/errors.ts'
+// A method that stands in the address or in a form: many frameworks take the request for one of that method. So scopes and rules are asked about
+// the same target under that method, too. Headers that say the same are refused in relay/headers.ts.
 import type { HeaderPairs } from './headers.ts'
 
 /** Rails, Laravel, Symfony and Express; Salesforce; what ASP.NET reads in an address as in a header. */
@@ -11,14 +10,26 @@ const NAMES = new Set([
   'x-http-method',
   'x-method-override',
 ])
-/** Whatever else stands under these names is no method to anybody. */
-const METHODS = new Set('GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT LINK UNLINK'.split(' '))
+/** Of HTTP, of WebDAV, and of caches. Whatever else stands under these names is no method to anybody. */
+const METHODS = new Set(
+  (
+    'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT LINK UNLINK QUERY PURGE BAN MOVE COPY MKCOL MKACTIVITY MKCALENDAR MKWORKSPACE ' +
+    'PROPFIND PROPPATCH LOCK UNLOCK REPORT SEARCH ACL BIND REBIND UNBIND MERGE CHECKIN CHECKOUT UNCHECKOUT VERSION-CONTROL ORDERPATCH'
+  ).split(' '),
+)
 
 /** Longer forms are sent while they come, most of them, and nobody reads them here. */
 const MOST_FORM_BYTES = 256 * 1024
 
-/** @throws {GatewayError} target_invalid, input_invalid: the name of the parameter is said, and what to do */
-export function refuseMethodParameter({
+/** A method under which a service may take a request, beside its own. */
+export interface OtherMethod {
+  readonly method: string
+  /** What names it, for whoever is refused. */
+  readonly by: string
+}
+
+/** @returns undefined where nothing names another one */
+export function findOtherMethods({
   method,
   search,
   headers,
@@ -30,39 +41,35 @@ export function refuseMethodParameter({
   readonly headers: HeaderPairs
   /** Undefined where it is sent while it comes. */
   readonly body: Buffer | undefined
-}): void {
-  const inQuery = findOther(search.slice(1), method)
-  if (inQuery !== undefined)
-    throw new GatewayError('target_invalid', `Leave out the query parameter ${inQuery}: ${WORDS}`, {
-      reason: 'method_override',
-    })
-  const inForm =
-    body && body.length <= MOST_FORM_BYTES && isForm(headers)
-      ? findOther(body.toString('latin1'), method)
-      : undefined
-  if (inForm !== undefined)
-    throw new GatewayError('input_invalid', `/body: leave out the field ${inForm}: ${WORDS}`, {
-      reason: 'method_override',
-    })
+}): readonly OtherMethod[] | undefined {
+  const form =
+    body && body.length <= MOST_FORM_BYTES && mayBeForm(headers) ? body.toString('latin1') : undefined
+  const others = new Map([
+    ...namedMethods(search.slice(1), 'query parameter'),
+    ...(form === undefined ? [] : namedMethods(form, 'field')),
+  ])
+  others.delete(method)
+  return others.size === 0 ? undefined : Array.from(others, ([other, by]) => ({ method: other, by }))
 }
 
-const WORDS = 'send the request with the method that is meant, which is the one that is checked.'
+/** Without a type frameworks take a body for a form, too; of several types some take the first, and others the last. */
+function mayBeForm(headers: HeaderPairs): boolean {
+  const types = headers
+    .filter(([name]) => name.toLowerCase() === 'content-type')
+    .flatMap(([, value]) => value.split(','))
+  return types.length === 0 || types.some((type) => FORM.test(type.trim()))
+}
+const FORM = /^(?:application\/x-www-form-urlencoded\b|$)/i
 
-/** Without a type frameworks take a body for a form, too. */
-const isForm = (headers: HeaderPairs) =>
-  /^(?:application\/x-www-form-urlencoded\b|$)/i.test(
-    (headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '').trim(),
-  )
-
-/** Servers differ in what separates parameters, and PHP reads dots and blanks in a name as underscores. */
-function findOther(text: string, method: string): string | undefined {
+/** Servers differ in what separates parameters; PHP reads dots and blanks in a name as underscores, and nothing behind a NUL. */
+function* namedMethods(text: string, place: string): Generator<[method: string, by: string]> {
   for (const pair of text.split(/[&;]/))
     for (const [name, value] of new URLSearchParams(pair)) {
-      const known = [name.trim(), name.trim().replaceAll(/[. ]/g, '_')]
-        .map((spelling) => spelling.toLowerCase())
-        .find((spelling) => NAMES.has(spelling))
-      const given = value.trim().toUpperCase()
-      if (known !== undefined && given !== method && METHODS.has(given)) return known
+      const given = beforeNul(name).toLowerCase()
+      const known = [given, given.replaceAll(/[. ]/g, '_')].find((spelling) => NAMES.has(spelling))
+      const method = beforeNul(value).toUpperCase()
+      if (known !== undefined && METHODS.has(method)) yield [method, `${place} ${known}`]
     }
-  return undefined
 }
+
+const beforeNul = (text: string) => (text.split('\0', 1)[0] ?? '').trim()

@@ -4,7 +4,7 @@ import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { EgressRequest } from './ports.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
-import { refuseMethodParameter } from './method-override.ts'
+import { findOtherMethods, type OtherMethod } from './method-override.ts'
 import { checkRoom } from './placement/room.ts'
 import { findDeniedPath, type Provider } from './providers/index.ts'
 import { checkScope } from './scope.ts'
@@ -34,6 +34,8 @@ export interface PreparedRequest {
   readonly range?: AskedRange | undefined
   /** What headers of it have the service read beside the target; scopes and rules are asked about them, too. */
   readonly sources?: readonly NamedSource[] | undefined
+  /** Under which the service may take it, by what stands in its query or form; scopes and rules are asked about each of them, too. */
+  readonly otherMethods?: readonly OtherMethod[] | undefined
 }
 
 /** A part of an answer, in bytes from 0 on, both ends included, or so many of its last ones. */
@@ -83,15 +85,17 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
   const { limits = {} } = rules
   const body = readRequestBody(request, limits.max_request_bytes ?? MAX_REQUEST_BYTES)
   if (!verdict.ok) throw new GatewayError('target_blocked', verdict.detail, { reason: verdict.reason })
-  refuseMethodParameter({ method: request.method, search: verdict.url.search, headers, body })
+  const { method } = request
+  const otherMethods = findOtherMethods({ method, search: verdict.url.search, headers, body })
   const prepared = {
     target: verdict,
-    method: request.method,
+    method,
     headers,
     body,
     timeoutMs: within('timeout_ms', request.timeout_ms, TIMEOUT_MS, limits.timeout_ms),
     maxResponseBytes: within('max_bytes', request.max_bytes, MAX_RESPONSE_BYTES, limits.max_response_bytes),
     ...(request.max_bytes !== undefined && { askedMaxBytes: request.max_bytes }),
+    ...(otherMethods && { otherMethods }),
   }
   checkRoom(prepared, rules.placements ?? [])
   return prepared
@@ -126,8 +130,12 @@ interface ScopeHolders {
  * @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it; header_forbidden where it names a
  * source that nobody can judge
  */
-export function checkScopes({ target, method, sources }: PreparedRequest, holders: ScopeHolders): void {
+export function checkScopes(
+  { target, method, sources, otherMethods }: PreparedRequest,
+  holders: ScopeHolders,
+): void {
   checkTarget({ target, method }, holders)
+  for (const other of otherMethods ?? []) checkTarget({ target, ...other }, holders)
   for (const { header, target: source, isElsewhere } of sources ?? [])
     if (source) checkTarget({ target: source, method: SOURCE_METHOD, header }, holders)
     else if (isElsewhere || HOLDERS.some((holder) => !readsAnything(holders[holder]?.scope)))
@@ -149,11 +157,15 @@ export const unreadSource = (header: string): GatewayError =>
     { reason: 'named_source', extras: { header } },
   )
 
-/** @param asked with the header that names it, where it is a source */
-function checkTarget(
-  { target, method, header }: Pick<PreparedRequest, 'target' | 'method'> & { readonly header?: string },
-  holders: ScopeHolders,
-): void {
+/** One of the targets and methods that a request may be about, and what names it where it is not the request's own. */
+export interface AskedTarget extends Pick<PreparedRequest, 'target' | 'method'> {
+  /** Of a source. */
+  readonly header?: string
+  /** Of another method (method-override.ts). */
+  readonly by?: string
+}
+
+function checkTarget({ target, method, header, by }: AskedTarget, holders: ScopeHolders): void {
   const { host, port, path } = target
   const asked = { host, port, path, method }
   for (const refusedBy of HOLDERS) {
@@ -162,7 +174,9 @@ function checkTarget(
     if (verdict.ok || !scope) continue
     const what =
       header === undefined
-        ? `this ${verdict.reason}`
+        ? by === undefined
+          ? `this ${verdict.reason}`
+          : `the method ${method}, which the ${by} names`
         : `the ${verdict.reason} of what the request header ${header} names, which the service reads (${SOURCE_METHOD})`
     throw new GatewayError(
       'scope_denied',

@@ -204,6 +204,17 @@ describe.each(ENGINES)('action permits (%s)', (engine) => {
     if (refused !== 'missing' && refused !== 'not_found') expect(answer.body.mandate).toHaveProperty('host')
   })
 
+  it('asks for a mandate for the method that a form names, too', async () => {
+    const request = actions.request({
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: '_method=patch&sku=tea',
+    })
+    const answer = await actions.ask({ request, mandate: actions.mandate({ methods: ['POST'] }) })
+    expect([answer.status, answer.body.refused]).toEqual([428, 'method'])
+    const both = actions.mandate({ methods: ['POST', 'PATCH'] })
+    expect((await actions.ask({ request, mandate: both })).status).toBe(201)
+  })
+
   it.each<[string, (a: ActionsClient) => Body, number, string]>([
     ['both kinds of mandate', (a) => ({ mandate: a.mandate(), mandate_id: 'mdt_1' }), 400, 'input_conflict'],
     [

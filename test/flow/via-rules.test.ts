@@ -110,6 +110,20 @@ describe('rules for unmodified programs', () => {
     },
   )
 
+  it('asks rules about the method that a form names, too, as Rails and Laravel send it', async () => {
+    const gentle = await grant({ label: 'forms', rules: ['deny DELETE *', 'allow * *'] })
+    const send = (method: string) =>
+      via(
+        '/v1/x',
+        { method: 'POST', body: new URLSearchParams({ _method: method, title: 'x' }) },
+        gentle.capability,
+        gentle.credentialId,
+      )
+    expect(await (await send('delete')).json()).toMatchObject({ code: 'scope_denied', rule: 'deny DELETE *' })
+    expect(arrived()).toHaveLength(0)
+    expect((await send('patch')).status).toBe(200)
+  })
+
   it('holds a request until a person approves it, sends it once, and says so in its receipt', async () => {
     const before = await gw.balance()
     const asking = post()

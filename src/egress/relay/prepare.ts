@@ -12,7 +12,7 @@ import type { HttpExchange } from '../../core/message.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import { isSigning } from '../kinds/kind.ts'
-import { refuseMethodParameter } from '../method-override.ts'
+import { findOtherMethods } from '../method-override.ts'
 import { MAX_PLACED_BYTES } from '../placement/body-bounds.ts'
 import { placementsOf } from '../placement/place.ts'
 import { checkRoom } from '../placement/room.ts'
@@ -153,7 +153,6 @@ export function prepareExchange(
   refuseChunkSignatures(exchange)
   refuseOtherMethod(exchange)
   const { search } = verdict.url
-  refuseMethodParameter({ ...exchange, search, body: body.whole })
   refuseAccountHeaders(exchange.headers, options.accountHeaders, settings.request_headers)
   const range = readRange({ ...exchange, search })
   const headers = [
@@ -173,6 +172,7 @@ export function prepareExchange(
     askedMaxBytes: null,
     range,
     sources: findSources(headers, verdict, targetOptions, settings.request_headers),
+    otherMethods: findOtherMethods({ ...exchange, search, body: body.whole }),
   }
   checkRoom(prepared, rules.placements)
   return prepared

@@ -3,7 +3,7 @@ import type { CredentialSettings } from '../../../schemas/credential-settings.ts
 import type { RuledScope } from '../../../schemas/egress-rule.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Credential } from '../../store/ports.ts'
-import { type PreparedRequest, SOURCE_METHOD, unreadSource } from '../request.ts'
+import { type AskedTarget, type PreparedRequest, SOURCE_METHOD, unreadSource } from '../request.ts'
 import { createSpellings, findDeadRule, judgeRules, parseRule, type Rule } from './rules.ts'
 
 export interface RuleHolders {
@@ -22,11 +22,16 @@ export const hasRules = ({ capability, credential: { settings } }: RuleHolders):
   settings.rules !== undefined || settings.approval !== undefined || capability?.scope.rules !== undefined
 
 /**
- * @returns `ask` where any of them asks a person, about the request or about a source that it names
+ * @returns `ask` where any of them asks a person, about the request, another method of it or a source that it names
  * @throws {GatewayError} scope_denied where any of them denies; header_forbidden where there are rules, and a source that nobody can judge
  */
 export function judgeRequest(
-  { target, method, sources }: Pick<PreparedRequest, 'target' | 'method' | 'sources'>,
+  {
+    target,
+    method,
+    sources,
+    otherMethods,
+  }: Pick<PreparedRequest, 'target' | 'method' | 'sources' | 'otherMethods'>,
   { capability, credential: { settings } }: RuleHolders,
 ): Judgement {
   const lists: RuleLists = [
@@ -36,6 +41,10 @@ export function judgeRequest(
   let asking: Judgement | undefined = settings.approval && { decision: 'ask', rule: undefined }
   const own = judgeTarget({ target, method }, lists)
   asking ??= own
+  for (const other of otherMethods ?? []) {
+    const judged = judgeTarget({ target, ...other }, lists)
+    asking ??= judged
+  }
   for (const { header, target: source } of lists.length === 0 ? [] : (sources ?? [])) {
     if (!source) throw unreadSource(header)
     const read = judgeTarget({ target: source, method: SOURCE_METHOD, header }, lists)
@@ -46,20 +55,15 @@ export function judgeRequest(
 
 type RuleLists = readonly (readonly [holder: 'capability' | 'credential', rules: readonly string[]])[]
 
-/**
- * @param header that names the target, where it is a source
- * @returns the first word that asks a person
- */
-function judgeTarget(
-  { target, method, header }: Pick<PreparedRequest, 'target' | 'method'> & { readonly header?: string },
-  lists: RuleLists,
-): Judgement | undefined {
-  const { host, port, path } = target
+/** @returns the first word that asks a person */
+function judgeTarget(asked: AskedTarget, lists: RuleLists): Judgement | undefined {
+  const { method } = asked
+  const { host, port, path } = asked.target
   const isPath = createSpellings(path)
   let asking: Judgement | undefined
   for (const [holder, rules] of lists) {
     const { decision, rule } = judgeRules(parsedRules(rules), { host, port, path, method }, isPath)
-    if (decision === 'deny') throw ruledOut(holder, rule, rules, header)
+    if (decision === 'deny') throw ruledOut(holder, rule, rules, asked)
     if (decision === 'ask') asking ??= { decision, rule }
   }
   return asking
@@ -79,11 +83,13 @@ function ruledOut(
   holder: 'capability' | 'credential',
   rule: string | undefined,
   rules: readonly string[],
-  header: string | undefined,
+  { method, header, by }: AskedTarget,
 ): GatewayError {
   const what =
     header === undefined
-      ? 'this request'
+      ? by === undefined
+        ? 'this request'
+        : `this request as ${method}, which its ${by} names`
       : `what the request header ${header} names, which the service reads (${SOURCE_METHOD})`
   return new GatewayError(
     'scope_denied',
