@@ -9,9 +9,18 @@ import type { Logger } from '../lib/log.ts'
 /** A key service that failed is asked again after so long: it counts, and logs, what it is asked. A key file is looked at as often. */
 const AGAIN_MS = 5000
 
+export type AuthorityState =
+  | 'working'
+  /** The key file is away, or another. What is stored opens with the keys in memory, and nothing is stored. */
+  | 'file_unusable'
+  /** It could not do what it was asked last. */
+  | 'failing'
+
 export interface AuthorityWatch {
-  /** False while it could not do what it was asked last. A key service is asked for nothing as long as it works. */
-  isWorking(): Promise<boolean>
+  /** Asks anew where it is time to. A key service is asked for nothing as long as it works. */
+  look(): Promise<void>
+  /** What was seen last, whatever a look that is not finished may find. */
+  state(): AuthorityState
 }
 
 type Step = 'open' | 'seal'
@@ -93,13 +102,16 @@ export function watchAuthority<A extends Authority>(
       rewrap: (wrapped, binding) => observed('seal', () => authority.rewrap(wrapped, binding), wrapped.kid),
     },
     watch: {
-      async isWorking() {
+      async look() {
         // An unready process gets no calls whose success would show that the authority is back.
         const isDue =
           elapsedMs() - askedAt >= AGAIN_MS && (failing !== undefined || authority.check !== undefined)
         if (isDue) trial ??= tryOut().finally(() => (trial = undefined))
         await trial
-        return failing === undefined
+      },
+      state() {
+        if (failing === undefined) return 'working'
+        return failing instanceof KeyFileFault && !failing.lacksKey ? 'file_unusable' : 'failing'
       },
     },
   }

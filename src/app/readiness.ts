@@ -1,6 +1,6 @@
 // Decides whether calls should come to this process, and says what cannot be done. A part that every call needs makes it unready; a part
-// that some calls need does not: every replica has the same chains and facilitators, so that one of those would take all of them away, with
-// everything that still works.
+// that some calls need does not: every replica has the same chains, facilitators and key file, so that one of those would take all of them away,
+// with everything that still works.
 import type { ReadinessReport, Trouble } from '../documents/probes.ts'
 import type { Readiness } from '../doors/http/probes.ts'
 import type { Chain } from '../payments/chain-ports.ts'
@@ -51,9 +51,14 @@ export function createReadiness(parts: ReadinessParts): OpenReadiness {
   }
 
   async function examine(): Promise<readonly Trouble[]> {
-    const [isThere, isOpening] = await Promise.all([
+    const { authority } = parts
+    const [isThere] = await Promise.all([
       isStoreThere(),
-      within(PATIENCE_MS, parts.authority.isWorking()),
+      // It asks the database as well: one that hangs says nothing of the keys.
+      within(
+        PATIENCE_MS,
+        authority.look().then(() => true),
+      ),
     ])
     const failing: Trouble[] = []
     if (!isThere)
@@ -61,11 +66,11 @@ export function createReadiness(parts: ReadinessParts): OpenReadiness {
         part: 'database',
         cannot: 'answer any call: the database does not answer, or takes no writes',
       })
-    if (!isOpening)
+    if (authority.state() === 'failing')
       failing.push({
         part: 'authority',
         cannot:
-          'open or store a credential: the key service does not do what it is asked, or the key file is not the one in use; the log says which',
+          'open or store a credential: the key service does not do what it is asked, or the key file lacks the key in use; the log says which',
       })
     known = { at: elapsedMs(), failing }
     return failing
@@ -92,8 +97,14 @@ export function createReadiness(parts: ReadinessParts): OpenReadiness {
 const DRAINING: Trouble = { part: 'draining', cannot: 'take new work: the gateway is shutting down' }
 
 /** What some callers miss; nothing is asked for it. A facilitator is named by its place in the list, as its address may hold a key. */
-function degradedIn({ payTo, router, chains, resolver }: ReadinessParts): Trouble[] {
+function degradedIn({ authority, payTo, router, chains, resolver }: ReadinessParts): Trouble[] {
   const troubles: Trouble[] = []
+  if (authority.state() === 'file_unusable')
+    troubles.push({
+      part: 'authority',
+      cannot:
+        'store a credential: the key file is not the one in use; the log says why. What is stored opens',
+    })
   const facilitators = router.states()
   if (payTo === undefined)
     troubles.push({ part: 'payments', cannot: 'take payments for paid tools: GATEWAY_PAY_TO is not set' })

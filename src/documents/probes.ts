@@ -27,7 +27,7 @@ export interface ReadinessReport {
   readonly status: 'ready' | 'unready'
   /** Each makes this process of no use to anybody. */
   readonly failing: readonly Trouble[]
-  /** What some callers miss here, and would miss at every other replica, too. */
+  /** What some callers miss here, and as a rule would miss at every other replica, too. */
   readonly degraded: readonly Trouble[]
 }
 

@@ -111,17 +111,28 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
    * @throws {KeyFileFault}
    */
   async function check(): Promise<void> {
-    await reload()
+    const unusable = await reload().then(
+      () => undefined,
+      (thrown: unknown) => {
+        if (thrown instanceof KeyFileFault) return thrown
+        throw thrown
+      },
+    )
     const { inUse, retired } = await known.read()
     const newest = inUse.at(-1)
+    const isHere = newest !== undefined && has(newest)
+    const isRetired = retired.includes(keys[0].kid)
     const lacks = (kid: string) =>
       new KeyFileFault(
         'authority_key',
         `GATEWAY_AUTHORITY_KEY_FILE: ${file} lacks the key ${kid}, which a rotation on another replica made: copy the file from there`,
+        { lacksKey: !isHere, cause: unusable },
       )
-    if (newest !== undefined && !has(newest) && (await known.listNeeded()).includes(newest))
-      throw lacks(newest)
-    if (retired.includes(keys[0].kid)) throw lacks(newest ?? 'in use')
+    // A key that is not even in memory is the graver trouble of the two.
+    if (newest !== undefined && !isHere && (await known.listNeeded()).includes(newest)) throw lacks(newest)
+    if (isRetired && !isHere) throw lacks(newest ?? 'in use')
+    if (unusable) throw unusable
+    if (isRetired) throw lacks(newest ?? 'in use')
   }
   async function find(kid: string): Promise<AuthorityKey> {
     const ours = keys.find((key) => key.kid === kid)

@@ -10,10 +10,17 @@ export type KeyFileFailure =
 /** Its message is for the log: it names the file and key ids, and holds nothing of what is in the file. */
 export class KeyFileFault extends Error {
   readonly reason: KeyFileFailure
-  constructor(reason: KeyFileFailure, message: string, options?: ErrorOptions) {
+  /** Whether records are under a key that this process does not have. Else they open with the keys in its memory. */
+  readonly lacksKey: boolean
+  constructor(
+    reason: KeyFileFailure,
+    message: string,
+    { lacksKey = false, ...options }: ErrorOptions & { readonly lacksKey?: boolean } = {},
+  ) {
     super(message, options)
     this.name = 'KeyFileFault'
     this.reason = reason
+    this.lacksKey = lacksKey
   }
 }
 

@@ -36,8 +36,12 @@ describe('the watch over a key service', () => {
     const { watch, authority: used } = watchAuthority(authority, { elapsedMs: () => now, log })
     const open = (kid = 'k') => used.unwrap({ kid, enc: '', wrapped: '' }, Buffer.alloc(0)).catch(() => {})
     const seal = () => used.wrap(Buffer.alloc(32), Buffer.alloc(0)).catch(() => {})
+    const state = async () => {
+      await watch.look()
+      return watch.state()
+    }
     return {
-      watch,
+      state,
       open,
       seal,
       lines,
@@ -49,30 +53,30 @@ describe('the watch over a key service', () => {
   }
 
   it('fails after a use that failed, asks again by itself only after a while, and is well once that works', async () => {
-    const { watch, open, fail, wait, wraps } = watched()
+    const { state, open, fail, wait, wraps } = watched()
     fail(unreachable)
     await open()
-    expect([await watch.isWorking(), wraps()]).toEqual([false, 0])
+    expect([await state(), wraps()]).toEqual(['failing', 0])
     wait(5000)
-    expect([await watch.isWorking(), wraps()]).toEqual([false, 1])
-    expect([await watch.isWorking(), wraps()]).toEqual([false, 1])
+    expect([await state(), wraps()]).toEqual(['failing', 1])
+    expect([await state(), wraps()]).toEqual(['failing', 1])
     fail(undefined)
     wait(5000)
-    expect([await watch.isWorking(), wraps()]).toEqual([true, 2])
+    expect([await state(), wraps()]).toEqual(['working', 2])
   })
 
   it('hears of a failure that is wrapped in words for the caller', async () => {
-    const { watch, open, fail } = watched()
+    const { state, open, fail } = watched()
     fail(notStored(unreachable))
     await open()
-    expect(await watch.isWorking()).toBe(false)
+    expect(await state()).toBe('failing')
   })
 
   it('asks nothing of a service that works, and is not moved by a record that does not open', async () => {
-    const { watch, open, fail, wraps } = watched()
+    const { state, open, fail, wraps } = watched()
     fail(new KeyServiceError('refused', 'vault', 'the record names another key'))
     await open()
-    expect([await watch.isWorking(), wraps()]).toEqual([true, 0])
+    expect([await state(), wraps()]).toEqual(['working', 0])
   })
 
   it('tells the log once what is the matter, in the words of the service, and once that it is over', async () => {
@@ -108,29 +112,29 @@ describe('the watch over a key service', () => {
   })
 
   it('fails with a key that is gone, and not with an old version that takes single records with it', async () => {
-    const { watch, open, seal, fail, lines } = watched()
+    const { state, open, seal, fail, lines } = watched()
     const gone = new KeyServiceError('key_missing', 'vault', 'status 404')
     fail(gone)
     for (let i = 0; i < 5; i++) await open('of-before')
-    expect(await watch.isWorking()).toBe(true)
+    expect(await state()).toBe('working')
     expect(lines).toEqual([['error', gone.message]])
     await open('k')
-    expect(await watch.isWorking()).toBe(false)
+    expect(await state()).toBe('failing')
     fail(undefined)
     await open('k')
     fail(notStored(gone))
     await seal()
-    expect(await watch.isWorking()).toBe(false)
+    expect(await state()).toBe('failing')
   })
 
   it('is not content with a service that seals what it does not open again', async () => {
-    const { watch, open, fail, wait, authority } = watched()
+    const { state, open, fail, wait, authority } = watched()
     fail(unreachable)
     await open()
     fail(undefined)
     authority.unwrap = () => Promise.reject(new KeyServiceError('denied', 'vault', 'status 403'))
     wait(5000)
-    expect(await watch.isWorking()).toBe(false)
+    expect(await state()).toBe('failing')
   })
 })
 
@@ -139,10 +143,12 @@ describe('the watch over a key file', () => {
     let now = 0
     let fault: KeyFileFault | undefined
     let looks = 0
+    let held: Promise<void> | undefined
     const lines: string[] = []
     const log = { error: (_: unknown, text: string) => lines.push(text), info() {} } as unknown as Logger
     const check = async () => {
       looks++
+      await held
       if (fault) throw fault
     }
     const wrap = { kid: 'k', enc: '', wrapped: '' }
@@ -163,11 +169,21 @@ describe('the watch over a key file', () => {
     }
     const { watch, authority } = watchAuthority(file, { elapsedMs: () => now, log })
     const open = (kid = 'k') => authority.unwrap({ ...wrap, kid }, Buffer.alloc(0)).catch(() => {})
+    const state = async () => {
+      await watch.look()
+      return watch.state()
+    }
     return {
-      watch,
+      state,
       open,
       lines,
       looks: () => looks,
+      seen: () => watch.state(),
+      hang() {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        held = promise
+        return resolve
+      },
       wait: (ms: number) => void (now += ms),
       fail: (thrown?: KeyFileFault) => void (fault = thrown),
     }
@@ -175,29 +191,50 @@ describe('the watch over a key file', () => {
   const replaced = new KeyFileFault('authority_key', 'authority.jwk was replaced')
 
   it('looks by itself every five seconds, and is well only once the file is', async () => {
-    const { watch, open, lines, looks, wait, fail } = watched()
-    expect(await watch.isWorking()).toBe(true)
+    const { state, open, lines, looks, wait, fail } = watched()
+    expect(await state()).toBe('working')
     fail(replaced)
     wait(4999)
-    expect([await watch.isWorking(), looks()]).toEqual([true, 1])
+    expect([await state(), looks()]).toEqual(['working', 1])
     wait(1)
-    expect([await watch.isWorking(), looks()]).toEqual([false, 2])
+    expect([await state(), looks()]).toEqual(['file_unusable', 2])
     // What opens does so with keys in memory.
     await open()
-    expect(await watch.isWorking()).toBe(false)
+    expect(await state()).toBe('file_unusable')
     wait(5000)
-    expect(await watch.isWorking()).toBe(false)
+    expect(await state()).toBe('file_unusable')
     expect(lines).toEqual([replaced.message])
     fail()
     wait(5000)
-    expect(await watch.isWorking()).toBe(true)
+    expect(await state()).toBe('working')
+  })
+
+  it('keeps what it saw last while a look is not finished', async () => {
+    const { state, seen, wait, fail, hang } = watched()
+    fail(replaced)
+    expect(await state()).toBe('file_unusable')
+    wait(5000)
+    const finish = hang()
+    fail()
+    const looking = state()
+    expect(seen()).toBe('file_unusable')
+    finish()
+    expect(await looking).toBe('working')
+  })
+
+  it('fails where the records are under a key that is not here', async () => {
+    const { state, open, fail } = watched()
+    fail(new KeyFileFault('authority_key', 'a rotation on another replica', { lacksKey: true }))
+    expect(await state()).toBe('failing')
+    await open()
+    expect(await state()).toBe('failing')
   })
 
   it('looks at once where a record is under a key that is not there, and names that once', async () => {
-    const { watch, open, lines, looks } = watched()
-    await watch.isWorking()
+    const { state, open, lines, looks } = watched()
+    await state()
     for (let i = 0; i < 5; i++) await open('of-another-replica')
-    expect([await watch.isWorking(), looks()]).toEqual([true, 2])
+    expect([await state(), looks()]).toEqual(['working', 2])
     expect(lines).toEqual(['of-another-replica is not in the file'])
   })
 })

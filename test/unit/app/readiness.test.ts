@@ -1,15 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { AuthorityState } from '../../../src/app/authority-watch.ts'
 import { createReadiness, type ReadinessParts } from '../../../src/app/readiness.ts'
 
 const OK = { state: 'ok', detail: 'fine', age_ms: 0 } as const
-const WORKING = { isWorking: async () => true }
+const authorityIn = (state: AuthorityState) => ({ look: async () => {}, state: () => state })
 const FACILITATOR = { state: 'ok' } as const
 
 function readinessOf(parts: Partial<ReadinessParts> = {}) {
   let now = 0
   const readiness = createReadiness({
     store: { health: async () => ({ ok: true }) },
-    authority: WORKING,
+    authority: authorityIn('working'),
     resolver: { state: () => OK },
     payTo: '0xpayee',
     router: { states: () => [FACILITATOR] },
@@ -28,12 +29,37 @@ describe('readiness', () => {
   it.each([
     ['database', { store: { health: async () => ({ ok: false }) } }],
     ['database', { store: { health: () => Promise.reject(new Error('postgres://user:secret@db')) } }],
-    ['authority', { authority: { isWorking: async () => false } }],
+    ['authority', { authority: authorityIn('failing') }],
   ] as const)('is not without its %s, and says no more than that', async (part, broken) => {
     const { status, failing } = await readinessOf(broken).readiness.report()
     expect(status).toBe('unready')
     expect(failing).toEqual([{ part, cannot: expect.stringMatching(/^(answer any call|open or store)/) }])
     expect(JSON.stringify(failing)).not.toContain('secret')
+  })
+
+  it('stays ready where the key file cannot be used and what is stored opens', async () => {
+    const { readiness } = readinessOf({ authority: authorityIn('file_unusable') })
+    expect(await readiness.report()).toEqual({
+      status: 'ready',
+      failing: [],
+      degraded: [{ part: 'authority', cannot: expect.stringMatching(/^store a credential/) }],
+    })
+  })
+
+  it('names a database that hangs, and not the keys, whose look waits for it', async () => {
+    vi.useFakeTimers()
+    try {
+      const hangs = () => new Promise<never>(() => {})
+      const { readiness } = readinessOf({
+        store: { health: hangs },
+        authority: { ...authorityIn('working'), look: hangs },
+      })
+      const report = readiness.report()
+      await vi.advanceTimersByTimeAsync(2000)
+      expect((await report).failing.map(({ part }) => part)).toEqual(['database'])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('is not while it drains, at once and whatever it said a moment ago', async () => {

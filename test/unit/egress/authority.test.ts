@@ -144,7 +144,7 @@ describe('a file that was changed under a running gateway', () => {
         reason,
         cause: { message: expect.stringContaining(file) },
       })
-      await expect(authority.check?.()).rejects.toMatchObject({ reason })
+      await expect(authority.check?.()).rejects.toMatchObject({ reason, lacksKey: false })
       expect(await authority.unwrap(wrapped, binding)).toEqual(recordKey)
     }
     await expect(authority.unwrap({ ...wrapped, kid: 'another' }, binding)).rejects.toMatchObject({ reason })
@@ -172,7 +172,13 @@ describe('a file that was changed under a running gateway', () => {
     // Replicas that store no credential may each have made a file.
     expect((await authority.wrap(recordKey, binding)).kid).toBe(own)
     records.push('made-elsewhere')
-    await expect(authority.check?.()).rejects.toThrow('lacks the key made-elsewhere')
+    const lacks = { lacksKey: true, message: expect.stringContaining('lacks the key made-elsewhere') }
+    await expect(authority.check?.()).rejects.toMatchObject(lacks)
+    // Nor is it in memory, whatever becomes of the file.
+    const whole = await readFile(file)
+    await rm(file)
+    await expect(authority.check?.()).rejects.toMatchObject(lacks)
+    await writeFile(file, whole, { mode: 0o600 })
     await expect(authority.wrap(recordKey, binding)).rejects.toMatchObject({ reason: 'authority_key' })
     inUse.pop()
     records.pop()
