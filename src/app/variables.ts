@@ -94,7 +94,7 @@ export const Environment = z.object({
     shownDefault: '`file`',
   }),
   GATEWAY_VAULT_TOKEN_FILE: z.string().optional().meta({
-    description: 'File with the token for `vault-transit`, of mode 0600, read for each request',
+    description: 'File with the token for `vault-transit`, of mode 0600 or 0640, read for each request',
     shownDefault: 'unset',
   }),
   GATEWAY_VAULT_NAMESPACE: z

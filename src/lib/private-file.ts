@@ -17,3 +17,9 @@ export function isPrivateFile({ mode, uid, gid }: FileRights, user = process.get
   const isHandedOver = uid === 0 && user !== undefined && (user !== 0 || gid !== 0)
   return (mode & (isHandedOver ? 0o037 : 0o077)) === 0
 }
+
+/**
+ * For a token that lives briefly and that another program writes anew: Vault Agent under a user of its own hands it over by a group,
+ * which may read it then.
+ */
+export const isPrivateToGroup = ({ mode }: Pick<FileRights, 'mode'>): boolean => (mode & 0o027) === 0

@@ -9,7 +9,7 @@ import {
   KeyServiceError,
   type KeyServiceFailure,
 } from '../../authority/key-service.ts'
-import { isPrivateFile } from '../../../lib/private-file.ts'
+import { isPrivateToGroup } from '../../../lib/private-file.ts'
 import { shellQuote } from '../../../lib/shell-quote.ts'
 import { TIMEOUT_MS } from './limits.ts'
 
@@ -47,8 +47,11 @@ export function openVaultTransit(options: VaultTransitOptions): KeyService {
 
   async function readToken(): Promise<string> {
     const rights = await stat(tokenFile).catch(() => undefined)
-    if (rights && !isPrivateFile(rights))
-      throw fail('denied', `only its owner may read the token: chmod 600 ${shellQuote(tokenFile)}`)
+    if (rights && !isPrivateToGroup(rights))
+      throw fail(
+        'denied',
+        `others may read the token, or more than its owner may write it: chmod 640 ${shellQuote(tokenFile)}`,
+      )
     const text = await readFile(tokenFile, 'utf8').catch(() => '')
     if (text.trim() === '') throw fail('denied', `no token in ${tokenFile}`)
     return text.trim()
