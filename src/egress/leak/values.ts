@@ -15,12 +15,16 @@ interface SoughtText {
 }
 
 /** @param scheme for Basic, the pair that an upstream decodes the secret to is looked for as well */
-export function listValues(secret: string, scheme: string): SoughtValue[] {
-  const texts = spellingsOf(secret).flatMap((text) => [
+export function listTexts(secret: string, scheme: string): SoughtText[] {
+  return spellingsOf(secret).flatMap((text) => [
     { text, publicChars: countPublic(text) },
     ...decodeBasic(text, scheme),
   ])
-  const values = texts.flatMap(({ text, publicChars }) =>
+}
+
+/** @param scheme as for the texts */
+export function listValues(secret: string, scheme: string): SoughtValue[] {
+  const values = listTexts(secret, scheme).flatMap(({ text, publicChars }) =>
     byteForms(text).map((bytes) => createValue(bytes, Math.min(publicChars, bytes.length))),
   )
   const unescaped = values
@@ -37,7 +41,7 @@ export function listValues(secret: string, scheme: string): SoughtValue[] {
  * encoding, and costs no more where the secret has no such letter.
  */
 const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const
-export const spellingsOf = (text: string): readonly string[] => [
+const spellingsOf = (text: string): readonly string[] => [
   ...new Set([text, ...(NOT_ASCII.test(text) ? FORMS.map((form) => text.normalize(form)) : [])]),
 ]
 const NOT_ASCII = /[^\0-\x7f]/
@@ -76,10 +80,21 @@ function undo(bytes: Uint8Array, dialect: 'literal' | 'css'): Uint8Array[] {
   return form ? [form] : []
 }
 
-/** A user name is public, unless it is the key itself and the password is left empty. */
 function decodeBasic(secret: string, scheme: string): SoughtText[] {
   if (!/^basic$/i.test(scheme)) return []
-  const pair = secret.includes(':') ? secret : Buffer.from(secret, 'base64').toString('latin1')
+  return pairsOf(secret).flatMap(splitPair)
+}
+
+/** One text in base64 is letters only once it is decoded: its spellings are those of what it says, in UTF-8 or as Latin-1. */
+function pairsOf(secret: string): readonly string[] {
+  if (secret.includes(':')) return [secret]
+  const bytes = Buffer.from(secret, 'base64')
+  const latin1 = bytes.toString('latin1')
+  return [...new Set([...spellingsOf(isUtf8(bytes) ? bytes.toString('utf8') : latin1), latin1])]
+}
+
+/** A user name is public, unless it is the key itself and the password is left empty. */
+function splitPair(pair: string): SoughtText[] {
   const colon = pair.indexOf(':')
   if (colon < 0) return []
   const user = pair.slice(0, colon)

@@ -5,7 +5,7 @@ import type { AnswerSearch } from '../kinds/answer-search.ts'
 import type { LeakVerdict } from '../leak/inspection.ts'
 import type { SeenParts } from '../leak/reading.ts'
 import { buildHoldTail, type HoldTail } from '../leak/tail.ts'
-import { spellingsOf } from '../leak/values.ts'
+import { listTexts } from '../leak/values.ts'
 import { type Sought, stepsOfTurn } from '../leak/search.ts'
 import type { OutboundResponse } from '../ports.ts'
 import { isPacked } from './decoding.ts'
@@ -59,10 +59,12 @@ function tailOf(sought: Sought): Promise<HoldTail> {
 }
 
 /** So much of what was released is searched again with what follows. */
-function overlapOf(sought: ReturnType<AnswerSearch['sought']>): number {
+function overlapOf(sought: ReturnType<AnswerSearch['sought']>, scheme: string): number {
   const sizes = sought
     .flat()
-    .flatMap((secret) => secret.use((text) => spellingsOf(text).map((one) => Buffer.byteLength(one))))
+    .flatMap((secret) =>
+      secret.use((all) => listTexts(all, scheme).map(({ text }) => Buffer.byteLength(text))),
+    )
   return Math.max(LEAST_OVERLAP_BYTES, Math.max(...sizes) * CHARS_PER_BYTE + 64)
 }
 
@@ -77,7 +79,7 @@ export function createScanner(
   seen: SeenParts = new Map(),
 ): Scanner {
   let sought = soughtNow()
-  let overlap = overlapOf(sought)
+  let overlap = overlapOf(sought, scheme)
   const kept = createKept()
   let seenBytes = 0
 
@@ -104,7 +106,7 @@ export function createScanner(
   function noteSought(): void {
     if (sought === soughtNow()) return
     sought = soughtNow()
-    overlap = overlapOf(sought)
+    overlap = overlapOf(sought, scheme)
   }
 
   async function beginningIn(bytes: Buffer, least?: number): Promise<number> {

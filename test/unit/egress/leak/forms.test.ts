@@ -369,6 +369,23 @@ describe('a secret that is not of ASCII is found in its UTF-8 and its Latin-1 by
     ])
       expect(inspect(own, body)).toMatchObject(reflected)
   })
+  it.each(['NFC', 'NFD'] as const)('where the credential of Basic is one text in base64, in %s', (form) => {
+    const password = 'paßwort-käse-bröt-mü-Ü7'
+    for (const [encoding, other] of [
+      ['utf8', form],
+      ['latin1', 'NFD'],
+    ] as const) {
+      const search = searchFor(Buffer.from(`müller:${password}`, encoding).toString('base64'), 'Basic')
+      const look = (body: string | Buffer) =>
+        search.inspect({ statusText: 'OK', headers: [], body: Buffer.from(body) }, createBudget(1e9))
+      const text = password.normalize(other)
+      for (const body of [text, JSON.stringify({ text }), encodeURIComponent(text), base64(`müller:${text}`)])
+        expect(look(body)).toMatchObject(reflected)
+      // As a server shows it that takes all of it for Latin-1.
+      expect(look(Buffer.from(password, encoding).toString('latin1'))).toMatchObject(reflected)
+      expect(look('müller')).toEqual({ ok: true })
+    }
+  })
   it('and other texts with marks of their own pass', () => {
     for (const form of ['NFC', 'NFD'])
       expect(

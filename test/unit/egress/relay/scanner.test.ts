@@ -86,6 +86,27 @@ describe('an answer that is searched while it passes', () => {
     },
   )
 
+  it.each([
+    ['a password', 'paßwort-käse-bröt-mü-Ü7'],
+    // Escaped it is longer than what is always remembered of an answer.
+    ['a long one', '비밀번호열쇠'.repeat(12)],
+  ])('stops at %s of a Basic credential in base64, in letters and marks', async (_, password) => {
+    const own = [new Secret(Buffer.from(`user:${password}`).toString('base64'))]
+    const search = { gate: createGate(own, { accountId: 'acc', scheme: 'Basic' }), sought: () => [own] }
+    const text = password.normalize('NFD')
+    for (const form of [text, encodeURIComponent(text)]) {
+      const whole = Buffer.from(BEFORE + form + AFTER)
+      const step = Math.ceil(form.length / 60)
+      for (let at = BEFORE.length; at <= BEFORE.length + Buffer.byteLength(form); at += step) {
+        const { released, stopped } = await passThrough(createScanner(search, 'Basic'), [
+          whole.subarray(0, at),
+          whole.subarray(at),
+        ])
+        expect([at, stopped, leaked(released)]).toEqual([at, 'reflected', 0])
+      }
+    }
+  })
+
   it.each([...encodingsOf(SECRET)])(
     'stops at a secret that drips in byte by byte: %s',
     async (_encoding, encoded) => {
