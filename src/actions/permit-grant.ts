@@ -33,7 +33,7 @@ export type PermitGrant = Grant & { readonly permitId: string }
 
 /** @param bound of the permit whose hash is the row's: only asked for where the request is another */
 export const permitGrant = (
-  store: Pick<Store, 'reserveAction'>,
+  store: Pick<Store, 'reserveAction' | 'getMandate'>,
   permit: PreparedPermit,
   bound: () => BoundRequest,
 ): PermitGrant => ({
@@ -55,6 +55,11 @@ export const permitGrant = (
     return differs.length === 0 ? error : permitMismatch(permit.id, differs, error.message)
   },
   credentialGone: () => permitRevoked(permit.id, 'credential_revoked'),
+  credentialReplaced: () => permitRevoked(permit.id, 'credential_rotated'),
+  async findWithdrawal() {
+    const mandate = await store.getMandate(permit.mandateId, permit.accountId)
+    return !mandate || mandate.revokedAt !== null ? permitRevoked(permit.id, 'mandate_revoked') : undefined
+  },
   async reserve(reservation) {
     const reserved = await store.reserveAction(reservation)
     if (reserved.ok || reserved.reason === 'credits' || reserved.reason === 'repeated') return reserved

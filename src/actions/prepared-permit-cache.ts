@@ -6,7 +6,7 @@ import type { NewPermit, Permit } from '../store/ports.ts'
 /** The part of a permit that an execution needs, none of which changes as long as there is a row. */
 export type PreparedPermit = Pick<
   Permit,
-  'id' | 'accountId' | 'credentialId' | 'credentialVersion' | 'requestDigest'
+  'id' | 'accountId' | 'mandateId' | 'credentialId' | 'credentialVersion' | 'requestDigest'
 >
 
 export interface PreparedPermits {
@@ -23,8 +23,8 @@ const MAX_KEPT = 5_000
 export function createPreparedPermits(max: number = MAX_KEPT): PreparedPermits {
   const kept = new Map<string, PreparedPermit>()
   return {
-    keep({ tokenSha256, id, accountId, credentialId, credentialVersion, requestDigest }) {
-      kept.set(tokenSha256, { id, accountId, credentialId, credentialVersion, requestDigest })
+    keep({ tokenSha256, id, accountId, mandateId, credentialId, credentialVersion, requestDigest }) {
+      kept.set(tokenSha256, { id, accountId, mandateId, credentialId, credentialVersion, requestDigest })
       keepNewest(kept, max)
     },
     take(tokenSha256) {

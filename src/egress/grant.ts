@@ -48,6 +48,8 @@ export interface Grant {
   findWithdrawal?(): Promise<GatewayError | undefined>
   /** Words for its holder when the credential behind it was revoked. */
   credentialGone(): GatewayError
+  /** Words for its holder when that was edited or rotated once the attempt was reserved; left out: to send it again. */
+  credentialReplaced?(): GatewayError
   /** Debit, use and attempt in one transaction; nothing changes unless all of it holds. */
   reserve(reservation: Reservation): Promise<GrantOutcome>
 }

@@ -15,7 +15,7 @@ const FRESH_MS = 50
 /** Whether the credential, at its version, and the word of the grant stand: what the reservation asked, without its locks. */
 export async function findWithdrawal(
   store: Pick<Store, 'getCredential'>,
-  grant: Pick<Grant, 'findWithdrawal' | 'credentialGone'>,
+  grant: Pick<Grant, 'findWithdrawal' | 'credentialGone' | 'credentialReplaced'>,
   { id, accountId, version }: Pick<SealedCredential, 'id' | 'accountId' | 'version'>,
 ): Promise<GatewayError | undefined> {
   const [credential, ended] = await Promise.all([
@@ -23,7 +23,8 @@ export async function findWithdrawal(
     grant.findWithdrawal?.(),
   ])
   if (!credential || credential.revokedAt !== null) return grant.credentialGone()
-  return ended ?? (credential.version === version ? undefined : credentialReplaced())
+  if (ended || credential.version === version) return ended
+  return grant.credentialReplaced?.() ?? credentialReplaced()
 }
 
 /**

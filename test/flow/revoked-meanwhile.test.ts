@@ -111,16 +111,40 @@ describe.each(DOORS)('before the first byte of a request leaves (%s)', (door) =>
   })
 })
 
-it('a permit whose credential is revoked sends nothing', async () => {
+type Ids = { readonly credential: string; readonly mandate: string }
+it.each<[words: string, why: string, path: (ids: Ids) => string, change: Record<string, unknown>]>([
+  [
+    'its credential is revoked',
+    'credential_revoked',
+    (ids) => `/v1/egress/credentials/${ids.credential}/revoke`,
+    {},
+  ],
+  [
+    'its credential is edited',
+    'credential_rotated',
+    (ids) => `/v1/egress/credentials/${ids.credential}/edit`,
+    { path_prefixes: ['/v1'] },
+  ],
+  ['its mandate is revoked', 'mandate_revoked', (ids) => `/v1/actions/mandates/${ids.mandate}/revoke`, {}],
+])('a permit sends nothing where %s', async (_, why, path, change) => {
   const actions = await createActionsClient(gw, gw.url)
-  const { permit } = await actions.prepare()
+  const { permit, mandate_id } = await actions.prepare()
   const sent = gw.upstream.requests.length
   const { body } = await whileResolving(
     () => actions.execute(permit),
-    () => gw.rest('POST', `/v1/egress/credentials/${actions.credentialId}/revoke`, {}),
+    async () =>
+      expect(
+        (await gw.rest('POST', path({ credential: actions.credentialId, mandate: mandate_id }), change))
+          .status,
+      ).toBe(200),
   )
-  expect(body).toMatchObject({ code: 'permit_revoked', credits: { charged: 0 } })
+  expect(body).toMatchObject({ code: 'permit_revoked', why, credits: { charged: 0 } })
   expect(gw.upstream.requests.length).toBe(sent)
+  expect((await gw.rest('GET', `/v1/egress/attempts/${body.attempt_id}`)).body).toMatchObject({
+    state: 'refunded',
+    outcome: why,
+    credits_charged: 0,
+  })
 })
 
 describe('while the upstream works', () => {

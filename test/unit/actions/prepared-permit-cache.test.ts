@@ -32,6 +32,7 @@ describe('permits that nobody has shown yet', () => {
     expect(preparedPermits.take('hash 1')).toEqual({
       id: 'pmt_1',
       accountId: 'acct_1',
+      mandateId: 'mdt_1',
       credentialId: 'cred_1',
       credentialVersion: 3,
       requestDigest: 'digest 1',
