@@ -304,29 +304,40 @@ it('in postgres is given back by whoever cancels its claim, also where it was no
     const claim = newClaim({ origin: 'settle' })
     await store.claimPayment({ claim, bootId: 'boot-1' })
     // Whoever holds the account's row keeps the transaction that takes of it from its end.
-    const client = new pg.Client({ connectionString: place.config.databaseUrl })
-    await client.connect()
-    await client.query(`BEGIN; SELECT 1 FROM accounts WHERE id = '${accountId}' FOR UPDATE`)
+    const [client, watcher] = [1, 2].map(() => new pg.Client({ connectionString: place.config.databaseUrl }))
+    await Promise.all([client!.connect(), watcher!.connect()])
+    await client!.query(`BEGIN; SELECT 1 FROM accounts WHERE id = '${accountId}' FOR UPDATE`)
     const take = { ...taking(nextHolder(), { allowance: 0, accountId }), claimId: claim.id }
     const taken = store.takeSettlement(take)
+    taken.catch(() => {})
+    // Each waits for a tenth of a second at a time: so both were seen to wait, though perhaps never at once.
+    const seen = new Set<unknown>()
     const waiting = (count: number) =>
       expect
         .poll(
-          async () =>
-            (
-              await place.query(
-                `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-              )
-            ).length,
-          { timeout: 30_000 },
+          async () => {
+            const { rows } = await watcher!.query(
+              `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            )
+            for (const { query } of rows) seen.add(query)
+            return seen.size
+          },
+          { timeout: 30_000, interval: 5 },
         )
         .toBe(count)
     await waiting(1)
     const canceled = store.cancelClaim({ id: claim.id, bootId: 'boot-1', reason: 'x', now: NOW })
     await waiting(2)
-    await client.query('COMMIT')
-    await client.end()
-    expect([(await taken).ok, await canceled]).toEqual([true, true])
+    await client!.query('COMMIT')
+    await Promise.all([client!.end(), watcher!.end()])
+    // Whoever is the first of them now: what comes after a cancelling takes nothing, and what came before it is given back.
+    const words = taken.then(
+      ({ ok }) => (ok ? 'taken' : 'refused'),
+      (thrown: { detail?: string; message: string }) => thrown.detail ?? thrown.message,
+    )
+    expect(['taken', 'This payment was given back. Nothing was taken: send it again.']).toContain(await words)
+    expect(await canceled).toBe(true)
+    expect(await store.getClaim(claim.id)).toMatchObject({ state: 'canceled' })
     expect(await store.balance(accountId)).toBe(1)
     expect(await unbalancedAccounts(place)).toEqual([])
   } finally {
