@@ -95,20 +95,29 @@ describe('a policy of a run', () => {
 
   it('is suggested for the path that the gateway judges, without what the program put in place of the secret', async () => {
     const placements = [{ in: 'path' as const, at: 0, prefix: 'bot' }]
-    await gateway.grant({ secret: SECRET, credential: { label: 'in-path', settings: { placements } } })
+    const { credentialId } = await gateway.grant({
+      secret: SECRET,
+      credential: { label: 'in-path', settings: { placements } },
+    })
     const summary = join(folder, 'in-path.json')
-    const called = node('/bot123456789:AAHrealKeyOfTheProgramItself/get%4De')
+    const called = node('/bot123456789:AgentGatewayPlaceholder/get%4De')
     const start = ['run', '--credential', 'in-path']
     const seen = await runCli([...start, '--dry-run', '--summary', summary, ...called], env)
     const suggested = await runCli(['policy', 'suggest', summary], env)
     expect(suggested.stdout).toMatch(new RegExp(`^# .*\\nallow GET ${host}/getMe\\n$`))
-    expect(seen.stderr + suggested.stdout + (await readFile(summary, 'utf8'))).not.toContain('AAHreal')
+    expect(seen.stderr + suggested.stdout + (await readFile(summary, 'utf8'))).not.toContain('Placeholder')
     const policy = await file('in-path.policy', suggested.stdout)
     const held = await runCli([...start, '--policy', policy, ...called], env)
     expect(held.stdout).toBe('200 {"ok":true}\n')
     expect(targets().at(-1)).toBe(`/bot${SECRET}/getMe`)
     const dry = await runCli([...start, '--dry-run', '--policy', policy, ...called], env)
     expect(dry.stderr).not.toContain('the policy denies')
+    // A key of the program's own is sent nowhere, and written nowhere.
+    const own = node('/bot123456789:AAHrealKeyOfTheProgramItself/getMe')
+    const refused = await runCli([...start, '--dry-run', '--summary', summary, ...own], env)
+    expect(refused.stdout).toMatch(/^400 /)
+    expect(refused.stderr + (await readFile(summary, 'utf8'))).not.toContain('AAHreal')
+    await gateway.rest('POST', `/v1/egress/credentials/${credentialId}/revoke`)
   })
 
   it('starts nothing where the summary could not be written', async () => {
@@ -210,7 +219,7 @@ describe('a policy of a run', () => {
   it('holds a capability that is issued with it', async () => {
     const policy = await file('issued.policy', `allow GET ${host}/v1/me\n`)
     const { body } = await gateway.rest('GET', '/v1/egress/credentials')
-    const [{ credential_id }] = body.credentials
+    const { credential_id } = body.credentials.find(({ label }: { label: string }) => label === 'upstream')
     const issued = await runCli(
       ['capabilities', 'issue', '--credential', credential_id, '--policy', policy, '--json'],
       env,
