@@ -1,7 +1,7 @@
 // The credits of one call whose run takes them itself, in the transaction that reserves its attempt. The call path asks
 // afterwards: a run that ended well without taking them, or saying why not, is not answered.
 import { gatewayFault } from './errors.ts'
-import type { CreditsPrice } from './price.ts'
+import { type CreditsPrice, creditWords } from './price.ts'
 
 /** The charge that a handler hands to the engine that makes its attempt. */
 export interface CreditCharge {
@@ -12,6 +12,11 @@ export interface CreditCharge {
    * @throws {GatewayError} internal when they were taken before, or are others than the price says
    */
   taken(credits: number, reference: string): void
+  /**
+   * What was taken was given back, and the call begins anew.
+   * @throws {GatewayError} internal when nothing was taken
+   */
+  returned(): void
   /**
    * Nothing is taken, because the call is a repeat under its idempotency key and the first one paid.
    * @param reference the attempt that was made then
@@ -48,7 +53,12 @@ export function createCreditCharge(
       if (reference !== undefined || waiver !== undefined) throw gatewayFault('a charge is taken once')
       if (count !== credits) throw gatewayFault(`${count} credits were taken, and the price is ${credits}`)
       reference = by
-      tell(`${credits} credit${credits === 1 ? '' : 's'} taken; the work begins`)
+      tell(`${creditWords(credits)} taken; the work begins`)
+    },
+    returned() {
+      if (reference === undefined) throw gatewayFault('nothing was taken that could be given back')
+      reference = undefined
+      tell(`${creditWords(credits)} given back; the work begins anew`)
     },
     repeated(by) {
       if (reference !== undefined) throw gatewayFault('a repeat is not charged')

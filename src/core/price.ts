@@ -168,3 +168,6 @@ export const isPaid = ({ price }: { readonly price: Price }): boolean => price.k
 /** Every call of it costs money at once. */
 export const isAlwaysPaid = ({ price }: { readonly price: Price }): boolean =>
   price.kind === 'x402' && price.mayBeFree === undefined
+
+/** `1 credit`, `2 credits` */
+export const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

@@ -16,7 +16,7 @@ import { paidIdempotencyKey } from './idempotency-key.ts'
 import { checkOutput } from './output.ts'
 import { requireMayPay } from './roles.ts'
 import { paidProgress } from './progress.ts'
-import type { CreditsPrice, X402Price } from './price.ts'
+import { type CreditsPrice, creditWords, type X402Price } from './price.ts'
 import type { AnyTool, Plan } from './tool.ts'
 
 export interface PricedRunParts {
@@ -229,5 +229,3 @@ function freezeDeep(value: unknown): void {
 
 const settledPrice = ({ replayed, settlement: { amount, network } }: PaidResult) =>
   replayed ? 'replayed' : `${amount} ${network}`
-
-const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

@@ -1,5 +1,5 @@
 // The protocol-neutral manifest: which tools there are and how each door calls them.
-import type { Price, X402Price } from '../core/price.ts'
+import { creditWords, type Price, type X402Price } from '../core/price.ts'
 import { formatAtomic } from '../../schemas/money.ts'
 import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
@@ -80,5 +80,3 @@ export const amountWords = ({ amountAtomic, upToAtomic }: X402Price): string =>
   upToAtomic === undefined
     ? formatAtomic(amountAtomic)
     : `${formatAtomic(amountAtomic)} to ${formatAtomic(upToAtomic)}`
-
-const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

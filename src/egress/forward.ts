@@ -21,6 +21,7 @@ import { isSafeMethod, prepareRequest } from './request.ts'
 import { createReserve, type RepeatedCall, type ReserveParts } from './reserve.ts'
 import type { Runner } from './run.ts'
 import { ATTEMPT_COST } from './wire.ts'
+import { againIfReplaced } from './withdrawal.ts'
 
 export interface ForwardParts extends ReserveParts {
   readonly providers: Providers
@@ -52,30 +53,32 @@ export function createForward(parts: ForwardParts): Forward {
 
   return {
     prepare,
-    async send(asked, grant, charge) {
-      await fault.at('before_reserve')
-      const key = asked.idempotency_key
-      const reserved = await reserve({
-        grant,
-        prepare: () => prepareUnder(grant, asked),
-        key: key === undefined ? undefined : { key, scope: grant.keyScope },
-        addsKey: ({ method }) => !isSafeMethod(method),
-      })
-      if (!reserved.ok) return await repeat(reserved, charge)
-      const paid = reserved
-      charge.taken(ATTEMPT_COST, paid.attempt.id)
-      await fault.at('after_reserve')
-      const { response, headers, receipt, balance, isAnswerKept } = await runner.run(paid, charge.tell)
-      const { attempt } = paid
-      return {
-        attempt_id: attempt.id,
-        upstream: toUpstream({ ...response, headers, dropped: namesDropped(response.headers, headers) }),
-        idempotency_key: attempt.idempotencyKey,
-        credits: { charged: ATTEMPT_COST, balance },
-        receipt: toReceipt(parts.baseUrl, receipt),
-        ...(paid.keyed && !isAnswerKept && { answer_kept: false }),
-      }
-    },
+    send: (asked, grant, charge) => againIfReplaced(charge, () => attemptOnce(asked, grant, charge)),
+  }
+
+  async function attemptOnce(asked: EgressRequest, grant: Grant, charge: CreditCharge): Promise<EgressReply> {
+    await fault.at('before_reserve')
+    const key = asked.idempotency_key
+    const reserved = await reserve({
+      grant,
+      prepare: () => prepareUnder(grant, asked),
+      key: key === undefined ? undefined : { key, scope: grant.keyScope },
+      addsKey: ({ method }) => !isSafeMethod(method),
+    })
+    if (!reserved.ok) return await repeat(reserved, charge)
+    const paid = reserved
+    charge.taken(ATTEMPT_COST, paid.attempt.id)
+    await fault.at('after_reserve')
+    const { response, headers, receipt, balance, isAnswerKept } = await runner.run(paid, charge.tell)
+    const { attempt } = paid
+    return {
+      attempt_id: attempt.id,
+      upstream: toUpstream({ ...response, headers, dropped: namesDropped(response.headers, headers) }),
+      idempotency_key: attempt.idempotencyKey,
+      credits: { charged: ATTEMPT_COST, balance },
+      receipt: toReceipt(parts.baseUrl, receipt),
+      ...(paid.keyed && !isAnswerKept && { answer_kept: false }),
+    }
   }
 
   async function prepare(

@@ -137,8 +137,11 @@ export const credentialReplaced = () =>
   new GatewayError(
     'state_conflict',
     'The credential was edited or rotated before the request went out. Nothing was sent and the credit was returned: send it again.',
-    { reason: 'credential_changed' },
+    { reason: CREDENTIAL_CHANGED },
   )
+const CREDENTIAL_CHANGED = 'credential_changed'
+export const isReplaced = (thrown: unknown): thrown is GatewayError =>
+  thrown instanceof GatewayError && thrown.reason === CREDENTIAL_CHANGED
 
 /** @returns 503; whether the request may still go out could not be asked, and the credit was given back */
 export const withdrawalUnknown = (cause: unknown) =>

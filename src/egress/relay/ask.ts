@@ -101,13 +101,9 @@ export function approvedGrant(
       const { request, credential, provider } = checked
       checkScopes(request, { capability, credential, provider })
       judgeRequest(request, { capability, credential })
-      if (!approved.isFor(checked))
-        throw new GatewayError(
-          'state_conflict',
-          'The credential was changed while a person decided about this request. Nothing was sent: send it again.',
-          { reason: 'changed_while_asked' },
-        )
+      if (!approved.isFor(checked)) throw changedWhileAsked()
     },
+    credentialReplaced: changedWhileAsked,
     async reserve(reservation) {
       const reserved = await grant.reserve(reservation)
       if (reserved.ok) await approved.used(reservation.attempt.id)
@@ -115,3 +111,10 @@ export function approvedGrant(
     },
   }
 }
+
+const changedWhileAsked = () =>
+  new GatewayError(
+    'state_conflict',
+    'The credential was changed while a person decided about this request. Nothing was sent: send it again.',
+    { reason: 'changed_while_asked' },
+  )

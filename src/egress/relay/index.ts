@@ -35,6 +35,7 @@ import { countSent, readBody, type ReadBody } from './request-body.ts'
 import { createStreamLimits } from './streams.ts'
 import { createWebSockets } from './websocket/index.ts'
 import { ATTEMPT_COST } from '../wire.ts'
+import { againIfReplaced } from '../withdrawal.ts'
 
 export interface RelayParts extends ReserveParts, EndingParts {
   readonly providers: Providers
@@ -112,26 +113,28 @@ export function createRelay(parts: RelayParts): Relay {
           signal: exchange.signal,
         })
       : undefined
-    await parts.fault.at('before_reserve')
-    const reserved = await reserve({
-      grant: approved
-        ? approvedGrant(store, await asItStands(capability), approved)
-        : capabilityGrant(store, capability),
-      prepare: current,
-      key,
-      // The program's own is among its headers.
-      addsKey: () => false,
-      digested: comparedPart,
+    return await againIfReplaced(charge, async () => {
+      await parts.fault.at('before_reserve')
+      const reserved = await reserve({
+        grant: approved
+          ? approvedGrant(store, await asItStands(capability), approved)
+          : capabilityGrant(store, capability),
+        prepare: current,
+        key,
+        // The program's own is among its headers.
+        addsKey: () => false,
+        digested: comparedPart,
+      })
+      if (!reserved.ok) return await again(reserved, exchange, charge, findRedirect)
+      charge.taken(ATTEMPT_COST, reserved.attempt.id)
+      await parts.fault.at('after_reserve')
+      const watched = revocations.watch(capability.id)
+      try {
+        return await send(reserved, exchange, body, { findRedirect, revoked: watched.signal })
+      } finally {
+        watched.leave()
+      }
     })
-    if (!reserved.ok) return await again(reserved, exchange, charge, findRedirect)
-    charge.taken(ATTEMPT_COST, reserved.attempt.id)
-    await parts.fault.at('after_reserve')
-    const watched = revocations.watch(capability.id)
-    try {
-      return await send(reserved, exchange, body, { findRedirect, revoked: watched.signal })
-    } finally {
-      watched.leave()
-    }
   }
 
   /** What is revoked while people are asked is no question any more: it leaves the inbox, and whoever waits hears why. */
