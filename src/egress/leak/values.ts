@@ -42,9 +42,13 @@ export function listValues(secret: string, scheme: string): SoughtValue[] {
  */
 const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const
 const spellingsOf = (text: string): readonly string[] => [
-  ...new Set([text, ...(NOT_ASCII.test(text) ? FORMS.map((form) => text.normalize(form)) : [])]),
+  ...new Set([text, ...(isSpelled(text) ? FORMS.map((form) => text.normalize(form)) : [])]),
 ]
+/** What has control characters in it is no text but bytes, such as a key for signing: nobody spells that, and it would be sought five times over. */
+const isSpelled = (text: string) => NOT_ASCII.test(text) && !CONTROL.test(text)
 const NOT_ASCII = /[^\0-\x7f]/
+/** Without tabs and ends of lines. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/
 
 /**
  * In longer UTF-16 something looks like an escape by chance, and the text would be sought several times over. What stands between two of them

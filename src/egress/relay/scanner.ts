@@ -1,5 +1,6 @@
 // Searches an answer while it passes: every piece together with what went before it, and nothing is let go that could be the beginning of
 // the secret. What was found ends it: nothing of the piece that it was found in is released.
+import { isUtf8 } from 'node:buffer'
 import { finishInTurns } from '../../lib/in-turns.ts'
 import type { AnswerSearch } from '../kinds/answer-search.ts'
 import type { LeakVerdict } from '../leak/inspection.ts'
@@ -12,6 +13,11 @@ import { isPacked } from './decoding.ts'
 
 /** A search costs less than this thread has between two rounds; a gate searches so much here and not in a thread. */
 const WINDOW_BYTES = 16 * 1024
+/**
+ * Where it is no text: a byte of that costs twice as much, and what a gate does not finish here costs a thread ten times as much, which makes
+ * the search anew.
+ */
+const WINDOW_BYTES_OF_NO_TEXT = 8 * 1024
 const LEAST_OVERLAP_BYTES = 1024
 /** In its longest form, `\u00xx`, a byte of the secret takes six. */
 const CHARS_PER_BYTE = 6
@@ -120,11 +126,12 @@ export function createScanner(
     head: ({ statusText, headers }) => gate.inspect({ statusText, headers, body: Buffer.alloc(0) }, seen),
     async push(bytes, isRounded) {
       // What is packed says something only as a whole.
-      if (bytes.length <= WINDOW_BYTES || isPacked(bytes)) return await window(bytes, isRounded)
+      const most = isUtf8(bytes) ? WINDOW_BYTES : WINDOW_BYTES_OF_NO_TEXT
+      if (bytes.length <= most || isPacked(bytes)) return await window(bytes, isRounded)
       const released: Buffer[] = []
-      for (let at = 0; at < bytes.length; at += WINDOW_BYTES) {
-        const isLast = at + WINDOW_BYTES >= bytes.length
-        const scanned = await window(bytes.subarray(at, at + WINDOW_BYTES), isRounded && isLast)
+      for (let at = 0; at < bytes.length; at += most) {
+        const isLast = at + most >= bytes.length
+        const scanned = await window(bytes.subarray(at, at + most), isRounded && isLast)
         if (!scanned.ok) return scanned
         released.push(scanned.released)
       }

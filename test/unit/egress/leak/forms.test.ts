@@ -1,10 +1,11 @@
 // The forms in which software really shows a text, written without regard to how the gate looks for them; and parts of a secret.
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createBudget } from '../../../../src/egress/leak/budget.ts'
 import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
+import { listValues } from '../../../../src/egress/leak/values.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 
 const searchFor = (secret: string, scheme = 'Bearer') =>
@@ -385,6 +386,15 @@ describe('a secret that is not of ASCII is found in its UTF-8 and its Latin-1 by
       expect(look(Buffer.from(password, encoding).toString('latin1'))).toMatchObject(reflected)
       expect(look('müller')).toEqual({ ok: true })
     }
+  })
+  it('and bytes that are no text in no spelling, each of which costs as much as all of another secret', () => {
+    const key = createHash('sha256').update('a key for signing').digest()
+    const values = listValues(key.toString('latin1'), 'AWS4-HMAC-SHA256').map(({ bytes }) =>
+      Buffer.from(bytes),
+    )
+    expect(values).toContainEqual(key)
+    expect(values).toContainEqual(Buffer.from(key.toString('latin1')))
+    expect(values.length).toBeLessThanOrEqual(4)
   })
   it('and other texts with marks of their own pass', () => {
     for (const form of ['NFC', 'NFD'])

@@ -176,6 +176,28 @@ describe('an answer that is searched while it passes', () => {
     expect([stopped, released.length]).toEqual(['reflected', 0])
   })
 
+  it('of bytes that are no text sends hardly any to a thread, which makes the search anew', async () => {
+    const digest = (text: string) => createHash('sha256').update(text).digest()
+    // As an S3 credential has them: keys for signing, which are bytes.
+    const keys = ['a', 'b', 'c', 'd'].map((name) => new Secret(digest(name).toString('latin1')))
+    const sent: number[] = []
+    const gates = createLeakGates({
+      async search(_account, _sought, { body }) {
+        sent.push(body.length)
+        return { ok: true }
+      },
+    })
+    const own = [...secrets, ...keys]
+    const scanner = createScanner(
+      { gate: gates(own, { accountId: 'acc', scheme: '' }), sought: () => [own] },
+      '',
+    )
+    const noText = Buffer.concat(Array.from({ length: 32 * 1024 }, (_, n) => digest(`${n}`)))
+    for (let at = 0; at < noText.length; at += 64 * 1024)
+      expect(await scanner.push(noText.subarray(at, at + 64 * 1024), false)).toMatchObject({ ok: true })
+    expect(sent.length).toBeLessThanOrEqual(4)
+  })
+
   it('holds back the beginning of what it learned of while it passed', async () => {
     const longer = [new Secret(createHash('sha512').update('another').digest('base64url'))]
     const text = longer[0]?.use((value) => value) ?? ''
