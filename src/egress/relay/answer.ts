@@ -13,25 +13,20 @@ import { StreamBroken, type StreamedAnswer } from '../ports.ts'
 import { charged } from '../refusals.ts'
 import type { Ready } from '../run.ts'
 import { collectShort, TooLong } from './begin.ts'
+import { BREAK_WORDS, breakOf, errorEvent, tooLargeWords } from './breaks.ts'
 import { codingOf, decode, holdPacked } from './decoding.ts'
-import { createEventSplitter, type EventSplitter } from './events.ts'
+import { createEventSplitter } from './events.ts'
 import { createFacts, type Facts } from './facts.ts'
 import { joinPairs, pickAnswerHeaders } from './headers.ts'
-import { ClientStalled, createPatience, type Patience } from './patience.ts'
+import { LENGTH_HEADER, lengthOf, saidLength } from './length.ts'
+import { ClientStalled, createPatience } from './patience.ts'
 import type { Relayed, RelayEnd } from './ports.ts'
-import {
-  type Beyond,
-  checkLength,
-  createCutter,
-  cutHead,
-  findPart,
-  MARGIN_BYTES,
-  type Part,
-} from './ranges.ts'
+import { type Beyond, createCutter, cutHead, findPart, MARGIN_BYTES } from './ranges.ts'
 import type { RelayRules } from './prepare.ts'
 import { type FindRedirect, redirectWords } from './redirect.ts'
 import type { SentBody } from './request-body.ts'
-import { createScanner, passThrough, type Scanner } from './scanner.ts'
+import { type Releasing, release, Withheld } from './release.ts'
+import { createScanner, passThrough } from './scanner.ts'
 
 export interface AnswerParts {
   readonly endings: Endings
@@ -66,7 +61,6 @@ export interface Answers {
 
 const ATTEMPT_HEADER = 'x-gateway-attempt'
 const RECEIPT_HEADER = 'x-gateway-receipt'
-const LENGTH_HEADER = 'content-length'
 /** As over REST. An upstream that says it of its own answer says it of the first one. */
 const REPLAYED_HEADER = 'idempotent-replayed'
 /** nginx would hold pieces back until there are many. Where the upstream says so, that stays behind (headers.ts). */
@@ -330,114 +324,9 @@ export function createAnswers({ endings, now }: AnswerParts): Answers {
   }
 }
 
-const BREAK_WORDS: Readonly<Record<RelayEnd, string>> = {
-  complete: 'it ended',
-  client_closed: 'the program went away',
-  client_stalled: 'the program read nothing for longer than the gateway waits',
-  upstream_reset: 'the connection was lost',
-  idle: 'it fell silent for longer than the gateway waits',
-  limit: 'it was longer than the gateway allows',
-  reflected: 'it contained the credential',
-  revoked: 'the capability was revoked',
-}
-
-const tooLargeWords = (status: number) =>
-  `The upstream carried the request out (status ${status}), but its answer is longer than the credential allows. It was charged and will not ` +
-  'be resent. Ask for less, or ask the operator to raise settings.relay.max_response_bytes of the credential.'
-
 /** The store keeps what could not be stored yet (attempts.ts), and the words of a refusal have nobody to read them. */
 function expectRefusal(thrown: unknown): void {
   if (!(thrown instanceof GatewayError)) throw thrown
-}
-
-interface Streaming extends Passing {
-  readonly headers: HeaderPairs
-  readonly part: Part | undefined
-  readonly scanner: Scanner
-  readonly facts: Facts
-  readonly patience: Patience
-  readonly pieces: AsyncIterable<Buffer>
-  readonly events: EventSplitter | undefined
-  readonly keepsOne: boolean
-}
-
-/** Thrown where an answer holds the secret, or could not be searched to its end. */
-class Withheld extends Error {
-  readonly verdict: Exclude<LeakVerdict, { ok: true }>
-  constructor(verdict: Exclude<LeakVerdict, { ok: true }>) {
-    super('an answer was withheld')
-    this.verdict = verdict
-  }
-}
-
-/** @returns the last bytes, which wait for the receipt */
-async function release({
-  pieces,
-  part,
-  events,
-  scanner,
-  sink,
-  facts,
-  patience,
-  keepsOne,
-  rules,
-}: Streaming): Promise<Buffer> {
-  let size = 0
-  let kept: Buffer = Buffer.alloc(0)
-  const cut = part && createCutter(part)
-
-  async function pass(bytes: Buffer, isRounded: boolean): Promise<void> {
-    const scanned = await scanner.push(bytes, isRounded)
-    if (!scanned.ok) throw new Withheld(scanned)
-    await write(cut ? cut(scanned.released) : scanned.released)
-  }
-  async function write(released: Buffer): Promise<void> {
-    if (released.length === 0) return
-    const out = kept.length === 0 ? released : Buffer.concat([kept, released])
-    const now = keepsOne ? out.subarray(0, -1) : out
-    kept = keepsOne ? out.subarray(-1) : Buffer.alloc(0)
-    facts.released(now, events?.count())
-    await patience.wait(sink.write(now))
-    if (sink.isGone) throw new StreamBroken('aborted')
-  }
-
-  for await (const piece of pieces) {
-    size += piece.length
-    if (size > rules.maxResponseBytes) throw new TooLong()
-    const next = events ? events.push(piece) : { bytes: piece, isRounded: false }
-    if (next) await pass(next.bytes, next.isRounded)
-  }
-  const rest = events?.rest()
-  if (rest && rest.length > 0) await pass(rest, true)
-  const end = await scanner.end()
-  if (!end.ok) throw new Withheld(end)
-  checkLength(size, part)
-  return Buffer.concat([kept, cut ? cut(end.released) : end.released])
-}
-
-interface Break {
-  readonly end: RelayEnd
-  readonly state: 'settled' | 'ambiguous'
-  readonly outcome: string
-}
-
-function breakOf(thrown: unknown, { aborted: isRevoked }: AbortSignal): Break {
-  if (thrown instanceof ClientStalled)
-    return { end: 'client_stalled', state: 'settled', outcome: 'client_stalled' }
-  if (thrown instanceof TooLong) return { end: 'limit', state: 'settled', outcome: 'response_too_large' }
-  const reason = thrown instanceof StreamBroken ? thrown.reason : 'reset'
-  switch (reason) {
-    case 'aborted':
-      if (isRevoked) return { end: 'revoked', state: 'settled', outcome: 'revoked' }
-      return { end: 'client_closed', state: 'settled', outcome: 'client_closed' }
-    case 'total':
-      return { end: 'limit', state: 'settled', outcome: 'response_too_long' }
-    case 'idle':
-      return { end: 'idle', state: 'ambiguous', outcome: 'no_answer_timeout' }
-    case 'reset':
-    case 'malformed':
-      return { end: 'upstream_reset', state: 'ambiguous', outcome: 'no_answer_body_incomplete' }
-  }
 }
 
 /** @returns undefined for a whole answer; also where a part was asked for, which an upstream may pass over */
@@ -455,38 +344,6 @@ const withMargins = (rules: RelayRules): RelayRules => ({
 const headerOf = ({ headers }: Pick<StreamedAnswer, 'headers'>, wanted: string): string =>
   headers.find(({ name }) => name === wanted)?.value ?? ''
 
-interface Sized {
-  readonly method: string
-  readonly status: number
-  /** By the upstream. */
-  readonly said: string | undefined
-}
-
-/** A HEAD says how long the answer to a GET would be. */
-function lengthOf({ method, status, said }: Sized, length: number): HeaderPairs {
-  if (status === 204 || status === 304) return []
-  if (method !== 'HEAD') return [[LENGTH_HEADER, String(length)]]
-  return said === undefined ? [] : [[LENGTH_HEADER, said]]
-}
-
-const saidLength = (received: StreamedAnswer['headers']): string | undefined =>
-  received.find(({ name }) => name === LENGTH_HEADER)?.value
-
-/** What a repeat gets of an answer's headers: as they were passed on, and of a HEAD the length, which no body tells. */
-export function pickKeptHeaders(
-  received: StreamedAnswer['headers'],
-  { method, rules }: { readonly method: string; readonly rules: RelayRules },
-): HeaderPairs {
-  const said = method === 'HEAD' ? saidLength(received) : undefined
-  return [
-    ...pickAnswerHeaders(received, rules),
-    ...(said === undefined ? [] : [[LENGTH_HEADER, said] as const]),
-  ]
-}
-
-/** In the form of the services that stream: their libraries raise it as an error. */
-function errorEvent({ id }: Attempt, end: RelayEnd): Buffer {
-  const message = `The gateway ended this answer: ${BREAK_WORDS[end]}. The request was charged and is not to be repeated blindly.`
-  const data = { type: 'error', error: { type: 'gateway_error', code: end, message, attempt_id: id } }
-  return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`)
+interface Streaming extends Passing, Omit<Releasing, 'rules' | 'sink'> {
+  readonly headers: HeaderPairs
 }
