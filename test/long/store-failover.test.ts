@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createCluster, type Cluster } from '../../chaos/postgres.ts'
 import { startRelay, type Relay } from '../../chaos/relay.ts'
+import { egressPolicyDocument } from '../../src/egress/policy.ts'
+import { openTableDocuments } from '../../src/store/documents/table.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { Store } from '../../src/store/ports.ts'
+import type { DocumentStore, Store } from '../../src/store/ports.ts'
 import { addAccount, addSetting, log, reservation, type Setting, times } from '../support/store.ts'
 
 const BOOT = 'boot-failover'
@@ -12,6 +14,7 @@ let primary: Cluster
 let standby: Cluster
 let relay: Relay
 let store: Store
+let documents: DocumentStore
 let setting: Setting
 beforeAll(async () => {
   primary = await createCluster()
@@ -20,9 +23,11 @@ beforeAll(async () => {
   const url = new URL(primary.url)
   url.port = String(relay.port)
   store = await openPostgresStore({ address: { url: url.href }, bootId: BOOT, log })
+  documents = openTableDocuments({ url: url.href }, log)
   setting = await addSetting(store, 100)
 })
 afterAll(async () => {
+  await documents?.close()
   await store?.close()
   await relay?.close()
   await primary?.close()
@@ -64,6 +69,9 @@ it('takes no calls while its server takes no writes, and again when it does', as
 
 it('leaves a server that lives on as a standby for the new primary with the first call that it does not take', async () => {
   await fillPool()
+  const isPaused = async () => (await documents.read(egressPolicyDocument)).value.paused
+  await documents.update(egressPolicyDocument, (policy) => ({ ...policy, paused: false }))
+  await new Promise((resolve) => setTimeout(resolve, 1200))
   // What health asks of a server says it of a standby as well.
   expect(await standby.query(`SELECT current_setting('transaction_read_only') AS said`)).toEqual([
     { said: 'on' },
@@ -76,6 +84,9 @@ it('leaves a server that lives on as a standby for the new primary with the firs
   await standby.promote()
   relay.target = standby.port
   await closeForWrites(primary, true)
+  // Documents are only read, as a rule: whoever pauses all at the new primary is obeyed.
+  await standby.query(`UPDATE documents SET json = '{"paused":true}', revision = revision + 1`)
+  expect(await isPaused()).toBe(true)
   // Not one of these fails, and none goes out on a connection of before a second time.
   const ids = await Promise.all(times(20, () => addAccount(store, 7)))
   for (const id of ids) expect(await store.balance(id)).toBe(7)

@@ -20,6 +20,18 @@ interface Kept<T> {
   readonly problem?: string
 }
 
+interface Found {
+  readonly readOnly: string | null
+  readonly revision: number | null
+  readonly json: string | null
+}
+const LOOK = `
+  SELECT said.read_only AS "readOnly", revision, json
+  FROM (SELECT current_setting('transaction_read_only', true) AS read_only) said
+  LEFT JOIN documents ON name = $1`
+const rowOf = ({ revision, json }: Found) =>
+  revision === null || json === null ? undefined : { revision, json }
+
 /** The store must have been opened before: it makes the tables. */
 export function openTableDocuments(address: DatabaseAddress, log: Logger): DocumentStore {
   const pool = createPool(address, log, POOL_SIZE)
@@ -29,10 +41,18 @@ export function openTableDocuments(address: DatabaseAddress, log: Logger): Docum
   const run = <T>(start: () => Command<T>): Promise<T> =>
     closing ? Promise.reject(storeClosed()) : runDirect(pool, start)
 
-  const find = (name: string) =>
-    run(() =>
-      first<{ revision: number; json: string }>('SELECT revision, json FROM documents WHERE name = $1', name),
-    )
+  /** These are only read for days: a server that takes no writes any more is found out by what it says of itself. */
+  async function find(name: string): Promise<{ revision: number; json: string } | undefined> {
+    const found = await look(name)
+    if (!found?.isReadOnly) return found?.row
+    // Its address may lead to the server that takes writes now; where it does not, what this one has is what there is.
+    pool.distrust()
+    return (await look(name))?.row
+  }
+  async function look(name: string) {
+    const found = await run(() => first<Found>(LOOK, name))
+    return found && { isReadOnly: found.readOnly === 'on', row: rowOf(found) }
+  }
 
   /** @throws {GatewayError} state_conflict where the row is of another revision by now */
   async function save(name: string, json: string, revision: number): Promise<void> {
