@@ -99,7 +99,7 @@ export const faults: readonly Fault<CallScene>[] = [
     name: 'PostgreSQL out of connections',
     command: 'pg_terminate_backend of the gateway, and another client that takes every free slot, 10 s',
     promise: 'calls are told to repeat; the gateway connects again by itself',
-    notCovered: 'a server whose `max_connections` is too small for all replicas (17 each) for good',
+    notCovered: 'a server whose `max_connections` is too small for all replicas (19 each) for good',
     open: () =>
       openCalls({
         engine: 'postgres',

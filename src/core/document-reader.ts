@@ -1,6 +1,7 @@
 // Reads one of the operator's documents for rules that need it at every call. A document is a file or a row, so what was
 // read serves for a moment; a hand edit that broke it is reported once, and the last good copy holds.
 import type { DocumentKind, DocumentStore } from '../store/ports.ts'
+import { isFresh } from '../lib/fresh.ts'
 
 /** Milliseconds that a document serves before it is read again: an operator waits no longer for an edit to count. */
 const FRESH_MS = 250
@@ -31,7 +32,7 @@ export function createDocumentReader<Document, Value>(parts: {
 
   return () => {
     const at = now()
-    if (reading !== undefined && at - readAt < FRESH_MS) return reading
+    if (reading !== undefined && isFresh(readAt, at, FRESH_MS)) return reading
     readAt = at
     const started = read()
     reading = started

@@ -51,7 +51,7 @@ export function createRateLimiter(
       const key = `${what} ${holderOf(who)}`
       const window = await consume(windowOf(limit), key)
       const others = shared?.others(key) ?? 0
-      shared?.counted(key, window.consumedPoints, window.msBeforeNext)
+      shared?.counted(key, window.consumedPoints, leftOf(window))
       return state(window, limit, others)
     },
     async isSpent(what, who, defaultPerMinute) {
@@ -88,12 +88,15 @@ export function holderOf(who: string): string {
 
 const bytesOf = (group: string) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]
 
-function state({ consumedPoints, msBeforeNext }: RateLimiterRes, limit: number, others: number): RateState {
-  const used = consumedPoints + others
+/** Milliseconds until it closes; where the machine's clock was set back, no more than a window has. */
+const leftOf = ({ msBeforeNext }: RateLimiterRes) => Math.min(msBeforeNext, WINDOW_SECONDS * 1000)
+
+function state(window: RateLimiterRes, limit: number, others: number): RateState {
+  const used = window.consumedPoints + others
   return {
     limit,
     remaining: Math.max(0, limit - used),
-    resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+    resetSeconds: Math.max(1, Math.ceil(leftOf(window) / 1000)),
     exceeded: used > limit,
   }
 }

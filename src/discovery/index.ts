@@ -30,6 +30,7 @@ import { createProber } from './prober.ts'
 import { createResourceIndex, type IndexedResource } from './resource-index.ts'
 import type { SettledListings } from './settled-listings.ts'
 import { createSources } from './sources.ts'
+import { isFresh } from '../lib/fresh.ts'
 
 export interface DiscoveryParts {
   readonly config: Pick<Config, 'discoverySources' | 'egressPorts'>
@@ -101,7 +102,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       .refresh()
       .catch((err: unknown) => log.warn({ err }, 'discovery: catalogues could not be read'))
     const isFirst = firstReading === undefined
-    const isDue = settled.isDue() || now() - marketReadAt >= MARKET_REFRESH_MS
+    const isDue = settled.isDue() || !isFresh(marketReadAt, now(), MARKET_REFRESH_MS)
     if (isFirst || (isDue && !closing.signal.aborted)) settledReading = readSettled(isFirst)
     firstReading ??= within(
       FIRST_WAIT_MS,

@@ -14,6 +14,7 @@ import { memberOf } from './data.ts'
 import { type Entry, readEntry } from './entry.ts'
 import { FACILITATOR_SOURCE, type Listing, payeeOf } from './merge.ts'
 import { hostOf } from './own-listings.ts'
+import { isFresh } from '../lib/fresh.ts'
 
 export interface SettledListingParts {
   readonly store: Pick<Store, 'noteSettledListing' | 'listSettledListings' | 'forgetSettledListings'>
@@ -103,7 +104,7 @@ export function createSettledListings(parts: SettledListingParts): SettledListin
       }
     },
 
-    isDue: () => now() - readAt >= (isNews ? OWN_REFRESH_MS : REFRESH_MS),
+    isDue: () => !isFresh(readAt, now(), isNews ? OWN_REFRESH_MS : REFRESH_MS),
 
     async read() {
       const at = now()

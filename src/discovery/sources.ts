@@ -4,6 +4,7 @@ import type { DiscoverySourceState } from '../../schemas/discovery.ts'
 import { type CatalogueReading, nameSource } from './catalogue.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import type { Listing } from './merge.ts'
+import { isFresh } from '../lib/fresh.ts'
 
 export const REFRESH_MS = 10 * 60 * 1000
 const RETRY_MS = 60 * 1000
@@ -16,7 +17,9 @@ interface Source {
   end: CatalogueReading['end'] | undefined
   /** What the reading that `listing` is of left out. */
   dropped: CatalogueReading['dropped']
-  dueAt: number
+  /** When the last attempt ended, and for how long none follows. */
+  readAt: number
+  servesMs: number
   reading: Promise<void> | undefined
 }
 
@@ -37,7 +40,8 @@ export function createSources({ urls, read, onRead, now }: SourcesParts) {
     listing: undefined,
     end: undefined,
     dropped: new Map(),
-    dueAt: Number.NEGATIVE_INFINITY,
+    readAt: Number.NEGATIVE_INFINITY,
+    servesMs: 0,
     reading: undefined,
   }))
 
@@ -51,7 +55,8 @@ export function createSources({ urls, read, onRead, now }: SourcesParts) {
       source.dropped = dropped
     }
     source.end = end
-    source.dueAt = at + (isWhole ? REFRESH_MS : RETRY_MS)
+    source.readAt = at
+    source.servesMs = isWhole ? REFRESH_MS : RETRY_MS
     await onRead()
   }
 
@@ -59,7 +64,7 @@ export function createSources({ urls, read, onRead, now }: SourcesParts) {
     /** Starts reading what is due. Resolves when everything that is being read has been. */
     async refresh(): Promise<void> {
       for (const source of sources)
-        if (source.reading === undefined && now() >= source.dueAt)
+        if (source.reading === undefined && !isFresh(source.readAt, now(), source.servesMs))
           source.reading = refresh(source).finally(() => (source.reading = undefined))
       await Promise.all(sources.flatMap(({ reading }) => reading ?? []))
     },

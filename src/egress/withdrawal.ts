@@ -6,6 +6,7 @@ import type { SealedCredential, Store } from '../store/ports.ts'
 import type { Grant } from './grant.ts'
 import type { FindWithdrawal } from './ports.ts'
 import { credentialReplaced, isReplaced, withdrawalUnknown } from './refusals.ts'
+import { isFresh } from '../lib/fresh.ts'
 
 /**
  * Younger than this, what was read counts as it stands. A request on a connection that is open takes a few milliseconds, and asks nothing twice; a
@@ -53,7 +54,7 @@ export async function findWithdrawal(
 export function findLateWithdrawal(now: () => number, find: FindWithdrawal | undefined): FindWithdrawal {
   const since = now()
   return async () => {
-    if (!find || now() - since < FRESH_MS) return undefined
+    if (!find || isFresh(since, now(), FRESH_MS)) return undefined
     try {
       return await find()
     } catch (cause) {

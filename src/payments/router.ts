@@ -7,6 +7,7 @@ import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { findV1Network } from '../core/networks.ts'
 import type { Route, Router, SettlerState, Upstream, UpstreamState } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
+import { isFresh } from '../lib/fresh.ts'
 
 export interface RouterParts {
   readonly upstreams: readonly Upstream[]
@@ -84,14 +85,13 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   /** The kinds that it takes now; undefined when it is not alive. Concurrent askers share one question. */
   async function supportedOf(known: Known): Promise<SupportedResponse | undefined> {
     const { answer } = known
-    const age = answer ? now() - answer.at : Infinity
-    const isFresh = age < (answer?.supported ? FRESH_MS : FAILED_FRESH_MS)
-    if (answer && isFresh) return answer.supported
+    if (answer && isFresh(answer.at, now(), answer.supported ? FRESH_MS : FAILED_FRESH_MS))
+      return answer.supported
     // An upstream that keeps failing is asked again when its breaker lets a probe through.
     if (answer && !answer.supported && known.breaker.state(now()) === 'open') return undefined
     known.asking ??= ask(known).finally(() => (known.asking = undefined))
     // A stale answer still serves while a new one is fetched.
-    return answer?.supported && age < FRESH_MS * 2 ? answer.supported : known.asking
+    return answer?.supported && isFresh(answer.at, now(), FRESH_MS * 2) ? answer.supported : known.asking
   }
 
   /**
@@ -214,7 +214,7 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     },
 
     async look() {
-      const stale = all.filter(({ answer }) => answer === undefined || now() - answer.at >= FAILED_FRESH_MS)
+      const stale = all.filter(({ answer }) => !answer || !isFresh(answer.at, now(), FAILED_FRESH_MS))
       await Promise.all(
         stale.map((known) => (known.asking ??= ask(known, true).finally(() => (known.asking = undefined)))),
       )

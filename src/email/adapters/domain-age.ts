@@ -6,6 +6,7 @@ import { type DatedDomains, readDatedDomains, readRegistration } from '../age.ts
 import { createMemory } from '../cache.ts'
 import type { DomainAges } from '../ports.ts'
 import { sendVetted, type VettedParts } from './vetted-request.ts'
+import { isFresh } from '../../lib/fresh.ts'
 
 const TIMEOUT_MS = 1_000
 const MAX_ANSWER_BYTES = 256 * 1024
@@ -132,7 +133,7 @@ export function createFileAges({ path, now, report }: FileParts): DomainAges {
 
   return {
     async registeredAt(domain) {
-      if (now() - lookedAt >= FRESH_MS) {
+      if (!isFresh(lookedAt, now(), FRESH_MS)) {
         lookedAt = now()
         loading = load()
       }

@@ -5,6 +5,7 @@ import { createDocumentReader } from '../../core/document-reader.ts'
 import type { DocumentStore } from '../../store/ports.ts'
 import { createKnowledge, type DomainLists, emailDomainsDocument, type Knowledge } from '../lists.ts'
 import { stampOfRefreshedList } from './refreshed.ts'
+import { isFresh } from '../../lib/fresh.ts'
 
 const LIST_FRESH_MS = 30_000
 
@@ -36,7 +37,7 @@ export function createKnowledgeReader(parts: {
 
   /** The first caller waits for the lists; later ones are served the old ones while new ones are read. */
   async function currentLists(at: number): Promise<DomainLists> {
-    if (loading === undefined || (lists !== undefined && at - loadedAt >= LIST_FRESH_MS)) {
+    if (loading === undefined || (lists !== undefined && !isFresh(loadedAt, at, LIST_FRESH_MS))) {
       loadedAt = at
       loading = load()
       loading.catch(() => {

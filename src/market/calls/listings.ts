@@ -5,6 +5,7 @@ import type { FeeTerms, Listing, ListingDocument, MarketHost, Seller } from '../
 import type { Millis } from '../../store/model.ts'
 import { OWN_FEE, OWN_LISTING, OWN_PAYOUT_MODE, OWN_SELLER_ID, OWN_SERVICE_ID } from '../own-listing.ts'
 import type { Listings, OfferedVersion, Sold } from './ports.ts'
+import { isFresh } from '../../lib/fresh.ts'
 
 /** Validity of a signed offer (`maxTimeoutSeconds`), and as much again for a buyer whose clock or way is slow. */
 const OFFER_LIFE_MS = 600_000
@@ -132,7 +133,7 @@ export function createListings({ rows, readFee, now }: ListingParts): Listings {
       if (sellerId === OWN_SELLER_ID) return Promise.resolve(serviceId === OWN_SERVICE_ID ? OWN : undefined)
       const key = `${sellerId}/${serviceId}`
       const known = kept.get(key)
-      if (known && known.readAt > now() - FRESH_MS) return known.sold
+      if (known && isFresh(known.readAt, now(), FRESH_MS)) return known.sold
       const fresh = { readAt: now(), sold: read(sellerId, serviceId) }
       // What could not be read is asked for again at once.
       fresh.sold.catch(() => kept.get(key) === fresh && kept.delete(key))

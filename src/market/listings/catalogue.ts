@@ -23,6 +23,7 @@ import { figuresOf, percentile, successRateOf } from '../trust/figures.ts'
 import { OWN_SELLER_ID } from '../own-listing.ts'
 import { type Offer, offerOf, ownOffer } from './offer.ts'
 import { describeOffer, LIVE, priceRoute, TEST } from './shape.ts'
+import { isFresh } from '../../lib/fresh.ts'
 
 export interface CatalogueParts {
   readonly store: Pick<
@@ -305,7 +306,8 @@ export function createCatalogue(parts: CatalogueParts) {
   return {
     /** Reads what is new, at most once a second. Answers go on with what is known where the store does not. */
     async ready(): Promise<void> {
-      if (now() - readAt < REFRESH_MS && index && (!isIndexStale || now() - indexedAt < INDEX_MS)) return
+      const isIndexed = index && (!isIndexStale || isFresh(indexedAt, now(), INDEX_MS))
+      if (isFresh(readAt, now(), REFRESH_MS) && isIndexed) return
       reading ??= refresh()
         .catch((err: unknown) => log.warn({ err }, 'market: listings could not be read'))
         .finally(() => (reading = undefined))

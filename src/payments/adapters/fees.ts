@@ -4,6 +4,7 @@ import { ChainError } from '../chain-ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import { readQuantity } from './usdc-abi.ts'
+import { isFresh } from '../../lib/fresh.ts'
 
 export interface Fees {
   readonly maxFeePerGas: bigint
@@ -59,7 +60,7 @@ export function createFees(options: {
   }
 
   return () => {
-    if (kept && now() - kept.at < KEPT_MS) return kept.fees
+    if (kept && isFresh(kept.at, now(), KEPT_MS)) return kept.fees
     const fees = ask()
     kept = { at: now(), fees }
     fees.catch(() => (kept = undefined))

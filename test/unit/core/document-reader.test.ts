@@ -40,6 +40,16 @@ describe('a document reader', () => {
     expect(reads()).toBe(2)
   })
 
+  it('reads again where the clock was set back: an operator who pauses all is obeyed', async () => {
+    const { ask, wait, reads } = scene([1, 2])
+    expect(await ask()).toBe(10)
+    wait(-24 * 60 * 60_000)
+    expect(await ask()).toBe(20)
+    wait(249)
+    expect(await ask()).toBe(20)
+    expect(reads()).toBe(2)
+  })
+
   it('keeps no failure: the next call reads again', async () => {
     const { ask, reads } = scene([new Error('no disk'), 3])
     await expect(ask()).rejects.toThrow('no disk')

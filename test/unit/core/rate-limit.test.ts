@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createRateLimiter } from '../../../src/core/rate-limit.ts'
 
 describe('rate limits', () => {
@@ -12,6 +12,20 @@ describe('rate limits', () => {
     expect(refused!.resetSeconds).toBeGreaterThanOrEqual(1)
     expect(refused!.resetSeconds).toBeLessThanOrEqual(60)
     expect(Number.isInteger(refused!.resetSeconds)).toBe(true)
+  })
+
+  it('say a minute at most where the clock of the machine was set back, to the others as well', async () => {
+    const told: number[] = []
+    const limiter = createRateLimiter(undefined, {
+      others: () => 0,
+      counted: (_key, _used, leftMs) => void told.push(leftMs),
+    })
+    await limiter.take('tool', 'caller', 2)
+    const dayBefore = Date.now() - 24 * 60 * 60_000
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(dayBefore)
+    const state = await limiter.take('tool', 'caller', 2).finally(() => clock.mockRestore())
+    expect(state).toMatchObject({ remaining: 0, resetSeconds: 60 })
+    expect(told.at(-1)).toBe(60_000)
   })
 
   it('are counted for each tool and each caller alone', async () => {
