@@ -13,6 +13,7 @@ import type { MailTimes } from '../email/ports.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { bootstrapOperator } from './bootstrap.ts'
+import { createClock } from './clock.ts'
 import { type DoorExtensions, openDoors } from './doors.ts'
 import { openPlatform } from './platform.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -69,7 +70,10 @@ export interface GatewayTimes {
 export interface GatewayOptions {
   /** Replaces the product's tools. */
   readonly tools?: readonly AnyTool[]
+  /** In the place of every clock. */
   readonly now?: () => number
+  /** In the place of the machine's clock, by which a gateway goes that has its database to itself. */
+  readonly wall?: (() => number) | undefined
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa?: readonly string[]
   /** Addresses that count as public: the upstreams of tests are on loopback. */
@@ -110,7 +114,8 @@ async function open(
   options: GatewayOptions,
   lifetime: Lifetime,
 ): Promise<Gateway> {
-  const now = options.now ?? Date.now
+  const clock = createClock({ log, wall: options.wall })
+  const { now = clock.now } = options
   const { warnings, ...keys } = await readPaymentSetup(config)
   for (const warning of warnings) log.warn(`payments: ${warning}`)
 
@@ -120,7 +125,16 @@ async function open(
   const { extraCa, publicAddresses, times = {} } = options
   const { certificateVerdictMs } = times
   const platform = await openPlatform(
-    { config, addresses, log, now, extraCa, publicAddresses, certificateVerdictMs },
+    {
+      config,
+      addresses,
+      log,
+      now,
+      clock: options.now ? undefined : clock,
+      extraCa,
+      publicAddresses,
+      certificateVerdictMs,
+    },
     lifetime,
   )
   const generatedOperatorKey = await bootstrapOperator(platform)
@@ -181,7 +195,7 @@ async function open(
     endWaits()
     await Promise.all([doors.close(), listener.drain(deadlineMs)])
     // A caller that went away does not end its attempt: those are waited for too before the store closes.
-    for (const end = Date.now() + deadlineMs; calls.inFlight > 0 && Date.now() < end;)
+    for (const end = performance.now() + deadlineMs; calls.inFlight > 0 && performance.now() < end;)
       await new Promise((resolve) => setTimeout(resolve, IN_FLIGHT_CHECK_MS))
     await lifetime.close()
   }

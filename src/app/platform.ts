@@ -34,6 +34,7 @@ import { observeFaults } from '../telemetry/observe-faults.ts'
 import { observeSender } from '../telemetry/observe-sender.ts'
 import { observeStore } from '../telemetry/observe-store.ts'
 import type { OpenTelemetry } from '../telemetry/adapters/open.ts'
+import type { Clock } from './clock.ts'
 import { claimInstallation, sharesDerivationKey } from './installation.ts'
 import type { Lifetime } from './lifetime.ts'
 
@@ -77,12 +78,14 @@ export interface Platform {
 /** @throws {ConfigError} when the data directory is in use, of the other mode, or its key files cannot be used */
 export async function openPlatform(
   parts: Pick<Platform, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'> & {
+    /** That says `now`, where nothing else does. */
+    readonly clock?: Clock | undefined
     readonly publicAddresses?: AddressPolicy | undefined
     readonly certificateVerdictMs?: number | undefined
   },
   lifetime: Lifetime,
 ): Promise<Platform> {
-  const { config, log, now, extraCa } = parts
+  const { config, log, now, clock, extraCa } = parts
   const isSandbox = config.mode === 'sandbox'
   const bootId = randomUUID()
   const fault = parseFault(config.fault)
@@ -101,6 +104,8 @@ export async function openPlatform(
   })
   lifetime.onClose(() => openedStore.close())
   const store = telemetry ? observeStore(telemetry, openedStore) : openedStore
+  if (clock && openedStore.readClock) await clock.follow(openedStore.readClock)
+  lifetime.onClose(() => clock?.close())
   const exchange = await openExchange(config.redisUrl, { store, bootId, log }, lifetime)
   const rates = exchange && createRateSharing({ exchange, elapsedMs: () => performance.now(), log })
   lifetime.onClose(() => rates?.close())

@@ -15,13 +15,14 @@ export interface Engine {
   readonly run: (name: CommandName, args: unknown[]) => Promise<unknown>
   readonly health: () => ReturnType<Store['health']>
   readonly exchangeRates?: Store['exchangeRates']
+  readonly readClock?: Store['readClock']
   /** What the engine's own tables need from time to time; it says in the log what fails. */
   readonly keepTables?: (now: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /** The port over an engine: each definition of commands/ as a method that runs it. */
-export function storeOf({ engine, run, health, exchangeRates, keepTables, close }: Engine): Store {
+export function storeOf({ engine, run, health, exchangeRates, readClock, keepTables, close }: Engine): Store {
   const methods = Object.fromEntries(
     commandNames.map((name) => [
       name,
@@ -61,5 +62,5 @@ export function storeOf({ engine, run, health, exchangeRates, keepTables, close 
       return { ok: false, latencyMs: performance.now() - started, detail: `${engine} does not answer` }
     }
   }
-  return { ...methods, engine, sweep, health: reportHealth, exchangeRates, close }
+  return { ...methods, engine, sweep, health: reportHealth, exchangeRates, readClock, close }
 }

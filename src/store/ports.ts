@@ -2,6 +2,7 @@
 // engine and no policy here; `test/contract/store-*.test.ts` hold every engine to the same behaviour.
 import type { Command } from './command.ts'
 import type { Definitions } from './commands/index.ts'
+import type { Millis } from './model.ts'
 import type { RateCount } from './ports/rates.ts'
 
 export type * from './ports/accounts.ts'
@@ -45,6 +46,8 @@ export interface Store extends StoreCommands {
    * still open. Undefined where the database has one process.
    */
   readonly exchangeRates?: ((counts: readonly RateCount[]) => Promise<readonly RateCount[]>) | undefined
+  /** What time it is by the database, in milliseconds since the epoch. Undefined where the database has one process. */
+  readonly readClock?: (() => Promise<Millis>) | undefined
   /** Counters for health and statistics; cheap. */
   health(): Promise<{ ok: boolean; latencyMs: number; detail: string }>
   /** Finishes what is queued, then closes. Later calls reject with `store_unavailable`. */

@@ -36,6 +36,7 @@ import {
   runTransaction,
   takesWrites,
 } from './pool.ts'
+import { readServerClock } from './server-clock.ts'
 import { upgradeTables } from './upgrade.ts'
 import { findWeakSettings } from './weak-settings.ts'
 
@@ -255,6 +256,7 @@ export async function openPostgresStore(parts: {
       return { ok: lease.isHeld() && isWritable, latencyMs: performance.now() - started, detail }
     },
     keepTables: (now) => whileOpen(() => keepTables(now, coordination)),
+    readClock: () => whileOpen(() => runDirect(looking, readServerClock)),
     exchangeRates: (counts) => whileOpen(() => runDirect(pool, () => exchangeRates(counts, bootId))),
     close: () => (closing ??= shutDown()),
   })

@@ -1,0 +1,77 @@
+// What time it is. Where the gateway has its machine to itself, the machine says so. Replicas have to agree: one whose clock is a day ahead would open
+// budgets again, free keys that were used and sweep away what others keep. So theirs is the clock of the database, as far as the machine's own is off.
+import { within } from '../lib/deadline.ts'
+import type { Logger } from '../lib/log.ts'
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /**
+   * Goes by another clock from now on: looks at it at once, and again every few seconds.
+   * @param ask milliseconds since the epoch; where it rejects or takes long, the time goes on as it did
+   */
+  follow(ask: () => Promise<number>): Promise<void>
+  close(): void
+}
+
+export interface ClockParts {
+  readonly log: Pick<Logger, 'warn'>
+  /** Of the machine; it may be set. */
+  readonly wall?: (() => number) | undefined
+  /** Of a clock that nobody sets, in milliseconds. */
+  readonly elapsedMs?: () => number
+}
+
+const EVERY_MS = 3_000
+/** An answer that took longer says too little of the moment that it is about. */
+const MOST_MS = 1_000
+/** What is less is the way of the answer and the two clocks' ticking: time that jumps to and fro for it helps nobody. */
+const TOLERATED_MS = 1_000
+
+export function createClock({
+  log,
+  wall = Date.now,
+  elapsedMs = () => performance.now(),
+}: ClockParts): Clock {
+  /** The machine's clock, once, and from there on by what cannot be set; undefined where nothing else is gone by. */
+  let base: { readonly at: number; readonly elapsed: number } | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  const now = () => (base ? Math.round(base.at + elapsedMs() - base.elapsed) : wall())
+
+  async function look(ask: () => Promise<number>): Promise<void> {
+    const asked = elapsedMs()
+    const said = await within(MOST_MS, ask()).catch(() => undefined)
+    if (said === undefined) return
+    const elapsed = elapsedMs()
+    const at = said + (elapsed - asked) / 2
+    const offMs = Math.round(now() - at)
+    if (Math.abs(offMs) <= TOLERATED_MS) return
+    base = { at, elapsed }
+    const machineIsOffMs = Math.round(wall() - at)
+    log.warn(
+      { off_ms: offMs, machine_off_ms: machineIsOffMs },
+      'the time here was not that of the database, by which all replicas go: it is now. Look after the clocks of both machines',
+    )
+  }
+
+  function lookLater(ask: () => Promise<number>): void {
+    if (isClosed) return
+    timer = setTimeout(() => void look(ask).then(() => lookLater(ask)), EVERY_MS)
+    timer.unref()
+  }
+
+  return {
+    now,
+    async follow(ask) {
+      base = { at: wall(), elapsed: elapsedMs() }
+      await look(ask)
+      lookLater(ask)
+    },
+    close() {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
