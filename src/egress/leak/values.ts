@@ -44,11 +44,16 @@ const FORMS = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const
 const spellingsOf = (text: string): readonly string[] => [
   ...new Set([text, ...(isSpelled(text) ? FORMS.map((form) => text.normalize(form)) : [])]),
 ]
-/** What has control characters in it is no text but bytes, such as a key for signing: nobody spells that, and it would be sought five times over. */
-const isSpelled = (text: string) => NOT_ASCII.test(text) && !CONTROL.test(text)
+/**
+ * What is full of control characters is no text but bytes, such as a key for signing, of which they are a quarter: nobody spells that, and it would
+ * be sought five times over. One form feed that was pasted with a text makes it no bytes.
+ */
+const isSpelled = (text: string) =>
+  NOT_ASCII.test(text) && (text.match(CONTROLS)?.length ?? 0) * LEAST_CHARS_PER_CONTROL <= text.length
 const NOT_ASCII = /[^\0-\x7f]/
 /** Without tabs and ends of lines. */
-const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
+const LEAST_CHARS_PER_CONTROL = 16
 
 /**
  * In longer UTF-16 something looks like an escape by chance, and the text would be sought several times over. What stands between two of them

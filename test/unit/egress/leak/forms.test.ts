@@ -387,6 +387,10 @@ describe('a secret that is not of ASCII is found in its UTF-8 and its Latin-1 by
       expect(look('müller')).toEqual({ ok: true })
     }
   })
+  it('in every spelling, though a form feed was pasted with it', () => {
+    const pasted = 'paßwort-käse-bröt\f-mü-Ü7'
+    expect(inspect(pasted, pasted.normalize('NFD'))).toMatchObject(reflected)
+  })
   it('and bytes that are no text in no spelling, each of which costs as much as all of another secret', () => {
     const key = createHash('sha256').update('a key for signing').digest()
     const values = listValues(key.toString('latin1'), 'AWS4-HMAC-SHA256').map(({ bytes }) =>
