@@ -52,7 +52,7 @@ const isSpelled = (text: string) =>
   NOT_ASCII.test(text) && (text.match(CONTROLS)?.length ?? 0) * LEAST_CHARS_PER_CONTROL <= text.length
 const NOT_ASCII = /[^\0-\x7f]/
 /** Without tabs and ends of lines. */
-const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
+const CONTROLS = /[^\P{Cc}\t\n\r]/gu
 const LEAST_CHARS_PER_CONTROL = 16
 
 /**
