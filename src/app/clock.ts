@@ -43,8 +43,9 @@ export function createClock({
   async function look(ask: () => Promise<number>): Promise<void> {
     const asked = elapsedMs()
     const said = await within(MOST_MS, ask()).catch(() => undefined)
-    if (said === undefined) return
     const elapsed = elapsedMs()
+    // A process that stood still may hear of the answer before it hears that it is late.
+    if (said === undefined || elapsed - asked > MOST_MS) return
     const at = said + (elapsed - asked) / 2
     const offMs = Math.round(now() - at)
     if (Math.abs(offMs) <= TOLERATED_MS) return

@@ -102,6 +102,16 @@ describe('that follows another', () => {
     expect(clock.now()).toBe(START + DAY + 200)
   })
 
+  it('takes none whose way was too long to say of which moment it is', async () => {
+    ask.mockImplementation(async () => {
+      elapsed += 10_000
+      return START
+    })
+    await clock.follow(ask)
+    expect(clock.now()).toBe(START + 10_000)
+    expect(warnings).toEqual([])
+  })
+
   it('asks nothing any more once it is closed', async () => {
     await clock.follow(ask)
     ask.mockClear()
