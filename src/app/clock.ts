@@ -8,7 +8,8 @@ export interface Clock {
   readonly now: () => number
   /**
    * Goes by another clock from now on: looks at it at once, and again every few seconds.
-   * @param ask milliseconds since the epoch; where it rejects or takes long, the time goes on as it did
+   * @param ask milliseconds since the epoch; where it rejects or takes long later on, the time goes on as it did
+   * @throws what the first `ask` rejects with, or that it takes too long: until then nobody knows what time it is
    */
   follow(ask: () => Promise<number>): Promise<void>
   close(): void
@@ -25,6 +26,8 @@ export interface ClockParts {
 const EVERY_MS = 3_000
 /** An answer that took longer says too little of the moment that it is about. */
 const MOST_MS = 1_000
+/** The first one is waited for: half of that is nothing beside a clock that is a day ahead. */
+const MOST_AT_FIRST_MS = 10_000
 /** What is less is the way of the answer and the two clocks' ticking: time that jumps to and fro for it helps nobody. */
 const TOLERATED_MS = 1_000
 
@@ -40,26 +43,32 @@ export function createClock({
 
   const now = () => (base ? Math.round(base.at + elapsedMs() - base.elapsed) : wall())
 
-  async function look(ask: () => Promise<number>): Promise<void> {
+  /** @returns whether it was told in time; rejects with `ask` */
+  async function look(ask: () => Promise<number>, mostMs: number): Promise<boolean> {
     const asked = elapsedMs()
-    const said = await within(MOST_MS, ask()).catch(() => undefined)
+    const said = await within(mostMs, ask())
     const elapsed = elapsedMs()
     // A process that stood still may hear of the answer before it hears that it is late.
-    if (said === undefined || elapsed - asked > MOST_MS) return
+    if (said === undefined || elapsed - asked > mostMs) return false
     const at = said + (elapsed - asked) / 2
     const offMs = Math.round(now() - at)
-    if (Math.abs(offMs) <= TOLERATED_MS) return
+    if (Math.abs(offMs) <= TOLERATED_MS) return true
     base = { at, elapsed }
     const machineIsOffMs = Math.round(wall() - at)
     log.warn(
       { off_ms: offMs, machine_off_ms: machineIsOffMs },
       'the time here was not that of the database, by which all replicas go: it is now. Look after the clocks of both machines',
     )
+    return true
   }
 
   function lookLater(ask: () => Promise<number>): void {
     if (isClosed) return
-    timer = setTimeout(() => void look(ask).then(() => lookLater(ask)), EVERY_MS)
+    timer = setTimeout(() => {
+      void look(ask, MOST_MS)
+        .catch(() => false)
+        .then(() => lookLater(ask))
+    }, EVERY_MS)
     timer.unref()
   }
 
@@ -67,7 +76,8 @@ export function createClock({
     now,
     async follow(ask) {
       base = { at: wall(), elapsed: elapsedMs() }
-      await look(ask)
+      if (!(await look(ask, MOST_AT_FIRST_MS)))
+        throw new Error(`the database did not say within ${MOST_AT_FIRST_MS / 1000} s what time it is`)
       lookLater(ask)
     },
     close() {

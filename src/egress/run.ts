@@ -211,8 +211,8 @@ async function openCredential(
   }
   await parts.fault.at('after_decrypt')
   try {
-    const leftMs = request.timeoutMs - (parts.now() - attempt.createdAt)
-    return await parts.kinds.ready(credential, opened, Math.max(1, leftMs))
+    const leftMs = leftOf(request, parts.now() - attempt.createdAt)
+    return await parts.kinds.ready(credential, opened, leftMs)
   } catch (cause) {
     throw new Unsent(
       'credential_unavailable',
@@ -220,6 +220,10 @@ async function openCredential(
     )
   }
 }
+
+/** A clock may be set while a call is under way: it ends no later for that than it was to. */
+const leftOf = ({ timeoutMs }: PreparedRequest, passedMs: number) =>
+  Math.max(1, timeoutMs - Math.max(0, passedMs))
 
 /** Step 4: one request, by a sender that is given the vetted addresses and nothing else to dial. Never rejects. */
 async function sendOnce(
@@ -237,7 +241,7 @@ async function sendOnce(
       ...message,
       tls,
       partition,
-      timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),
+      timeoutMs: leftOf(request, now() - attempt.createdAt),
       maxResponseBytes: request.maxResponseBytes,
       acceptsEncoded,
       signal,

@@ -49,7 +49,8 @@ const spellingsOf = (text: string): readonly string[] => [
  * be sought five times over. One form feed that was pasted with a text makes it no bytes.
  */
 const isSpelled = (text: string) =>
-  NOT_ASCII.test(text) && (text.match(CONTROLS)?.length ?? 0) * LEAST_CHARS_PER_CONTROL <= text.length
+  NOT_ASCII.test(text) &&
+  (text.match(CONTROLS)?.length ?? 0) <= Math.max(1, text.length / LEAST_CHARS_PER_CONTROL)
 const NOT_ASCII = /[^\0-\x7f]/
 /** Without tabs and ends of lines. */
 const CONTROLS = /[^\P{Cc}\t\n\r]/gu

@@ -103,13 +103,29 @@ describe('that follows another', () => {
   })
 
   it('takes none whose way was too long to say of which moment it is', async () => {
+    await clock.follow(ask)
     ask.mockImplementation(async () => {
-      elapsed += 10_000
+      elapsed += 8_000
       return START
     })
-    await clock.follow(ask)
-    expect(clock.now()).toBe(START + 10_000)
+    await pass(3_000)
+    expect(clock.now()).toBe(START + 11_000)
     expect(warnings).toEqual([])
+  })
+
+  it('waits longer for the first one, and begins nothing without it', async () => {
+    ask.mockImplementationOnce(async () => {
+      elapsed += 4_000
+      return START + DAY
+    })
+    await clock.follow(ask)
+    expect(clock.now()).toBe(START + DAY + 2_000)
+    ask.mockRejectedValueOnce(new Error('no database'))
+    await expect(clock.follow(ask)).rejects.toThrow('no database')
+    ask.mockImplementationOnce(() => new Promise(() => {}))
+    const refused = expect(clock.follow(ask)).rejects.toThrow('did not say within 10 s')
+    await pass(10_000)
+    await refused
   })
 
   it('asks nothing any more once it is closed', async () => {

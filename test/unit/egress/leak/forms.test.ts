@@ -388,7 +388,7 @@ describe('a secret that is not of ASCII is found in its UTF-8 and its Latin-1 by
     }
   })
   it('in every spelling, though a form feed was pasted with it', () => {
-    const pasted = 'paßwort-käse-bröt\f-mü-Ü7'
+    const pasted = 'käse-bröt\f-Ü7'
     expect(inspect(pasted, pasted.normalize('NFD'))).toMatchObject(reflected)
   })
   it('and bytes that are no text in no spelling, each of which costs as much as all of another secret', () => {
