@@ -81,12 +81,12 @@ For a caller this means: repeat a call that was not answered, or answered with 5
 | PostgreSQL with a standby | \`synchronous_standby_names\` that names it | a fail-over loses what was acknowledged last: the control of "failed over" |
 | the same, with one standby only | after a fail-over empty that setting, or add a standby | the new primary waits for a standby that is not there, and every write with it |
 | whoever promotes | see to it that the old primary is off, and lead the address of \`GATEWAY_DATABASE_URL\` to the new one | two primaries: both accept, and one of them is thrown away |
-| PostgreSQL | \`max_connections\` of at least 17 for each replica and what else uses it | calls are told to repeat for as long as there is no slot |
+| PostgreSQL | \`max_connections\` of at least 19 for each replica, three more while one starts, and what else uses it | calls are told to repeat for as long as there is no slot |
 | disks | an alert before they are full, and PostgreSQL's log on a volume that nothing else fills | calls are told to repeat until there is space; nothing is lost |
 | disk of SQLite | one that keeps what it was told to keep (no write cache without a battery), no layer that drops \`fsync\` | power loss loses receipts and credits: the control |
 | names | two servers in \`GATEWAY_DNS_SERVERS\` | names that are not remembered are refused while the one is away |
 | chains | \`GATEWAY_CONFIRMATIONS\` deeper than what the chain replaces | a receipt may be withdrawn ([finality](operating.md#finality)) |
-| clock | a time service; replicas within seconds of each other | payments are refused as expired, or accepted a little late |
+| clock | a time service on the machine of the database: replicas go by its clock, which each asks every 3 s, where their own is off by more than a second | payments are refused as expired, or accepted a little late; with SQLite, whose clock is the machine's, a day ahead opens budgets again and sweeps away what was to be kept |
 
 ## What was tried
 
