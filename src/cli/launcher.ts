@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 
 /** node:sqlite without a flag and undici 8 need this one. */
 const OLDEST = [22, 19] as const
@@ -16,8 +17,15 @@ const OLDEST = [22, 19] as const
  */
 const HEAP = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 
+/**
+ * A thread that compiles beside this one may wait for this one to collect garbage, and an exit waits for that thread: both then wait for ever,
+ * seldom and on a busy machine (https://github.com/nodejs/node/issues/54918). The compiler that was seen in it is quick and needs no such thread.
+ */
+const ENDS_FOR_CERTAIN = '--no-concurrent-sparkplug'
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) {
+  setFlagsFromString(ENDS_FOR_CERTAIN)
   silenceSqliteWarning()
   await import('./index.ts')
 } else runOnBundledNode()

@@ -6,8 +6,8 @@ import { type OnTerminal, startOnTerminal } from './terminal.ts'
 
 export const COMMAND = programFile('cli')
 
-/** Here there is no launcher in front that hides what Node 22 says of node:sqlite. */
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
+/** What the launcher does, which is not in front here: it hides what Node 22 says of node:sqlite, and lets a process end for certain. */
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--no-concurrent-sparkplug']
 
 /** Nothing of the machine's own configuration, only what a process needs to run. */
 export const bareEnv = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({

@@ -18,6 +18,8 @@ export interface ListLoader {
 const PATIENCE_MS = 60_000
 /** The heap of the process, both generations: what it needs, with room for a refreshed list of the largest size. */
 const HEAP = ['--max-old-space-size=512', '--max-semi-space-size=16']
+/** As in cli/launcher.ts: without it a process may never end, and one that has just done work in a small heap the soonest. */
+const ENDS_FOR_CERTAIN = '--no-concurrent-sparkplug'
 /** Three times what comes of a refreshed list of the largest size. */
 const MAX_BYTES = 64 * 1024 * 1024
 
@@ -62,7 +64,7 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
 
 function start(program: string, dataDir: string): ChildProcess {
   try {
-    return spawn(process.execPath, [...HEAP, program, dataDir], {
+    return spawn(process.execPath, [...HEAP, ENDS_FOR_CERTAIN, program, dataDir], {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     })

@@ -79,6 +79,17 @@ describe('launcher', () => {
     expect(stderr).toContain('[X1] Warning: by code')
   })
 
+  it('lets no thread compile baseline code, which an exit could wait for without an end', async () => {
+    const watcher = join(folder, 'watch-flags.cjs')
+    writeFileSync(
+      watcher,
+      `require('node:v8').setFlagsFromString = (flag) => console.error('flag', flag)
+      require('node:module').syncBuiltinESMExports()`,
+    )
+    const { stderr } = await finish(process.execPath, ['--require', watcher, launcher, 'keys'])
+    expect(stderr).toContain('flag --no-concurrent-sparkplug')
+  })
+
   it('hands an old Node over to the bundled one, with arguments and exit code', async () => {
     for (const { name, command, flags } of oldNodes()) {
       const { code, stdout } = await finish(command, [...flags, launcher, 'fail', 'two words'])
