@@ -21,7 +21,12 @@ export type Command<T> = Generator<Statement, T, readonly Row[]>
 export type Touched = 'access' | 'records'
 
 /** Facts that the engines need to know of a command to run it. */
-export type Traits =
+export type Traits = Kind & {
+  /** Its first argument is the id of the account whose rows it is about. One that takes an object has a member that says so. */
+  readonly namesAccount?: true
+}
+
+type Kind =
   /**
    * One indexed row, cheap enough for the thread that serves requests. `cached`: an engine that owns its file may keep the
    * row until a command touches `access`.

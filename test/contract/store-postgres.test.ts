@@ -215,6 +215,32 @@ describe.each(['straight', 'through a pooler'])(
   },
 )
 
+it('reads for one account on a few connections, and leaves the others to everybody else', async () => {
+  const { accountId } = await addSetting(store, 9)
+  const blocker = new pg.Client({ connectionString: place.config.databaseUrl })
+  await blocker.connect()
+  try {
+    await blocker.query('BEGIN')
+    await blocker.query('LOCK TABLE ledger_entries IN ACCESS EXCLUSIVE MODE')
+    const asked = times(30, () => store.ledger(accountId, { limit: 1 }))
+    const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND query LIKE '%FROM ledger_entries%' AND datname = current_database()`
+    const counts: number[] = []
+    const look = async () => {
+      counts.push(Number((await runDirect(pool, () => first<{ count: number }>(waiting)))!.count))
+      return counts.length
+    }
+    await expect.poll(look).toBeGreaterThanOrEqual(20)
+    // Four that try for the first time, and one that tries again.
+    expect(Math.max(...counts)).toBeGreaterThan(0)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(5)
+    await blocker.query('ROLLBACK')
+    expect((await Promise.all(asked)).map(({ items }) => items.length)).toEqual(times(30, () => 1))
+  } finally {
+    await blocker.end()
+  }
+})
+
 it('debits once for a transaction that two processes ask for while its account is locked', async () => {
   const other = await place.open('boot-2')
   const { accountId } = await addSetting(store, 9)

@@ -82,7 +82,7 @@ export const findKey = command({ kind: 'lookup', cached: true })(function* (
 })
 
 /** Newest first, revoked ones too; of every account where `accountId` is undefined. */
-export const listKeys = command({ kind: 'read' })(function* (
+export const listKeys = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string | undefined,
   page: PageRequest,
 ): Command<Page<ServiceKey>> {
@@ -121,7 +121,7 @@ export const getAccount = command({ kind: 'lookup' })(function* (id: string): Co
 })
 
 /** Undefined when there is no such account. */
-export const balance = command({ kind: 'lookup' })(function* (
+export const balance = command({ kind: 'lookup', namesAccount: true })(function* (
   accountId: string,
 ): Command<number | undefined> {
   const row = yield* first<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', accountId)
@@ -135,7 +135,7 @@ export function* balanceOf(accountId: string): Command<number> {
 
 export const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
 /** Movements of one account, newest first; of `system:<purpose>` too, the other side. */
-export const ledger = command({ kind: 'read' })(function (
+export const ledger = command({ kind: 'read', namesAccount: true })(function (
   accountId: string,
   page: PageRequest,
 ): Command<Page<LedgerEntry>> {

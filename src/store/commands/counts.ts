@@ -40,7 +40,7 @@ const TOTAL = `SELECT ${fields
   .join(', ')} FROM action_counts`
 
 /** Counts one account, or all of them where none is named. */
-export const countActions = command({ kind: 'read' })(function* (
+export const countActions = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string | undefined,
 ): Command<ActionCounts> {
   const row =

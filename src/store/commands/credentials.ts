@@ -116,7 +116,7 @@ export const getCredential = command({ kind: 'lookup', cached: true })(function*
 })
 
 /** Newest first, revoked ones too, without their secrets. */
-export const listCredentials = command({ kind: 'read' })(function* (
+export const listCredentials = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
   page: PageRequest,
 ): Command<Page<Credential>> {

@@ -85,7 +85,7 @@ export const findFormerInvitation = command({ kind: 'lookup' })(function* (
 })
 
 /** Those of the account that wait, newest first. */
-export const listInvitations = command({ kind: 'read' })(function* (
+export const listInvitations = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
   now: Millis,
 ): Command<readonly Invitation[]> {

@@ -81,7 +81,7 @@ export function* lockMandate(id: string, accountId: string): Command<Mandate | u
 }
 
 /** Newest first, revoked and expired ones too. */
-export const listMandates = command({ kind: 'read' })(function* (
+export const listMandates = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
   page: PageRequest,
 ): Command<Page<Mandate>> {

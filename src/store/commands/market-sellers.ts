@@ -90,7 +90,7 @@ export const findSeller = command({ kind: 'lookup' })(function* (id: string): Co
   return toSeller(yield* first<Seller>(`SELECT ${SELLER} FROM market_sellers WHERE id = $1`, id))
 })
 
-export const findSellerOfAccount = command({ kind: 'lookup' })(function* (
+export const findSellerOfAccount = command({ kind: 'lookup', namesAccount: true })(function* (
   accountId: string,
 ): Command<Seller | undefined> {
   return toSeller(

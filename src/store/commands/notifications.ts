@@ -39,7 +39,7 @@ export const addNotificationTarget = command({ kind: 'transaction', touches: 'ac
 })
 
 /** Oldest first. */
-export const listNotificationTargets = command({ kind: 'read' })(function* (
+export const listNotificationTargets = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
 ): Command<readonly NotificationTarget[]> {
   const rows = yield* all<TargetRow>(

@@ -63,7 +63,7 @@ const toMember = (row: MemberColumns): MemberRow => ({
 })
 
 /** Members of the account, newest first. */
-export const listMembers = command({ kind: 'read' })(function* (
+export const listMembers = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
   page: PageRequest,
 ): Command<Page<MemberRow>> {
@@ -78,7 +78,7 @@ export const listMembers = command({ kind: 'read' })(function* (
 
 const GET_MEMBER = `SELECT ${MEMBER} FROM ${FROM_MEMBERS} WHERE m.account_id = $1 AND m.person_id = $2`
 /** Undefined where the person is no member of the account. */
-export const getMember = command({ kind: 'read' })(function* (
+export const getMember = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
   personId: string,
 ): Command<MemberRow | undefined> {

@@ -342,7 +342,7 @@ export const getTaskOfAccount = command({ kind: 'read' })(function* (
 })
 
 /** Hosts that an account asked to serve, in alphabetical order. */
-export const listEdgeHosts = command({ kind: 'read' })(function* (
+export const listEdgeHosts = command({ kind: 'read', namesAccount: true })(function* (
   accountId: string,
 ): Command<readonly { readonly host: string; readonly createdAt: Millis }[]> {
   const rows = yield* all<{ host: string; createdAt: Millis }>(

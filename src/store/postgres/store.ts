@@ -63,9 +63,13 @@ const MOST_APART = 4
 const MOST_PATIENT = 4
 /** Of those who wait in the queue of a whole table, each of its own, and of the one that settles what dead processes left. */
 const MOST_QUEUED = 4
-function accountOf(input: unknown): string | undefined {
-  const { accountId, attempt } = (input ?? {}) as { accountId?: unknown; attempt?: { accountId?: unknown } }
-  const account = accountId ?? attempt?.accountId
+function accountOf(name: CommandName, [input]: readonly unknown[]): string | undefined {
+  const { accountId, owner, attempt } = Object(input) as {
+    accountId?: unknown
+    owner?: unknown
+    attempt?: { accountId?: unknown }
+  }
+  const account = traitsOf(name).namesAccount ? input : (accountId ?? owner ?? attempt?.accountId)
   return typeof account === 'string' ? account : undefined
 }
 
@@ -169,7 +173,7 @@ export async function openPostgresStore(parts: {
   async function executeAlone(
     name: CommandName,
     args: unknown[],
-    owner: string | undefined = accountOf(args[0]),
+    owner: string | undefined = accountOf(name, args),
   ): Promise<unknown> {
     const queue = name in recovery ? 'recovery' : tableOf(traitsOf(name))
     const inOrder = () => runOnce(name, args, 'long')
