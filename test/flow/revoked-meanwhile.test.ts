@@ -152,6 +152,20 @@ describe.each(DOORS)('before the first byte of a request leaves (%s)', (door) =>
     expect(gw.upstream.requests.length).toBe(sent)
   })
 
+  it('nothing of it goes out where people have to be asked by now', async () => {
+    const granted = await grant()
+    const sent = gw.upstream.requests.length
+    const { status, body } = await whileResolving(
+      () => ask(door, granted),
+      () =>
+        gw.rest('POST', `/v1/egress/credentials/${granted.credentialId}/edit`, {
+          settings: { rules: ['ask POST *', 'allow * *'] },
+        }),
+    )
+    expect([status, body.code, body.rule]).toEqual([403, 'scope_denied', 'ask POST *'])
+    expect(gw.upstream.requests.length).toBe(sent)
+  })
+
   it('it goes out where nothing was changed', async () => {
     const granted = await grant()
     const sent = gw.upstream.requests.length
