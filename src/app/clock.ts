@@ -1,5 +1,6 @@
 // What time it is. Where the gateway has its machine to itself, the machine says so. Replicas have to agree: one whose clock is a day ahead would open
 // budgets again, free keys that were used and sweep away what others keep. So theirs is the clock of the database, as far as the machine's own is off.
+import { GatewayError } from '../core/errors.ts'
 import { within } from '../lib/deadline.ts'
 import type { Logger } from '../lib/log.ts'
 
@@ -9,7 +10,7 @@ export interface Clock {
   /**
    * Goes by another clock from now on: looks at it at once, and again every few seconds.
    * @param ask milliseconds since the epoch; where it rejects or takes long later on, the time goes on as it did
-   * @throws what the first `ask` rejects with, or that it takes too long: until then nobody knows what time it is
+   * @throws what the first `ask` rejects with, or store_unavailable where that takes too long: until then nobody knows what time it is
    */
   follow(ask: () => Promise<number>): Promise<void>
   close(): void
@@ -77,7 +78,10 @@ export function createClock({
     async follow(ask) {
       base = { at: wall(), elapsed: elapsedMs() }
       if (!(await look(ask, MOST_AT_FIRST_MS)))
-        throw new Error(`the database did not say within ${MOST_AT_FIRST_MS / 1000} s what time it is`)
+        throw new GatewayError(
+          'store_unavailable',
+          `The database did not say within ${MOST_AT_FIRST_MS / 1000} s what time it is, and replicas go by its clock. Let it come to rest, then start again.`,
+        )
       lookLater(ask)
     },
     close() {

@@ -19,6 +19,9 @@ import { wholeStdout } from './stdout.ts'
 import { faultOf, runTransfer } from './transfer.ts'
 
 const POLL_MS = 250
+/** Where another replica answered, the next question may find the one that is asked for. */
+const ELSEWHERE_MS = 100
+const MOST_ELSEWHERE = 50
 
 /** `backup`: reads the database itself, or asks the gateway that `--url` names. */
 export function addBackupCommand(program: Command): void {
@@ -93,9 +96,16 @@ async function backUpHere({ out, json }: { out?: string; json?: boolean }): Prom
 async function backUpThere(options: ConnectionOptions): Promise<void> {
   const client = await connect(options)
   let state = await client.call(backupMake, {})
+  const startedAt = state.started_at
+  let elsewhere = 0
   while (state.state === 'running') {
-    await sleep(POLL_MS)
-    state = await patiently(() => client.call(backupGet, {}))
+    await sleep(elsewhere > 0 ? ELSEWHERE_MS : POLL_MS)
+    const heard = await patiently(() => client.call(backupGet, {}))
+    // Each replica knows of its own alone: what another one made earlier is no answer.
+    if (heard.started_at === startedAt) {
+      elsewhere = 0
+      state = heard
+    } else if (++elsewhere === MOST_ELSEWHERE) throw heardOfOthers(client.url, startedAt)
   }
   if (state.state !== 'done')
     throw new CommandFailure(
@@ -105,3 +115,10 @@ async function backUpThere(options: ConnectionOptions): Promise<void> {
     )
   printRecord({ ...state, file: `backups/${state.file}, in the data directory of ${client.url}` }, options)
 }
+
+const heardOfOthers = (url: string, startedAt: string | null) =>
+  new CommandFailure(
+    Exit.failed,
+    `Nobody at ${url} knows of the backup that began there at ${startedAt}: the replica that makes it was not among those that answered, or it ended. ` +
+      'Ask one replica directly: `--url` with its own address.',
+  )
