@@ -7,7 +7,7 @@ import { newId } from '../lib/ids.ts'
 import type { KeyRecord, Store } from '../store/ports.ts'
 import type { CheckedRequest, Grant } from './grant.ts'
 import { pickResponseHeaders } from './headers.ts'
-import { createKeyedCalls, type KeyedCall } from './idempotency/keyed-call.ts'
+import { type Call, createKeyedCalls, type KeyedCall } from './idempotency/keyed-call.ts'
 import { refuseTokenEndpoint } from './kinds/token-url.ts'
 import { newAttempt } from './new-attempt.ts'
 import type { Paid } from './paid.ts'
@@ -38,7 +38,7 @@ export interface Asked {
   /** Asked anew where the credential is replaced meanwhile. @returns undefined where it is gone */
   readonly prepare: () => Promise<CheckedRequest | undefined>
   /** The caller's idempotency key, and the id that it is unique under. */
-  readonly key: { readonly key: string; readonly scope: string } | undefined
+  readonly key: Pick<Call, 'key' | 'scope' | 'freedBy'> | undefined
   /** Whether the gateway adds an Idempotency-Key to this request. */
   readonly addsKey: (request: PreparedRequest) => boolean
   /** The part of a request that its digest covers, where that is not all of it. */

@@ -223,6 +223,33 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     })
   })
 
+  it('frees the key of an answer by which its upstream put the call off, for one call, where the claim says so', async () => {
+    const setting = await addSetting(store, 99)
+    const plain = claimOf()
+    const once = { ...plain, freedBy: [409, 429] }
+    const send = async (status: number, kind?: 'ambiguous') => {
+      const input = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once }
+      expect(await store.reserveAttempt(input)).toMatchObject({ ok: true })
+      await store.finishAttempt({ ...ending(input.attempt, BOOT, kind), upstreamStatus: status })
+      return input.attempt.id
+    }
+    const putOff = await send(429)
+    expect(await reserve(setting, plain)).toMatchObject({ record: { attempt: { id: putOff } } })
+    expect(await store.findKeyRecord({ ...plain, now: NOW })).toMatchObject({ attempt: { id: putOff } })
+    expect(await store.findKeyRecord({ ...once, now: NOW })).toBeUndefined()
+    const results = await Promise.all(
+      times(20, (i) => (i % 2 === 0 ? store : other).reserveAttempt({ ...reservation(setting, BOOT), once })),
+    )
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1)
+    const [held] = results.flatMap((result) =>
+      !result.ok && result.reason === 'repeated' ? [result.record.attempt] : [],
+    )
+    await refund(held!.id)
+    // What broke off after such a head may be anything.
+    const broken = await send(409, 'ambiguous')
+    expect(await reserve(setting, once)).toMatchObject({ record: { attempt: { id: broken } } })
+  })
+
   it('holds the key of an ambiguous attempt past its time and past the sweep', async () => {
     const setting = await addSetting(store, 9)
     const [lost, done] = [claimOf(), claimOf()]

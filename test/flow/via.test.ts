@@ -632,6 +632,43 @@ describe('a base URL behind the gateway', () => {
     expect(gw.upstream.requests.length).toBe(seen + 2)
   })
 
+  it.each([408, 409, 425, 429, 503])(
+    'makes a repeat under the key of a program an attempt of its own where the upstream put it off: %i',
+    async (status) => {
+      const seen = gw.upstream.requests.length
+      const init = { method: 'POST', body: '{"a":1}', headers: { 'idempotency-key': `put-off-${status}` } }
+      gw.upstream.respond((_request, res) => res.writeHead(status, { 'retry-after': '1' }).end('later'))
+      const first = await via('/v1/orders', init)
+      expect([first.status, first.headers.get('retry-after'), await first.text()]).toEqual([
+        status,
+        '1',
+        'later',
+      ])
+      gw.upstream.respond((_request, res) => res.writeHead(201).end('done'))
+      // Both at once, as a library and its supervisor would: one of them goes out.
+      const both = await Promise.all([via('/v1/orders', init), via('/v1/orders', init)])
+      expect(gw.upstream.requests.length).toBe(seen + 2)
+      expect(both.some((answer) => answer.status === 201)).toBe(true)
+      const again = await via('/v1/orders', init)
+      expect([again.status, again.headers.get('idempotent-replayed'), await again.text()]).toEqual([
+        201,
+        'true',
+        'done',
+      ])
+      expect(sent('idempotency-key')).toEqual([`put-off-${status}`])
+      expect(gw.upstream.requests.length).toBe(seen + 2)
+    },
+  )
+
+  it('gives what an upstream failed with once more: nobody knows what it did before', async () => {
+    const seen = gw.upstream.requests.length
+    const init = { method: 'POST', body: '{}', headers: { 'idempotency-key': 'failed' } }
+    gw.upstream.respond((_request, res) => res.writeHead(500).end('no'))
+    const answers = [await via('/v1/orders', init), await via('/v1/orders', init)]
+    expect(answers.map(({ status }) => status)).toEqual([500, 500])
+    expect(gw.upstream.requests.length).toBe(seen + 1)
+  })
+
   it('knows a repeat after the bounds of its credential were edited', async () => {
     const label = 'Edited API'
     const own = await gw.grant({ secret: SECRET, credential: credential({ label }) })

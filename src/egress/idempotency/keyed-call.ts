@@ -34,6 +34,8 @@ export interface Call {
   readonly scope: string
   /** As the caller gave it. */
   readonly key: string
+  /** Statuses after which a repeat is a call of its own: by default it gets whatever the first one was answered. */
+  readonly freedBy?: readonly number[]
   readonly request: PreparedRequest
   readonly credentialId: string
   /** An edit of its settings is a version, too. */
@@ -51,7 +53,7 @@ export function createKeyedCalls(callerKeys: KeyObject): (call: Call) => KeyedCa
 
 function keyedCall(
   mac: ReturnType<typeof createHmacSha256>,
-  { scope, key, request, credentialId, credentialVersion }: Call,
+  { scope, key, freedBy, request, credentialId, credentialVersion }: Call,
 ): KeyedCall {
   // An id holds no space, so that no two pairs of scope and key are the same text, nor the two uses of one.
   const derive = (use: 'name' | 'seal') => mac([Buffer.from(`${use} ${scope} ${key}`)])
@@ -63,7 +65,7 @@ function keyedCall(
     context: `${id} ${requestDigest}`,
   })
   return {
-    claim: { keyHash, maxBytes },
+    claim: { keyHash, maxBytes, ...(freedBy && { freedBy }) },
     upstreamKey: keyHash,
     // The digest that every attempt has, computed anew for a repeat alone, under the version that was sent: the upstream would see
     // the same request after a rotation. How long a caller waits is no part of it; the size that was asked for stands beside it.

@@ -11,7 +11,7 @@ import { capabilityGrant } from '../capability-grant.ts'
 import { digestRequest } from '../digest.ts'
 import { createEndings, type EndingParts } from '../endings.ts'
 import type { CheckedRequest } from '../grant.ts'
-import { createKeyedCalls } from '../idempotency/keyed-call.ts'
+import { type Call, createKeyedCalls } from '../idempotency/keyed-call.ts'
 import { replay } from '../idempotency/replay.ts'
 import type { LargeCalls } from '../limits/large-calls.ts'
 import type { Paid } from '../paid.ts'
@@ -66,6 +66,12 @@ export interface RelayParts extends ReserveParts, EndingParts {
   readonly log: Logger
 }
 
+/**
+ * An upstream that answers so did nothing and may be asked again, which libraries do by themselves and under the same key: an answer that was kept
+ * would put them off for a day. The upstream sees their key, and tells a repeat from another request by it.
+ */
+const PUTTING_OFF = [408, 409, 425, 429, 503] as const
+
 export function createRelay(parts: RelayParts): Relay {
   const { store, runner, sender, revocations } = parts
   const limits = createStreamLimits()
@@ -102,7 +108,8 @@ export function createRelay(parts: RelayParts): Relay {
     const body = await readBody(exchange, { ...rules, hold })
     const current = () => prepare(url, exchange, body, capability)
     const own = keyOf(exchange)
-    const key = own === undefined ? undefined : { key: own, scope: `${capability.rootId}/relay` }
+    const key =
+      own === undefined ? undefined : { key: own, scope: `${capability.rootId}/relay`, freedBy: PUTTING_OFF }
     const isRuled = hasRules({ capability, credential })
     const repeat = isRuled && key ? await findRepeat(key, capability, await current()) : undefined
     if (repeat) return await again(repeat, exchange, charge, findRedirect)
@@ -167,7 +174,7 @@ export function createRelay(parts: RelayParts): Relay {
 
   /** What was sent under the program's key before: nobody is asked about it a second time, since nothing goes out. */
   async function findRepeat(
-    key: { readonly key: string; readonly scope: string },
+    key: Pick<Call, 'key' | 'scope' | 'freedBy'>,
     capability: CredentialCapability,
     checked: CheckedRequest | undefined,
   ): Promise<Pick<RepeatedCall, 'keyed' | 'record'> | undefined> {
@@ -181,7 +188,7 @@ export function createRelay(parts: RelayParts): Relay {
       credentialId: credential.id,
       credentialVersion: credential.version,
     })
-    const record = await store.findKeyRecord({ keyHash: keyed.claim.keyHash, now: parts.now() })
+    const record = await store.findKeyRecord({ ...keyed.claim, now: parts.now() })
     return record && { keyed, record }
   }
 

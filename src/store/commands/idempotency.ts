@@ -3,7 +3,7 @@
 import { type Command, command, first, snakeCase, type Statement, statement } from '../command.ts'
 import type { Attempt, Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
-import type { KeyRecord, Repeated } from '../ports/idempotency.ts'
+import type { KeyClaim, KeyRecord, Repeated } from '../ports/idempotency.ts'
 import { attemptFields, insertReceipt, type Reservation, toAttempt } from './attempts.ts'
 import { KEY_TTL_MS } from './kept-answers.ts'
 
@@ -20,31 +20,32 @@ type Found = Omit<KeyRecord, 'attempt'> & Attempt
 /** The word of an attempt that was ambiguous until an operator said that it happened. */
 const DECIDED = 'reconciled_happened'
 /**
- * A key is free again where nothing was sent under it (`refunded`), and where its time is over and its outcome known. An unfinished
- * or ambiguous attempt holds its key for as long as there is a row of it; so does one that was decided, which may be later than a
- * day after it was sent, when whoever lost its answer still asks.
+ * A key is free again where nothing was sent under it (`refunded`), where the answer has a status that frees it, and where its time is over and
+ * its outcome known. An unfinished or ambiguous attempt holds its key for as long as there is a row of it; so does one that was decided, which
+ * may be later than a day after it was sent, when whoever lost its answer still asks.
  */
-const isFree = ({ state, outcome, createdAt }: Found, now: Millis) =>
-  state === 'refunded' || (state === 'settled' && outcome !== DECIDED && createdAt + KEY_TTL_MS <= now)
+function isFree({ state, outcome, upstreamStatus, createdAt }: Found, { freedBy, now }: Looked): boolean {
+  if (state === 'refunded') return true
+  if (state !== 'settled' || outcome === DECIDED) return false
+  const wasPutOff = upstreamStatus !== null && freedBy?.includes(upstreamStatus)
+  return wasPutOff || createdAt + KEY_TTL_MS <= now
+}
+type Looked = Omit<KeyClaim, 'maxBytes'> & { readonly now: Millis }
 
 /** @returns the record that stands in the way of a claim; `stale` names the attempt of one that does not any more */
-function* findRecord(
-  keyHash: string,
-  now: Millis,
-): Command<{ readonly held?: KeyRecord; readonly stale?: string }> {
-  const found = yield* first<Found>(FIND_RECORD, keyHash)
+function* findRecord(looked: Looked): Command<{ readonly held?: KeyRecord; readonly stale?: string }> {
+  const found = yield* first<Found>(FIND_RECORD, looked.keyHash)
   if (!found) return {}
-  if (isFree(found, now)) return { stale: found.id }
+  if (isFree(found, looked)) return { stale: found.id }
   const { maxBytes, answer, replayReceiptId, balance, ...attempt } = found
   return { held: { maxBytes, answer, replayReceiptId, balance, attempt: toAttempt(attempt) } }
 }
 
 /** The record of a key that is taken, for whoever would do something dear or final before they claim it. */
-export const findKeyRecord = command({ kind: 'read' })(function* (input: {
-  keyHash: string
-  now: Millis
-}): Command<KeyRecord | undefined> {
-  return (yield* findRecord(input.keyHash, input.now)).held
+export const findKeyRecord = command({ kind: 'read' })(function* (
+  input: Looked,
+): Command<KeyRecord | undefined> {
+  return (yield* findRecord(input)).held
 })
 
 /** Takes a key from an attempt that does not need it any more, unless the key was claimed anew since. */
@@ -73,7 +74,7 @@ export function* underKey<R extends { readonly ok: boolean; readonly reason?: st
     const result = yield* reserve(input)
     const { once, now } = input
     if (result.ok || !once) return result as R
-    const { held, stale } = yield* findRecord(once.keyHash, now)
+    const { held, stale } = yield* findRecord({ ...once, now })
     if (held) return { ok: false, reason: 'repeated', record: held }
     if (result.reason !== 'repeated') return result as R
     if (stale !== undefined) yield freeKey(once.keyHash, stale)

@@ -7,6 +7,8 @@ export interface KeyClaim {
   readonly keyHash: string
   /** The size that was asked for. With the request's digest it tells the same request from another, for whoever compares them. */
   readonly maxBytes: number
+  /** Statuses of answers that free the key: whoever gave one did nothing and may be asked again. None unless said. */
+  readonly freedBy?: readonly number[]
 }
 
 /** The attempt of a key that was claimed before, and how it stands. */
