@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { prepareExchange, rulesOf } from '../../../src/egress/relay/prepare.ts'
 import { findOtherMethods } from '../../../src/egress/method-override.ts'
 import { checkScopes, prepareRequest } from '../../../src/egress/request.ts'
@@ -37,6 +37,24 @@ describe('another method than that of the request', () => {
     expect(find(`?${given}`)).toEqual(found)
     expect(find('', given)).toEqual(found)
     expect(find('', given, [])).toEqual(found)
+  })
+
+  it('is found however its name is escaped', () => {
+    for (const name of ['_method', '_HTTPMETHOD', 'x-http-method-override', 'X-Method-Override'])
+      for (let at = 0; at < name.length; at++)
+        for (const change of ['toLowerCase', 'toUpperCase'] as const) {
+          const code = `%${name.charCodeAt(at).toString(16)[change]()}`
+          const all = [...name].map((char) => `%${char.charCodeAt(0).toString(16)[change]()}`).join('')
+          for (const given of [name.slice(0, at) + code + name.slice(at + 1), all])
+            expect(find('', `a=1&${given}=DELETE`), given).toEqual(['DELETE'])
+        }
+  })
+
+  it('is found in a form of many parameters, of which none but those that may name one are decoded', () => {
+    const decoded = vi.spyOn(globalThis, 'URLSearchParams')
+    expect(find('', `${'a;%41;'.repeat(20_000)}_method=DELETE`)).toEqual(['DELETE'])
+    expect(decoded).toHaveBeenCalledTimes(1)
+    decoded.mockRestore()
   })
 
   it.each([
