@@ -2,6 +2,9 @@
 // begin at the gateway: another credential, or a tool, called with the program's capability by the word of an upstream.
 import type { HeaderPairs } from '../../egress/headers.ts'
 
+/** Characters that all that leads somewhere may get longer by: an upstream has room for thousands of links, and each gets the way up a long path. */
+const MOST_LONGER = 32 * 1024
+
 /** Stands for the upstream where nothing says which it is; nobody has this name (RFC 6761). */
 const UPSTREAM = 'https://upstream.invalid'
 
@@ -19,7 +22,7 @@ export interface Through {
  * @param through undefined for a program that believes to be at the upstream itself, whose own addresses lead it there
  * @returns paths and addresses of the upstream relative to `behind`, so that they lead to the same place at every address the program may
  * know; of those that were absolute the address behind the base URL, as libraries turn pages and go on with an upload by nothing else; no
- * address of the gateway itself
+ * address of the gateway itself; and nothing behind what makes them longer than MOST_LONGER
  */
 export function keepWithin(
   headers: HeaderPairs,
@@ -27,7 +30,13 @@ export function keepWithin(
   own: readonly string[],
   through?: Through,
 ): HeaderPairs {
+  let room = MOST_LONGER
   const lead = (value: string): string | undefined => {
+    const led = room < 0 ? undefined : leadOne(value)
+    if (led !== undefined) room -= Math.max(0, led.length - value.length)
+    return room < 0 ? undefined : led
+  }
+  const leadOne = (value: string): string | undefined => {
     const to = URL.parse(value, UPSTREAM + behind)
     if (!to || own.includes(to.host)) return undefined
     if (to.origin === UPSTREAM) return relative(to, behind)

@@ -56,6 +56,26 @@ describe('links of an answer behind a base URL', () => {
   })
 })
 
+describe('links that each get the way up a long path', () => {
+  const LONG = `/${'a/'.repeat(3_800)}`
+  const links = (count: number) => Array.from({ length: count }, (_, i) => `<${i}>`).join(',')
+  const lengthOf = (headers: readonly (readonly [string, string])[]) =>
+    headers.reduce((sum, [, value]) => sum + value.length, 0)
+
+  it.each([
+    ['in one header', [['link', links(3_900)]]],
+    ['in many', Array.from({ length: 1_000 }, (_, i) => ['link', `<${i}>`])],
+  ] as [string, [string, string][]][])('make an answer little longer than it came: %s', (_, headers) => {
+    const led = keepWithin(headers, LONG, [])
+    expect(led.length).toBeGreaterThan(0)
+    expect(lengthOf(led)).toBeLessThan(lengthOf(headers) + 33 * 1024)
+  })
+
+  it('are all there on a path as programs have it', () => {
+    expect(linksOf(links(500))[0]!.split(', ')).toHaveLength(500)
+  })
+})
+
 describe('addresses of the upstream behind a base URL', () => {
   const ORIGIN = 'https://api.example.com'
   const keep = (name: string, value: string, base?: string) =>
