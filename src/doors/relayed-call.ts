@@ -85,6 +85,7 @@ export function createRelayedCalls({
         { ...problemOf(error, context, addresses), ...forLibraries(error) },
         {
           ...problemHeaders(error, context.requestId),
+          ...(error.status === 401 && 'credential' in target && CHALLENGE),
           ...rateHeaders(result.rate),
           ...retryHeaders(error),
           ...answerHeaders,
@@ -93,6 +94,9 @@ export function createRelayedCalls({
     },
   }
 }
+
+/** At a base URL: git and others that take user and password from it send them after they were asked for them alone. */
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="agent-gateway", Basic realm="agent-gateway"' }
 
 /**
  * The member that the libraries of services look for: without it, Stripe's takes a refusal for the object that was asked for, and others

@@ -291,6 +291,14 @@ describe('a base URL behind the gateway', () => {
     expect(JSON.stringify(last().headers)).not.toContain('agw_')
   })
 
+  it('asks whoever has no capability for one, as a bearer or as a Basic password', async () => {
+    const refused = await fetch(`${gw.baseUrl}/via/my-api/v1/things`)
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="agent-gateway", Basic realm="agent-gateway"',
+    ])
+  })
+
   it('passes events as they come, and has a receipt of all of them when it ends well', async () => {
     const go = Promise.withResolvers<void>()
     gw.upstream.respond(async (_request, res) => {

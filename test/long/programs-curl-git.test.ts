@@ -1,9 +1,10 @@
 // curl, git and gh behind `agent-gateway run`: what they are told is their environment, and nothing of it is a secret.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveRanges } from '../support/ranges.ts'
 import { type RunWorld, startRunWorld } from '../support/run-world.ts'
@@ -92,6 +93,7 @@ describe('curl', () => {
 
 describe('git', () => {
   let repositories: string
+  let capability: string
   const git = (cwd: string, ...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
       cwd,
@@ -110,7 +112,7 @@ describe('git', () => {
     git(work, 'commit', '-q', '-m', 'one')
     git(work, 'push', '-q', join(repositories, 'ours.git'), 'HEAD:refs/heads/main')
     git(join(repositories, 'ours.git'), 'symbolic-ref', 'HEAD', 'refs/heads/main')
-    await world.gw.grant({
+    ;({ capability } = await world.gw.grant({
       secret: undefined as never,
       credential: {
         secret: undefined,
@@ -120,7 +122,7 @@ describe('git', () => {
         path_prefixes: ['/ours.git'],
         settings: { placements: [{ in: 'header', name: 'authorization', scheme: 'Basic' }] },
       },
-    })
+    }))
     world.gw.upstream.respond((request, res) => serveGit(repositories, request, res))
   })
   afterAll(() => execFileSync('rm', ['-rf', repositories]))
@@ -139,6 +141,20 @@ describe('git', () => {
     // What is longer than its buffer git sends in chunks, after an empty request that finds out whether it may.
     await world.run('git', ['git', '-C', 'clone', 'push', '-q', 'origin', 'HEAD:main'], { attempts: 3 })
     expect(git(join(repositories, 'ours.git'), 'log', '--format=%s', 'main')).toBe('big\none\n')
+  })
+
+  it('clones by a base URL that has the capability as its password', async () => {
+    const base = new URL('/via/git/ours.git', world.gw.baseUrl)
+    Object.assign(base, { username: 'x', password: capability })
+    const folder = join(repositories, 'by-base-url')
+    const env = {
+      PATH: process.env['PATH'],
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_CONFIG_NOSYSTEM: '1',
+      HOME: repositories,
+    }
+    await promisify(execFile)('git', ['clone', '-q', base.href, folder], { env })
+    expect(git(folder, 'log', '--format=%s')).toContain('one')
   })
 
   it('is refused another repository than that of the credential', async () => {
