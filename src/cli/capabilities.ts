@@ -20,10 +20,10 @@ import {
   scopeOf,
   type ScopeOptions,
 } from './options.ts'
-import { printPage, printRecord } from './output.ts'
+import { formatValue, printPage, printRecord } from './output.ts'
 import { readPolicy } from './run/policy.ts'
 import { readSecret } from './secrets.ts'
-import { addOutOption, deliverToken } from './token-file.ts'
+import { addOutOption, deliverToken, type TokenKind } from './token-file.ts'
 
 const COLUMNS = [
   'capability_id',
@@ -36,6 +36,11 @@ const COLUMNS = [
   'expires_at',
   'revoked_at',
 ]
+
+const CAPABILITY: TokenKind = {
+  member: 'capability',
+  ifLost: ({ capability_id: id }) => `End it: agent-gateway capabilities revoke ${formatValue(id)}`,
+}
 
 type MakeOptions = ConnectionOptions &
   ScopeOptions &
@@ -68,7 +73,7 @@ Example:
     .action(async (options: MakeOptions & { credential: string }) => {
       const rules = await rulesIn(options)
       const client = await connect(options)
-      await deliverToken(options, 'capability', () =>
+      await deliverToken(options, CAPABILITY, () =>
         client.call(egressCapabilitiesIssue, {
           credential_id: options.credential,
           ...wishesOf(options),
@@ -113,7 +118,7 @@ Example:
       const rules = await rulesIn(options)
       const client = await connect(options)
       const own = await readSecret('capability', options.capabilityFile)
-      await deliverToken(options, 'capability', () =>
+      await deliverToken(options, CAPABILITY, () =>
         client.call(egressCapabilitiesNarrow, { ...wishesOf(options), ...rules }, own),
       )
     })

@@ -12,10 +12,15 @@ import {
   pageOf,
   type PageOptions,
 } from './options.ts'
-import { printPage, printRecord } from './output.ts'
-import { addOutOption, deliverToken } from './token-file.ts'
+import { formatValue, printPage, printRecord } from './output.ts'
+import { addOutOption, deliverToken, type TokenKind } from './token-file.ts'
 
 const COLUMNS = ['key_id', 'account_id', 'label', 'role', 'admin', 'created_at', 'revoked_at']
+
+const KEY: TokenKind = {
+  member: 'key',
+  ifLost: ({ key_id: id }) => `End it: agent-gateway keys revoke ${formatValue(id)}`,
+}
 
 /** `keys create|list|revoke`; a key is printed once, or put into a new file with `--out`. */
 export function addKeyCommands(program: Command): void {
@@ -47,7 +52,7 @@ Examples:
       ) => {
         const client = await connect(options)
         const { label, newAccount, role } = options
-        await deliverToken(options, 'key', () =>
+        await deliverToken(options, KEY, () =>
           client.call(keysCreate, {
             ...(label === undefined ? {} : { label }),
             ...(role === undefined ? {} : { role }),

@@ -15,12 +15,18 @@ import {
   pageOf,
   type PageOptions,
 } from './options.ts'
-import { printPage, printRecord } from './output.ts'
+import { formatValue, printPage, printRecord } from './output.ts'
 import { addRecoverCommand } from './recover.ts'
-import { addOutOption, deliverToken } from './token-file.ts'
+import { addOutOption, deliverToken, type TokenKind } from './token-file.ts'
 
 const PEOPLE = ['person_id', 'name', 'role', 'passkeys', 'joined_at', 'last_seen_at']
 const SESSIONS = ['session_id', 'person_id', 'method', 'address', 'created_at', 'last_seen_at', 'expires_at']
+const LINK: TokenKind = {
+  member: 'link',
+  ifLost: ({ invitation_id: id, expires_at: end }) =>
+    `${formatValue(id)} ends by itself at ${formatValue(end)}, or now if you withdraw it in the console, at /console/people.`,
+}
+
 const roleOption = (text: string) => new Option('--role <role>', text).choices(ROLES)
 
 /** `people list|invite|role|remove|recover`, `sessions list|end`; a link is printed once, or put into a new file with `--out`. */
@@ -59,7 +65,7 @@ Examples:
       async (options: ConnectionOptions & { role?: Role; name?: string; person?: string; out?: string }) => {
         const client = await connect(options)
         const { role, name, person } = options
-        await deliverToken(options, 'link', () =>
+        await deliverToken(options, LINK, () =>
           client.call(peopleInvite, {
             ...(role === undefined ? {} : { role }),
             ...(name === undefined ? {} : { name }),

@@ -29,9 +29,9 @@ import {
   parseInteger,
   type PageOptions,
 } from './options.ts'
-import { formatRecord, printJson, printLine, printPage, showText } from './output.ts'
+import { formatRecord, formatValue, printJson, printLine, printPage, showText } from './output.ts'
 import { decisionInWords, permitRow, preparerInWords } from './permit-words.ts'
-import { addOutOption, deliverToken } from './token-file.ts'
+import { addOutOption, deliverToken, type TokenKind } from './token-file.ts'
 
 const COLUMNS = [
   'permit_id',
@@ -45,6 +45,15 @@ const COLUMNS = [
   'attempt_id',
 ]
 const PENDING_COLUMNS = ['permit_id', 'method', 'url', 'body_bytes', 'purpose', 'created_at', 'expires_at']
+
+/** One that nobody waits for cannot be ended, and nothing is sent under it without its token. */
+const PERMIT: TokenKind = {
+  member: 'permit',
+  ifLost: ({ permit_id: id, state, expires_at: end }) =>
+    state === 'pending_approval'
+      ? `End it: agent-gateway permits refuse ${formatValue(id)}`
+      : `${formatValue(id)} ends by itself at ${formatValue(end)}.`,
+}
 
 /** The life of the one-off mandate that is made where none is named. */
 const ONE_CALL = { max_calls: 1 } as const
@@ -153,7 +162,7 @@ async function preparePermit(url: string, options: PrepareOptions): Promise<void
     ...(await chooseMandate(url, options)),
   }
   const client = await connect(options)
-  await deliverToken(options, 'permit', () => client.call(actionsPrepare, input))
+  await deliverToken(options, PERMIT, () => client.call(actionsPrepare, input))
 }
 
 type GivenRequest = z.input<typeof ActionRequest>

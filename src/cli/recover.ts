@@ -8,8 +8,15 @@ import { createLogger } from '../lib/log.ts'
 import { openStore } from '../store/index.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { jsonOption } from './options.ts'
+import { formatValue } from './output.ts'
 import { explainStartFailure } from './start-failure.ts'
-import { addOutOption, deliverToken } from './token-file.ts'
+import { addOutOption, deliverToken, type TokenKind } from './token-file.ts'
+
+const LINK: TokenKind = {
+  member: 'link',
+  ifLost: ({ invitation_id: id, expires_at: end }) =>
+    `${formatValue(id)} ends by itself at ${formatValue(end)}; run this again for another one.`,
+}
 
 /** Adds the command, which opens the store itself. */
 export function addRecoverCommand(people: Command): void {
@@ -26,7 +33,7 @@ Needs GATEWAY_DATA_DIR (and GATEWAY_DATABASE_URL where that is set), as the gate
 process: stop the gateway first. The link works once, for an hour, after the next start.`,
     )
     .action(async (options: { account?: string; out?: string; json?: boolean }) => {
-      await deliverToken(options, 'link', () => makeOwnerLink(options.account))
+      await deliverToken(options, LINK, () => makeOwnerLink(options.account))
     })
 }
 

@@ -13,7 +13,7 @@ import { addConnectionOptions, addTableOptions, collect, type ConnectionOptions 
 import type { TableOptions } from './table.ts'
 import { formatValue, printJson, printLine, printRecord, printTable } from './output.ts'
 import { addSellerMoneyCommands } from './seller-money.ts'
-import { addOutOption, deliverToken } from './token-file.ts'
+import { addOutOption, deliverToken, type TokenKind } from './token-file.ts'
 
 interface Registration extends ConnectionOptions {
   readonly name: string
@@ -23,6 +23,17 @@ interface Registration extends ConnectionOptions {
   readonly webhookUrl?: string
   readonly own?: boolean
   readonly out?: string
+}
+
+const ANOTHER = 'gateway.seller.recover ends it and makes another one, for a signature of the payout account.'
+const FIRST_KEY: TokenKind = {
+  member: 'key',
+  ifLost: ({ seller }) => `It is the key of the new seller ${formatValue(seller)}: ${ANOTHER}`,
+}
+/** Whoever has no other key cannot end it. */
+const NEW_KEY: TokenKind = {
+  member: 'key',
+  ifLost: ({ key_id: id }) => `It is ${formatValue(id)}, and those before it have ended: ${ANOTHER}`,
 }
 
 /** `sellers register|show|host|verify|key|get|statement|refund|suspend|reinstate`. */
@@ -58,7 +69,7 @@ Example:
         ...(options.webhookUrl === undefined ? {} : { webhook_url: options.webhookUrl }),
       }
       if (options.own) return printRecord(await client.call(marketplaceSellersRegister, input), options)
-      return deliverToken(options, 'key', () => client.call(marketplaceSellersRegister, input, null))
+      return deliverToken(options, FIRST_KEY, () => client.call(marketplaceSellersRegister, input, null))
     })
 
   addTableOptions(addConnectionOptions(sellers.command('show')))
@@ -111,7 +122,7 @@ Example:
     .description('make a new seller key, and end every other one of your seller')
     .action(async (options: ConnectionOptions & { out?: string }) => {
       const client = await connect(options)
-      await deliverToken(options, 'key', () => client.call(marketplaceSellerKey, {}))
+      await deliverToken(options, NEW_KEY, () => client.call(marketplaceSellerKey, {}))
     })
 
   addSellerMoneyCommands(sellers)

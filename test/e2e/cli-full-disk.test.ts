@@ -1,4 +1,4 @@
-// An export that meets the end of the disk in the middle of a page. The limit of a shell on the size of files takes its place.
+// An export that meets the end of the disk in the middle of a page, and a token that has no room. The limit of a shell on the size of files takes its place.
 import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,10 +15,12 @@ const idOf = (row: number) => `clm_${String(row).padStart(6, '0')}`
 
 let server: Server
 let folder: string
+let asked = 0
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'full-disk-'))
   // Payments without an end.
   server = createServer((req, res) => {
+    asked++
     const before = new URL(req.url!, 'http://localhost').searchParams.get('before')
     const from = before === null ? 0 : Number(before.slice(4)) + 1
     const payments = Array.from({ length: PAGE }, (_, i) => ({
@@ -36,12 +38,13 @@ afterAll(async () => {
 })
 
 /** No file gets longer than four pages and a half. What Node keeps of compiled code is smaller. */
-const run = (command: string) =>
-  runShell(`ulimit -f 4500; cd '${folder}'; agent-gateway ${command}`, {
-    GATEWAY_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    GATEWAY_OPERATOR_KEY: newToken('sk'),
-    GATEWAY_DATA_DIR: join(folder, 'data'),
-  })
+const run = (command: string) => runShell(`ulimit -f 4500; cd '${folder}'; agent-gateway ${command}`, env())
+
+const env = () => ({
+  GATEWAY_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  GATEWAY_OPERATOR_KEY: newToken('sk'),
+  GATEWAY_DATA_DIR: join(folder, 'data'),
+})
 
 it('keeps whole pages of payments, and names the cursor behind them', async () => {
   const { code, stderr } = await run('payments export --format jsonl --out all.jsonl')
@@ -61,4 +64,17 @@ it('names no cursor where stdout is the file: nobody knows where it is cut', asy
     1,
     expect.stringMatching(/^agent-gateway: Stdout takes no more \(EFBIG\): [^\n]+\n$/),
   ])
+})
+
+it.each([
+  ['', /^agent-gateway: There is no space left for full\.key \(EFBIG\): nothing was made\.[^\n]+\n$/],
+  [' --json', /^\{\n  "error": "There is no space left for full\.key [^\n]+,\n  "exit_code": 1\n\}\n$/],
+])('makes no key where its file has no room (keys create%s)', async (json, words) => {
+  asked = 0
+  const { code, stdout, stderr } = await runShell(
+    `ulimit -f 8; cd '${folder}'; agent-gateway keys create --out full.key${json}`,
+    env(),
+  )
+  expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)])
+  expect([asked, (await readdir(folder)).includes('full.key')]).toEqual([0, false])
 })
