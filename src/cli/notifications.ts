@@ -24,7 +24,7 @@ export function addNotificationCommands(program: Command): void {
     .description('list who is told of what, and whether they take it; never an address')
     .action(async (options: ConnectionOptions & TableOptions) => {
       const answer = await (await connect(options)).call(notificationsList, {})
-      printPage({ next: null }, answer.notifications, COLUMNS, 'Nobody is told.', options)
+      printPage({ ...answer, next: null }, answer.notifications, COLUMNS, 'Nobody is told.', options)
     })
 
   addConnectionOptions(notifications.command('add'))
