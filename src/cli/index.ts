@@ -1,7 +1,7 @@
 // The command line: runs the program and turns whatever it ends with into words and an exit code.
 import { Exit } from './exit.ts'
+import { wantsJson } from './options.ts'
 import { run } from './program.ts'
-import { ownArguments } from './secrets.ts'
 import { watchStdout } from './stdout.ts'
 
 const args = process.argv.slice(2)
@@ -14,6 +14,6 @@ if (process.connected) {
 }
 
 // What serves has more to do than to print.
-if (args[0] !== 'serve' && args[0] !== 'stdio') watchStdout({ json: ownArguments(args).includes('--json') })
+if (args[0] !== 'serve' && args[0] !== 'stdio') watchStdout({ json: wantsJson(args) })
 
 await run(args)

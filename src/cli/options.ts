@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { BudgetWish as BudgetWishSchema } from '../../schemas/budget.ts'
 import type { HttpMethod as HttpMethodSchema } from '../../schemas/http.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { ownArguments } from './secrets.ts'
 import type { TableOptions } from './table.ts'
 
 type HttpMethod = z.infer<typeof HttpMethodSchema>
@@ -19,6 +20,13 @@ export interface ConnectionOptions {
 /** `--json`, for scripts: the answer on stdout, and the problem on stderr. */
 export const jsonOption = () =>
   new Option('--json', 'print JSON: on stdout the answer, on stderr the problem')
+
+/** `serve` and `stdio` print no JSON of their own, so that an option that they do not have is told in words. */
+const WITHOUT_JSON = ['serve', 'stdio']
+
+/** Whether what fails is to be told as JSON, also where the arguments cannot be read. */
+export const wantsJson = (args: readonly string[]): boolean =>
+  !WITHOUT_JSON.includes(args[0] ?? '') && ownArguments(args).includes('--json')
 
 /** Adds which gateway is asked and with which key; `connect` reads them. */
 export function addConnectionOptions(command: Command): Command {

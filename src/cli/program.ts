@@ -37,9 +37,10 @@ import { addDemoCommand } from './demo/index.ts'
 import { addCompletionCommand } from './completion/index.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addExamples } from './examples.ts'
+import { wantsJson } from './options.ts'
 import { printFailure } from './output.ts'
 import { addSandboxCommands, ensureSandboxPackages } from './sandbox.ts'
-import { ownArguments, refuseSecretArguments } from './secrets.ts'
+import { refuseSecretArguments } from './secrets.ts'
 import { serve } from './serve.ts'
 import { addStdioCommand } from './stdio.ts'
 import { addTestCommand } from './test.ts'
@@ -72,9 +73,14 @@ Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data dir
 Which key: --key-file, else GATEWAY_OPERATOR_KEY, else what \`agent-gateway login\` got, else operator.key in the data directory. A secret is never an argument.
 Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 65 the file is no sample; 69 something has to be installed first; 78 configuration.`
 
-/** The tree of commands; nothing runs before it is asked to parse. */
-export function createProgram(): Command {
+/**
+ * The tree of commands; nothing runs before it is asked to parse.
+ * @param writeErr takes what is wrong with the arguments, in pieces; stderr unless given
+ */
+export function createProgram(writeErr?: (text: string) => void): Command {
   const program = new Command('agent-gateway')
+    // Before the commands are added: each takes this over when it is made.
+    .configureOutput(writeErr === undefined ? {} : { writeErr })
     .description('The gateway through which AI agents act on the internet without ever holding a secret.')
     .version(API_VERSION)
     .exitOverride()
@@ -163,30 +169,35 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
 
 /** Sets the exit code; never throws. */
 export async function run(args: readonly string[]): Promise<void> {
-  const json = ownArguments(args).includes('--json')
+  const json = wantsJson(args)
+  let usage = ''
   try {
     refuseSecretArguments(args)
-    const program = createProgram()
+    const program = createProgram(json ? (text) => void (usage += text) : undefined)
     if (args.length === 0) program.help({ error: true })
     await program.parseAsync(args, { from: 'user' })
   } catch (thrown) {
-    process.exitCode = report(thrown, json)
+    process.exitCode = report(thrown, json, usage)
   }
 }
 
-function report(thrown: unknown, json: boolean): number {
-  // commander has printed its words already; help and version are no failures.
-  if (thrown instanceof CommanderError)
-    return thrown.code === 'commander.helpDisplayed' || thrown.code === 'commander.version'
-      ? Exit.ok
-      : Exit.usage
-  if (thrown instanceof CommandFailure) {
-    printFailure(thrown, json)
-    return thrown.exitCode
+/** @param usage what commander said and nobody has printed: with --json it is a problem like every other */
+function report(thrown: unknown, json: boolean, usage: string): number {
+  const failure = toFailure(thrown, usage)
+  if (failure instanceof CommandFailure) {
+    printFailure(failure, json)
+    return failure.exitCode
   }
-  if (thrown instanceof ConfigError) {
-    process.stderr.write(`agent-gateway: ${thrown.message}\n`)
-    return Exit.config
-  }
-  throw thrown
+  return failure
+}
+
+/** @returns the exit code alone where everything is said. @throws what nobody foresaw */
+function toFailure(thrown: unknown, usage: string): CommandFailure | number {
+  if (thrown instanceof CommandFailure) return thrown
+  if (thrown instanceof ConfigError) return new CommandFailure(Exit.config, thrown.message)
+  if (!(thrown instanceof CommanderError)) throw thrown
+  // Help and version are no failures.
+  if (thrown.code === 'commander.helpDisplayed' || thrown.code === 'commander.version') return Exit.ok
+  // Without --json commander has printed its words already.
+  return usage === '' ? Exit.usage : new CommandFailure(Exit.usage, usage.trim().replace(/^error: /, ''))
 }
