@@ -167,3 +167,27 @@ it('answers what there is at all', async () => {
   const answer = await say(sandbox, 'OPTIONS *', ['Host: localhost'])
   expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS'])
 })
+
+describe('the log', () => {
+  const linesOf = (gw: TestGateway, msg: string) =>
+    gw
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(`"msg":"${msg}"`))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+  it('says why the MCP door refused, and holds no address of whoever asked', async () => {
+    const answer = await say(production, 'POST /mcp', ['Host: evil.example', ...EMPTY])
+    const id = answer.headers.get('x-request-id')
+    const [line] = linesOf(production, 'refused').filter(({ request_id }) => request_id === id)
+    expect(line).toEqual({
+      level: 30,
+      time: expect.any(String),
+      request_id: id,
+      door: 'mcp',
+      code: 'origin_denied',
+      reason: 'host',
+      msg: 'refused',
+    })
+  })
+})

@@ -224,10 +224,10 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     })
   }
 
-  /** A message that never became a call has no line from the call path. */
-  function record(error: GatewayError, { requestId, address }: HttpContext): void {
+  /** A message that never became a call has no line from the call path. No line holds an address: they are personal. */
+  function record(error: GatewayError, { requestId }: HttpContext): void {
     const { code, reason } = error
-    const line = { [LogField.requestId]: requestId, [LogField.door]: 'mcp', address }
+    const line = { [LogField.requestId]: requestId, [LogField.door]: 'mcp' }
     const level = code === 'internal' ? 'error' : 'info'
     const cause = code === 'internal' ? { err: error.cause } : {}
     parts.log[level]({ ...line, [LogField.code]: code, [LogField.reason]: reason, ...cause }, 'refused')
