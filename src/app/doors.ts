@@ -1,12 +1,14 @@
 // The doors on one listener: which one answers a path, and what happens when a door itself fails.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { A2aExtension } from '../doors/a2a/extension.ts'
+import { toGatewayError } from '../core/errors.ts'
 import { createA2aDoor } from '../doors/a2a/index.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
 import { type HttpContext, type HttpHandler, httpContext } from '../doors/http/request.ts'
 import { sendOptions } from '../doors/http/cors.ts'
 import { createGuard, type GuardedDoor } from '../doors/http/guard.ts'
 import { answerProbe, type Readiness } from '../doors/http/probes.ts'
+import { logRefusal } from '../doors/http/refusal-line.ts'
 import { sendProblem } from '../doors/http/reply.ts'
 import type { UpgradeRequest, Upgrades } from '../doors/http/upgrade.ts'
 import { asksForWebSocket } from '../lib/websocket.ts'
@@ -63,7 +65,7 @@ export async function openDoors(
   parts: DoorParts & { readonly readiness: Readiness },
   extend: DoorExtensions = {},
 ): Promise<Doors> {
-  const { config, addresses, log, readiness } = parts
+  const { config, addresses, calls, log, readiness } = parts
   const guard = createGuard(parts)
   const mcp = createMcpDoor(parts, extend.mcp)
   const a2a = await createA2aDoor(parts, extend.a2a)
@@ -94,14 +96,28 @@ export async function openDoors(
   ): Promise<void> {
     try {
       // MCP refuses in JSON-RPC, by a guard like this one.
-      if (!isMcp(context.path)) guard.check(req, guardedDoor(req, context.path))
+      const refusal = isMcp(context.path) ? undefined : refusalOfHead(req, context.path)
+      if (refusal !== undefined) {
+        // Nobody's tokens were looked at yet, so it is counted on the address that it came from.
+        await calls.admit('refused heads', {}, context.address)
+        throw refusal
+      }
       // RFC 9110, section 9.3.7: the question about the server as a whole.
       if (req.method === 'OPTIONS' && req.url === '*') return sendOptions(res, context.requestId, ALL_METHODS)
       if (upgrade) await via(req, res, context, upgrade)
       else await doorFor(context.path)(req, res, context)
     } catch (thrown) {
-      log.error({ request_id: context.requestId, err: thrown }, 'door failed')
+      logRefusal(log, toGatewayError(thrown), context)
       if (upgrade?.isTaken() !== true) sendProblem(res, thrown, context, addresses)
+    }
+  }
+
+  function refusalOfHead(req: IncomingMessage, path: string): unknown {
+    try {
+      guard.check(req, guardedDoor(req, path))
+      return undefined
+    } catch (thrown) {
+      return thrown
     }
   }
 

@@ -169,17 +169,17 @@ it('answers what there is at all', async () => {
 })
 
 describe('the log', () => {
-  const linesOf = (gw: TestGateway, msg: string) =>
+  const linesOf = (gw: TestGateway) =>
     gw
       .log()
       .split('\n')
-      .filter((line) => line.includes(`"msg":"${msg}"`))
+      .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Record<string, unknown>)
 
   it('says why the MCP door refused, and holds no address of whoever asked', async () => {
     const answer = await say(production, 'POST /mcp', ['Host: evil.example', ...EMPTY])
     const id = answer.headers.get('x-request-id')
-    const [line] = linesOf(production, 'refused').filter(({ request_id }) => request_id === id)
+    const [line] = linesOf(production).filter(({ request_id }) => request_id === id)
     expect(line).toEqual({
       level: 30,
       time: expect.any(String),
@@ -190,4 +190,32 @@ describe('the log', () => {
       msg: 'refused',
     })
   })
+  it.each([
+    ['two of a header', ['Host: localhost', 'Idempotency-Key: a', 'Idempotency-Key: b'], 'request_invalid'],
+    ['a foreign Host', ['Host: evil.example'], 'origin_denied'],
+    ['a foreign Origin', ['Host: localhost', `Origin: ${EVIL}`], 'origin_denied'],
+  ])(
+    'holds no error, and no stack, for %s: whoever sends it can do so as often as they like',
+    async (_, headers, code) => {
+      const answer = await say(sandbox, 'GET /v1/pricing', [...headers, ...EMPTY])
+      const id = answer.headers.get('x-request-id')
+      const line = linesOf(sandbox).find(({ request_id }) => request_id === id)
+      expect(line).toMatchObject({ level: 30, code, msg: 'refused' })
+      expect(Object.keys(line ?? {})).not.toContain('err')
+    },
+  )
+})
+
+it('counts heads that it refuses on the address that they came from, and nothing else on them', async () => {
+  const gw = await startTestGateway({ env: { GATEWAY_RATE_LIMIT: '3' } })
+  try {
+    const statusOf = async (host: string) =>
+      (await say(gw, 'GET /v1/pricing', [`Host: ${host}`, ...EMPTY])).status
+    const statuses = []
+    for (let i = 0; i < 4; i++) statuses.push(await statusOf('evil.example'))
+    expect(statuses).toEqual([403, 403, 403, 429])
+    expect(await statusOf('localhost')).toBe(200)
+  } finally {
+    await gw.close()
+  }
 })

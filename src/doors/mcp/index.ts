@@ -5,7 +5,6 @@ import type { Readable, Writable } from 'node:stream'
 import { GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
 import { spellProblem } from '../../core/tool-words.ts'
 import { isObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
-import { LogField } from '../../lib/log.ts'
 import { type Headers, limitHeaders, refusalHeaders, sendEmpty, sendJsonText } from '../http/reply.ts'
 import {
   type HttpContext,
@@ -18,6 +17,7 @@ import { openToPages, sendOptions } from '../http/cors.ts'
 import { notJson, readJson } from '../http/body.ts'
 import { createMessageReading } from '../http/body-limit.ts'
 import { createGuard } from '../http/guard.ts'
+import { logRefusal } from '../http/refusal-line.ts'
 import type { Era } from './catalogue.ts'
 import { isAboutSignIn } from '../http/bearer-challenge.ts'
 import { challengeHeaders } from './challenge.ts'
@@ -212,7 +212,8 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       return sendJsonText(res, 400, errorText(id, error), headers)
     }
     const error = toGatewayError(thrown)
-    record(error, context)
+    // A message that never became a call has no line from the call path.
+    logRefusal(parts.log, error, { requestId: context.requestId, door: 'mcp' })
     const problem = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
     const data = spellProblem(problem, (text) => core.catalogue.spell(text, spelling))
     const text = errorText(id, { code: rpcCodeOf(error), message: data.detail, data })
@@ -222,15 +223,6 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       ...(isAboutSignIn(error) &&
         challengeHeaders(core, { error }, { headers: context.req.headers, path: pathOf(context.path) })),
     })
-  }
-
-  /** A message that never became a call has no line from the call path. No line holds an address: they are personal. */
-  function record(error: GatewayError, { requestId }: HttpContext): void {
-    const { code, reason } = error
-    const line = { [LogField.requestId]: requestId, [LogField.door]: 'mcp' }
-    const level = code === 'internal' ? 'error' : 'info'
-    const cause = code === 'internal' ? { err: error.cause } : {}
-    parts.log[level]({ ...line, [LogField.code]: code, [LogField.reason]: reason, ...cause }, 'refused')
   }
 
   return {
