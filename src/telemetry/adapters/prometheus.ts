@@ -1,15 +1,17 @@
 // Metrics for Prometheus on a listener of their own: what callers may reach shows none. The text is the library's, with the names that
 // Prometheus and an OTLP receiver that translates both have (`…_seconds`), so that one dashboard fits either way.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo, isIP } from 'node:net'
+import { type AddressInfo, isIP, type Socket } from 'node:net'
 import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import { prometheusName, prometheusUnit } from '../instruments.ts'
 
 const PATH = '/metrics'
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-/** A scraper has one; whoever holds more keeps nobody from the gateway. */
+/** A scraper has one. Whoever opens more, and reads nothing from them, keeps no scraper out: the oldest goes for the newest. */
 const MAX_CONNECTIONS = 16
+/** Figures take three seconds at most; the rest is for the way. */
+const LIFETIME_MS = 10_000
 
 export interface Scrape {
   readonly reader: PrometheusExporter
@@ -59,12 +61,16 @@ export async function openPrometheus({
     return name === 'localhost' || isIP(name) !== 0 || name === host.toLowerCase()
   }
 
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (req, res) => {
+  const server = createServer((req, res) => {
+    // Node says so itself after the last request that it takes, and keeps the connection for seconds all the same.
+    res.setHeader('connection', 'close')
     answer(req, res).catch(() => {
       if (!res.headersSent) refuse(res, 500, 'The metrics could not be collected.')
     })
   })
-  server.maxConnections = MAX_CONNECTIONS
+  // Answers to requests that are sent ahead would pile up for as long as nobody reads them.
+  server.maxRequestsPerSocket = 1
+  server.on('connection', keepFew())
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -80,6 +86,23 @@ export async function openPrometheus({
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+/** Keeps as many connections as there may be, each for as long as an answer takes. */
+function keepFew(): (socket: Socket) => void {
+  const open = new Set<Socket>()
+  return (socket) => {
+    const end = setTimeout(() => socket.destroy(), LIFETIME_MS).unref()
+    socket.once('close', () => {
+      clearTimeout(end)
+      open.delete(socket)
+    })
+    open.add(socket)
+    const [oldest] = open
+    if (open.size <= MAX_CONNECTIONS || oldest === undefined) return
+    open.delete(oldest)
+    oldest.destroy()
   }
 }
 

@@ -1,7 +1,9 @@
 // OpenTelemetry behind the port, without a gateway.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import dns from 'node:dns'
+import { once } from 'node:events'
 import { get, type OutgoingHttpHeaders } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { OtlpSettings } from '../../../src/core/config.ts'
 import { currentTrace } from '../../../src/lib/current-trace.ts'
@@ -299,6 +301,72 @@ describe('the listener for Prometheus', () => {
     const text = await scrape(() => asked[1]!.resolve([{ value: 8 }]))
     expect(text).toContain('agent_gateway_payments_open 8\n')
   })
+
+  const REQUEST = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+  /** A connection that sends something and reads nothing, unless it is told to. */
+  async function connectTo(url: string, sent: string): Promise<Socket> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    opened.push({ close: async () => void socket.destroy() })
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.write(sent)
+    return socket
+  }
+
+  async function textOf(socket: Socket): Promise<string> {
+    let text = ''
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    await once(socket, 'close')
+    return text
+  }
+
+  it('answers a scraper, however many connections send requests ahead and read no answer', async () => {
+    const { telemetry } = await open(listening)
+    const url = telemetry.metricsUrl!
+    telemetry.observe('agent_gateway.ready', () => [{ value: 1 }])
+    for (let i = 0; i < 16; i++) await connectTo(url, REQUEST.repeat(2_000))
+    expect(await (await fetch(url)).text()).toContain('agent_gateway_ready 1\n')
+  })
+
+  it('closes the oldest of 17 connections, and leaves the others open', async () => {
+    const { telemetry } = await open(listening)
+    const sockets: Socket[] = []
+    for (let i = 0; i < 16; i++) sockets.push(await connectTo(telemetry.metricsUrl!, ''))
+    const [first, ...others] = sockets.map((socket) => textOf(socket))
+    const isOpen = Promise.race(others).then(() => 'closed')
+    await connectTo(telemetry.metricsUrl!, '')
+    expect(await first).toBe('')
+    expect(await Promise.race([isOpen, new Promise((resolve) => setImmediate(resolve, 'open'))])).toBe('open')
+  })
+
+  it('gives one answer a connection', async () => {
+    const { telemetry } = await open(listening)
+    const text = await textOf(await connectTo(telemetry.metricsUrl!, REQUEST.repeat(2)))
+    expect(text.match(/^HTTP\/1\.1 200 OK\r$/gm)).toHaveLength(1)
+    expect(text).toMatch(/^connection: close\r$/im)
+  })
+
+  it.each([
+    ['sends nothing', ''],
+    ['sends half a head', 'GET /metrics HTTP/1.1\r\nHost: '],
+  ])(
+    'closes a connection that %s after ten seconds',
+    async (_, sent) => {
+      const { telemetry } = await open(listening)
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      try {
+        const closed = once((await connectTo(telemetry.metricsUrl!, sent)).resume(), 'close')
+        // Connections are taken in their order: the other one is known by now, too.
+        await (await fetch(telemetry.metricsUrl!)).text()
+        vi.advanceTimersByTime(10_000)
+        await closed
+      } finally {
+        vi.useRealTimers()
+      }
+    },
+    15_000,
+  )
 
   it('fails to open where its port is taken', async () => {
     const { telemetry } = await open(listening)
