@@ -1,6 +1,7 @@
 // `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
 import { setTimeout } from 'node:timers/promises'
 import { loadConfig } from '../app/config.ts'
+import { CORE_DUMPS_OFF, describeCoreDumps } from '../app/core-dumps.ts'
 import { describeMissingSigners } from '../app/native-signers.ts'
 import { describeUnknownVariables } from '../app/unknown-variables.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -71,6 +72,8 @@ export async function serve(
       { cidrs: config.allowPrivateCidrs },
       'a credential that an administrator grants them to may reach private ranges (GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)',
     )
+  const dumped = config.mode === 'production' ? describeCoreDumps() : undefined
+  if (dumped !== undefined) log.warn(`${dumped}. ${CORE_DUMPS_OFF}`)
   const slower = describeMissingSigners()
   if (slower !== undefined) log.info(slower)
   const url = localUrl(config, gateway.port)

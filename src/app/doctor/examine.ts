@@ -13,12 +13,13 @@ import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
 import { checkPayments } from './payments.ts'
 import { checkProviders } from './providers.ts'
 import { checkRedis } from './redis.ts'
-import { checkClock, checkExtraCertificates, checkRuntime, checkSigners } from './runtime.ts'
+import { checkClock, checkCoreDumps, checkExtraCertificates, checkRuntime, checkSigners } from './runtime.ts'
 
 const CHECKS: readonly Check[] = [
   checkRuntime,
   checkSigners,
   checkExtraCertificates,
+  checkCoreDumps,
   checkDataDirectory,
   checkKeyFiles,
   checkDatabase,

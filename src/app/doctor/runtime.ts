@@ -1,9 +1,10 @@
-// Node's version and the clock.
+// Node's version, the limit of core dumps, and the clock.
 import { X509Certificate } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CORE_DUMPS_OFF, coreLimit, describeCoreDumps } from '../core-dumps.ts'
 import { describeMissingSigners } from '../native-signers.ts'
-import { type Check, errorCode, fail, ok } from './finding.ts'
+import { type Check, errorCode, fail, ok, warn } from './finding.ts'
 
 const OLDEST = [22, 19] as const
 /** This code was not written before: a clock in front of it is wrong, and every certificate would look not yet valid. */
@@ -30,6 +31,14 @@ export const checkRuntime: Check = async () => {
 export const checkSigners: Check = async () => [
   ok('signers', describeMissingSigners() ?? 'sodium-native and secp256k1'),
 ]
+
+/** Looks at the gateway that runs, since a shell may have other limits than a unit. */
+export const checkCoreDumps: Check = async ({ running }) => {
+  const limit = coreLimit(running?.pid)
+  if (limit === undefined) return []
+  const said = describeCoreDumps(limit)
+  return [said === undefined ? ok('core dumps', 'off') : warn('core dumps', said, CORE_DUMPS_OFF)]
+}
 
 /** Node itself reads the file, and says nothing to callers when it cannot: every private upstream then fails in TLS. */
 export const checkExtraCertificates: Check = async () => {

@@ -20,7 +20,11 @@ interface Pod {
 
 /** What each of them gives the gateway. Of a secret the value is elsewhere. */
 const composed = (path: string) =>
-  (parse(read(path)) as { services: { gateway: { env_file: unknown; environment: Names } } }).services.gateway
+  (
+    parse(read(path)) as {
+      services: { gateway: { env_file: unknown; environment: Names; ulimits?: unknown } }
+    }
+  ).services.gateway
 const compose = (path: string): Names => composed(path).environment
 const image = Object.fromEntries(
   [...read('image/Containerfile').matchAll(/^(?:ENV| {4}) ?(\w+)=(\S+)(?: \\)?$/gm)].map(
@@ -143,6 +147,12 @@ describe('deploy/', () => {
       [['dial_timeout 5s', 'keepalive off']],
       [['dial_timeout 5s', 'keepalive off']],
     ])
+  })
+
+  it('has no core dump of the gateway written, wherever its samples can say so', () => {
+    for (const path of UNITS) expect(read(path), path).toMatch(/^LimitCORE=0$/m)
+    for (const path of ['compose/gateway.yaml', 'compose/postgres.yaml'])
+      expect(composed(path), path).toMatchObject({ ulimits: { core: 0 } })
   })
 
   it('waits for the drain everywhere, and never forbids V8 to write its code', () => {
