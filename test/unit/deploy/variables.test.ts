@@ -15,7 +15,8 @@ const paths = globSync(
 
 type Names = Readonly<Record<string, string | undefined>>
 interface Pod {
-  readonly env: readonly { readonly name: string; readonly value?: string }[]
+  readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[]
+  readonly envFrom: unknown
 }
 
 /** What each of them gives the gateway. Of a secret the value is elsewhere. */
@@ -117,6 +118,20 @@ describe('deploy/', () => {
       ).toMatchObject({ operatorKey: undefined })
     },
   )
+
+  it('kubernetes/base gives the gateway every entry of its secret, and does not start without the two that it wants', () => {
+    // What stands later wins: a secret over a setting.
+    expect(gateway!.envFrom).toEqual([
+      { configMapRef: { name: 'agent-gateway-settings' } },
+      { secretRef: { name: 'agent-gateway' } },
+    ])
+    expect(gateway!.env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual(
+      ['GATEWAY_DATABASE_URL', 'GATEWAY_OPERATOR_KEY'].map((name) => ({
+        name,
+        valueFrom: { secretKeyRef: { name: 'agent-gateway', key: name } },
+      })),
+    )
+  })
 
   it('has one unit twice: replicas differ by their port, the folder of their socket, and a file of settings for each', () => {
     const [one, replica] = UNITS.map((path) =>
