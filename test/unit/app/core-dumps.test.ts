@@ -58,5 +58,6 @@ describe.skipIf(!existsSync('/proc/self/limits'))('core dumps', () => {
 
 it('says nothing where the system does not show the limits of a process', async () => {
   const pid = 2 ** 30
-  expect(await lookAt(pid)).toEqual([undefined, []])
+  expect(coreLimit(pid)).toBeUndefined()
+  expect(await checkCoreDumps({ config, running: { pid, url: 'http://127.0.0.1:8402' } })).toEqual([])
 })
