@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -421,6 +421,35 @@ describe('a base URL behind the gateway', () => {
     expect(answer.headers.get('content-encoding')).toBeNull()
     expect(await answer.text()).toBe('all is well')
   })
+
+  it.each([
+    ['packed', gzipSync('all is well'), { 'content-encoding': 'gzip' }],
+    ['plain', Buffer.from('all is well'), {}],
+  ])(
+    'passes checksums and the length of a HEAD on of bytes that it passes on: %s',
+    async (how, body, coding) => {
+      const checksums = {
+        'content-md5': hash('md5', body, 'base64'),
+        'content-digest': `sha-256=:${hash('sha256', body, 'base64')}:`,
+        'x-amz-checksum-sha256': hash('sha256', body, 'base64'),
+      }
+      const others = { etag: `"${hash('md5', body)}"`, 'x-amz-meta-checksum': 'own' }
+      gw.upstream.respond((_request, res) =>
+        res.writeHead(200, { ...others, ...checksums, ...coding, 'content-length': body.length }).end(body),
+      )
+      const init = { method: 'HEAD', headers: { 'idempotency-key': `head-${how}` } }
+      const answers = [await via('/v1/object'), await via('/v1/object', init), await via('/v1/object', init)]
+      expect(await answers[0]!.text()).toBe('all is well')
+      for (const { headers } of answers) {
+        for (const [name, value] of Object.entries(checksums))
+          expect(headers.get(name)).toBe(how === 'packed' ? null : value)
+        expect(Object.fromEntries(headers)).toMatchObject(others)
+      }
+      const length = String('all is well'.length)
+      const ofHead = how === 'packed' ? null : length
+      expect(answers.map(({ headers }) => headers.get('content-length'))).toEqual([length, ofHead, ofHead])
+    },
+  )
 
   it('tells a reset in the middle of a stream from its end, and says that the outcome is not known', async () => {
     gw.upstream.respond((_request, res) => {

@@ -8,6 +8,7 @@ import { commandsWebServer, type HeaderPairs } from '../headers.ts'
 import { isUnsignedChunks } from '../kinds/aws-sigv4.ts'
 import type { OutboundResponse } from '../ports.ts'
 import { cookiesOf, setsCookie, withoutCookies } from './cookies.ts'
+import { codingOf } from './decoding.ts'
 
 const words = (text: string) => new Set(text.split(' '))
 
@@ -163,6 +164,12 @@ const OF_ORIGIN = words(
   'clear-site-data strict-transport-security service-worker-allowed nel report-to reporting-endpoints',
 )
 const COOKIES = words('set-cookie set-cookie2')
+/**
+ * Checksums of an answer as it came. Where its coding is taken off (decoding.ts), libraries would compare them with other bytes and fail.
+ * `ETag` stays: it names the version for conditions and copies, and services take back what they gave.
+ */
+const OF_CODED_BYTES =
+  /^(?:(?:content-|repr-)?digest|content-md5|x-ms-(?:blob-)?content-(?:md5|crc64)|x-amz-checksum-.+|x-goog-hash|x-(?:oss|cos)-hash-.+|x-bz-content-sha1)$/
 
 /** A parser takes more than a writer does. */
 const isWritable = (name: string, value: string) =>
@@ -175,6 +182,7 @@ export function pickAnswerHeaders(
 ): HeaderPairs {
   const named = namedByConnection(received.map(({ name, value }) => [name, value] as const))
   const isOwnCookie = cookiesOf(placements)
+  const isDecoded = codingOf(received) !== undefined
   return received
     .filter(
       ({ name, value, trailer }) =>
@@ -182,6 +190,7 @@ export function pickAnswerHeaders(
         isWritable(name, value) &&
         !OF_ANSWER_FRAME.has(name) &&
         !OF_ORIGIN.has(name) &&
+        !(isDecoded && OF_CODED_BYTES.test(name)) &&
         !commandsWebServer(name) &&
         !named.has(name) &&
         !name.startsWith('x-gateway-') &&

@@ -1,6 +1,7 @@
 // What an answer says of its length: of a whole one what is passed on has, of a HEAD what the upstream said.
 import type { HeaderPairs } from '../headers.ts'
 import type { StreamedAnswer } from '../ports.ts'
+import { codingOf } from './decoding.ts'
 import { pickAnswerHeaders } from './headers.ts'
 import type { RelayRules } from './prepare.ts'
 
@@ -9,7 +10,7 @@ export const LENGTH_HEADER = 'content-length'
 interface Sized {
   readonly method: string
   readonly status: number
-  /** By the upstream. */
+  /** By the upstream, of what a GET passes on. */
   readonly said: string | undefined
 }
 
@@ -20,8 +21,9 @@ export function lengthOf({ method, status, said }: Sized, length: number): Heade
   return said === undefined ? [] : [[LENGTH_HEADER, said]]
 }
 
+/** @returns undefined for a length of encoded bytes, too: a GET passes them on decoded, and how many those are nobody has said */
 export const saidLength = (received: StreamedAnswer['headers']): string | undefined =>
-  received.find(({ name }) => name === LENGTH_HEADER)?.value
+  codingOf(received) === undefined ? received.find(({ name }) => name === LENGTH_HEADER)?.value : undefined
 
 /** What a repeat gets of an answer's headers: as they were passed on, and of a HEAD the length, which no body tells. */
 export function pickKeptHeaders(

@@ -210,6 +210,45 @@ describe('headers of a program', () => {
   })
 })
 
+describe('checksums of an answer', () => {
+  const picked = (name: string, coding: string) =>
+    pickAnswerHeaders(
+      [
+        { name, value: '1' },
+        { name: 'content-encoding', value: coding },
+      ],
+      { passesCookies: false, placements: [] },
+    )
+
+  it.each([
+    'content-md5',
+    'content-digest',
+    'repr-digest',
+    'digest',
+    'x-amz-checksum-crc64nvme',
+    'x-amz-checksum-type',
+    'x-goog-hash',
+    'x-ms-content-crc64',
+    'x-ms-blob-content-md5',
+    'x-oss-hash-crc64ecma',
+    'x-cos-hash-crc64ecma',
+    'x-bz-content-sha1',
+  ])('stay behind with the coding that they are over: %s', (name) => {
+    expect(picked(name, 'br')).toEqual([])
+    expect(picked(name, 'identity')).toEqual([[name, '1']])
+  })
+
+  it.each([
+    'etag',
+    'x-amz-meta-digest',
+    'x-amz-meta-checksum-sha256',
+    'x-digest',
+    'x-goog-stored-content-encoding',
+  ])('are not what no library compares with the bytes: %s', (name) =>
+    expect(picked(name, 'gzip')).toEqual([[name, '1']]),
+  )
+})
+
 describe('cookies of a program whose credential is one', () => {
   const placements = [{ in: 'cookie', name: 'my_sid' }] as const
   const rules = { ...RULES, placements, passesCookies: true }
