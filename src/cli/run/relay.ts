@@ -29,6 +29,8 @@ const OF_THE_CONNECTION = new Set(
   ).split(' '),
 )
 const ATTEMPT_HEADER = 'x-gateway-attempt'
+/** The gateway takes 16 KiB from an upstream, which is all that Node reads by itself, and adds the attempt, the receipt and a policy of its own. */
+const MAX_ANSWER_HEADER_BYTES = 64 * 1024
 const WRITE_THE_PATH =
   'Write the path without dot segments, empty segments and characters that have to be escaped.'
 const NO_ANSWER = 'The gateway behind this proxy does not answer.'
@@ -88,6 +90,7 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
         }
         const outgoing = request({
           agent,
+          maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
           protocol: base.protocol,
           hostname: base.hostname.replace(/^\[|\]$/g, ''),
           port: base.port || (isTls ? 443 : 80),

@@ -57,6 +57,30 @@ describe('the door of a run', () => {
     relay.close()
   })
 
+  it.each([
+    ['as long as the gateway takes from an upstream, with what it adds', 15_500, 2_500, 200],
+    ['longer than that by far', 70_000, 0, 502],
+  ])('reads the head of an answer that is %s', async (_how, ofUpstream, ofGateway, status) => {
+    const gateway = await serve((_req, res) =>
+      res
+        .writeHead(200, {
+          'x-of-upstream': 'a'.repeat(ofUpstream),
+          'x-gateway-attempt': 'att_1',
+          'x-gateway-receipt': 'b'.repeat(ofGateway),
+        })
+        .end('hello'),
+    )
+    const relay = createGatewayRelay(gateway)
+    const door = await serve((req, res) => void relay.send(req, res, '/v1', held()))
+    const answer = await exchange(
+      connect(Number(new URL(door).port), '127.0.0.1'),
+      'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    )
+    expect(answer.status).toBe(status)
+    if (status === 200) expect(answer.head).toContain(`x-of-upstream: ${'a'.repeat(ofUpstream)}`)
+    relay.close()
+  })
+
   const OTHER = newToken('cap')
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   it.each([
