@@ -82,7 +82,7 @@ describe('a base URL behind the gateway', () => {
     const { origin, pathname, search, href } = new URL(given!, url)
     if (origin !== new URL(gw.baseUrl).origin) return expect(href).toBe(expected ?? 'https://x/y')
     expect(pathname + search).toBe(expected)
-    // The same place for a program of `run`, which knows the upstream alone.
+    // The same place as the upstream means, by whatever address a program knows it.
     const direct = 'https://api.example.com/v1/things'
     expect(new URL(given!, direct).pathname).toBe(new URL(location, direct).pathname)
   })
@@ -164,24 +164,25 @@ describe('a base URL behind the gateway', () => {
       expect([answer.status, await answer.text()]).toEqual([200, 'moved'])
       expect(sent('authorization')).toEqual([`Bearer ${SECRET}`])
     }
-    // A program of `run` finds its way there by the upstream's own address.
-    gw.upstream.respond((_request, res) =>
-      res
-        .writeHead(307, {
-          location: `${own}/v1/moved`,
-          link: `<${own}/v1/things?page=2>; rel="next"`,
-        })
-        .end(),
+  })
+
+  it.each([
+    ['/v1/moved?a=1', '</v1/things?page=2>; rel="next"'],
+    ["https://UPSTREAM/v1/moved?a=it's#b", '<https://UPSTREAM/v1/things?page=2>; rel="next"'],
+    ["//elsewhere.example.com/it's", '<../things?page=2> ; rel=next,</x>'],
+    ['https://GATEWAY/via/other', 'no link'],
+  ])('tells a program of `run` where it is led as the upstream says it: %s', async (...said) => {
+    const [location = '', link = ''] = said.map((text) =>
+      text
+        .replace('UPSTREAM', `${UPSTREAM_HOST}:${gw.upstream.port}`)
+        .replace('GATEWAY', new URL(gw.baseUrl).host),
     )
-    const ofRun = await via('/v1/things', {
+    gw.upstream.respond((_request, res) => res.writeHead(307, { location, link }).end())
+    const { status, headers } = await via('/v1/things/1', {
       redirect: 'manual',
       headers: { 'x-gateway-capability': capability, 'x-gateway-for-proxy': '1' },
     })
-    expect([ofRun.status, ofRun.headers.get('location'), ofRun.headers.get('link')]).toEqual([
-      307,
-      `${own}/v1/moved`,
-      `<${own}/v1/things?page=2>; rel="next"`,
-    ])
+    expect([status, headers.get('location'), headers.get('link')]).toEqual([307, location, link])
   })
 
   it('leads an address of the upstream behind the base URL, as libraries turn pages and upload by addresses', async () => {

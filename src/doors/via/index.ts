@@ -60,6 +60,7 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): Vi
     const named = slash < 0 ? rest : rest.slice(0, slash)
     const behind = slash < 0 ? '/' : rest.slice(slash)
     const base = VIA_PREFIX + named
+    const isForProxy = req.headers[FOR_PROXY] !== undefined
     await calls.relay({
       req,
       res,
@@ -67,18 +68,20 @@ export function createViaDoor(parts: Pick<DoorParts, 'calls' | 'addresses'>): Vi
       target: {
         credential: decoded(named),
         path: query === '' ? behind : `${behind}?${query}`,
-        base: req.headers[FOR_PROXY] === undefined ? base : undefined,
+        base: isForProxy ? undefined : base,
       },
       token,
       answerHeaders: NO_PAGE,
       upgrade,
       passHeaders: (headers, asked) =>
-        keepWithin(
-          headers,
-          behind,
-          [own.host, req.headers.host ?? ''],
-          asked === undefined ? undefined : throughBase(req, asked, base),
-        ),
+        isForProxy
+          ? headers
+          : keepWithin(
+              headers,
+              behind,
+              [own.host, req.headers.host ?? ''],
+              asked === undefined ? undefined : throughBase(req, asked, base),
+            ),
     })
   }
 }

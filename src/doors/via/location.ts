@@ -19,7 +19,7 @@ export interface Through {
 /**
  * @param behind path that stood behind the name of the credential, as the program wrote it
  * @param own hosts of the gateway, with their ports
- * @param through undefined for a program that believes to be at the upstream itself, whose own addresses lead it there
+ * @param through undefined where nothing says which upstream it is
  * @returns paths and addresses of the upstream relative to `behind`, so that they lead to the same place at every address the program may
  * know; of those that were absolute the address behind the base URL, as libraries turn pages and go on with an upload by nothing else; no
  * address of the gateway itself; and nothing behind what makes them longer than MOST_LONGER
@@ -40,7 +40,7 @@ export function keepWithin(
     const to = URL.parse(value, UPSTREAM + behind)
     if (!to || own.includes(to.host)) return undefined
     if (to.origin === UPSTREAM) return relative(to, behind)
-    if (to.origin !== through?.origin) return to.href
+    if (to.origin !== through?.origin) return readsAlike(value, to) ? value : to.href
     return through.base === undefined ? relative(to, behind) : through.base + pathOf(to)
   }
   return headers.flatMap(([name, value]) => {
@@ -49,6 +49,15 @@ export function keepWithin(
     return led === undefined ? [] : [[name, led] as const]
   })
 }
+
+const WRITTEN_OUT = /^https?:\/\/([a-z\d.-]+|\[[\da-f:.]+\])(?::\d+)?(?:\/[\x21-\x7e]*)?$/i
+
+/**
+ * Whether every library reads the same host in it, so that it may go on as it was written: a signature may be over just that. `http:/x` is a
+ * path to one that is at `http:` itself, and what stands before an `@`, behind a backslash or in other numbers is a host to some.
+ */
+const readsAlike = (value: string, { hostname }: URL): boolean =>
+  WRITTEN_OUT.exec(value)?.[1]?.toLowerCase() === hostname
 
 /** Links of a header field: those that lead nowhere stay out, and what is none stays out with them. */
 function leadLinks(value: string, lead: (value: string) => string | undefined): string | undefined {

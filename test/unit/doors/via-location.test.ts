@@ -105,3 +105,43 @@ describe('addresses of the upstream behind a base URL', () => {
     expect(keep('location', `${ORIGIN}/repos/new`)).toBe('../repos/new')
   })
 })
+
+describe('addresses of others behind a base URL', () => {
+  const led = (value: string, name = 'location') =>
+    keepWithin([[name, value]], '/repos', ['gateway.example', '127.0.0.1:8402'], {
+      origin: 'https://api.example.com',
+      base: 'http://127.0.0.1:8402/via/gh',
+    })[0]?.[1]
+
+  it.each([
+    "https://files.example/a'b?X-Amz-Signature=1&name='x'#'",
+    'https://Files.Example:443/a/../b/./c|d?q="x"&r={1}^`',
+    'http://files.example:8080',
+    'http://192.0.2.1/a\\b',
+    "https://[2001:db8::1]:8443/it's",
+  ])('are passed on letter by letter, as a signature may be over them: %s', (value) => {
+    expect(led(value)).toBe(value)
+    expect(led(`<${value}>; rel=next`, 'link')).toBe(`<${value}>; rel=next`)
+  })
+
+  it.each([
+    // A path to a library that is at `http:` itself.
+    ['http:/via/other/pay', 'http://via/other/pay'],
+    ['http:\\\\files.example/', 'http://files.example/'],
+    ['//files.example/x', 'https://files.example/x'],
+    // Where the host ends is read in several ways.
+    ['https://files.example\\@gateway.example/x', 'https://files.example/@gateway.example/x'],
+    ['https://gateway.example@files.example/x', 'https://gateway.example@files.example/x'],
+    ['https://files.example?@gateway.example/x', 'https://files.example/?@gateway.example/x'],
+    ['https://files.example#@gateway.example/x', 'https://files.example/#@gateway.example/x'],
+    ['http://0300.0.2.1/x', 'http://192.0.2.1/x'],
+    ['https://f%69les.example/x', 'https://files.example/x'],
+    ['https://files.example/é', 'https://files.example/%C3%A9'],
+    ["https://files.example/\t?'", 'https://files.example/?%27'],
+    ["https://files.example/a b?'", 'https://files.example/a%20b?%27'],
+    ['http://0x7f.1:8402/via/other/pay', undefined],
+    ['HTTPS://GATEWAY.example/x', undefined],
+  ])('are spelled anew where not every library reads the same in them: %s', (value, spelled) => {
+    expect(led(value)).toBe(spelled)
+  })
+})
