@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { FOR_PROXY } from '../../doors/via/index.ts'
 import { retryHeaders } from '../../doors/relayed-call.ts'
 import { endToEndHeaders } from '../../doors/http/end-to-end-headers.ts'
+import { endRelayed } from '../../doors/http/reply.ts'
 import type { UpgradeRequest } from '../../doors/http/upgrade.ts'
 import { checkPath } from '../../egress/target.ts'
 import { findEncodedToken } from '../../lib/tokens.ts'
@@ -130,7 +131,9 @@ export function createGatewayRelay(gateway: string): GatewayRelay {
           answer.pipe(res, { end: false })
           answer.on('end', () => {
             if (Object.keys(answer.trailers).length > 0) res.addTrailers(answer.trailers)
-            res.end()
+            endRelayed(res)
+            // The gateway needs no more of a request that it has answered.
+            if (!outgoing.writableFinished) outgoing.destroy()
             refused = refusal()
             end()
           })

@@ -1,7 +1,7 @@
 // The way of an answer that is written while it arrives, over the response of Node.
 import type { ServerResponse } from 'node:http'
 import type { AnswerSink } from '../../core/message.ts'
-import { writeChunk } from './reply.ts'
+import { endRelayed, writeChunk } from './reply.ts'
 
 /** The last words of an answer that is broken off have so long to go out. */
 const LAST_WORDS_MS = 1_000
@@ -41,7 +41,7 @@ export function createAnswerSink(
     end(trailers) {
       if (res.destroyed) return
       if (trailers) res.addTrailers(trailers)
-      res.end()
+      endRelayed(res)
     },
     abort(last) {
       if (last === undefined || res.destroyed) return void res.destroy()

@@ -1,5 +1,5 @@
 // The one writer of every HTTP door: texts, bytes, streams of events, problem documents and the headers of a refusal.
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Addresses } from '../../core/config.ts'
 import { longJson } from '../../lib/json-pieces.ts'
 import { createScheduler } from '../../lib/scheduler.ts'
@@ -81,6 +81,40 @@ function endAnswer(
   res.write(body, encoding)
   const end = setTimeout(() => res.end(), LINGER_MS)
   res.once('close', () => clearTimeout(end))
+}
+
+/** For so long the rest of a request is taken whose answer is there already. */
+const REST_MS = 5_000
+
+/**
+ * Ends an answer that an upstream may have given before it had the whole request, as one does that refuses it by its head. Many programs
+ * read nothing before they have sent all; nobody wants the rest of that, but left where it is it would hold their connection.
+ */
+export function endRelayed(res: ServerResponse): void {
+  const { req } = res
+  if (req?.complete !== false || announcedBytes(req) === 0) return void res.end()
+  const { socket } = req
+  const cut = setTimeout(() => {
+    res.end()
+    socket.destroySoon()
+  }, REST_MS).unref()
+  req.once('end', () => {
+    clearTimeout(cut)
+    res.end()
+  })
+  // Node cuts off a connection that is not kept as soon as the answer is out.
+  if (res.shouldKeepAlive) res.end()
+  dropRest(req)
+}
+
+/** Whoever read it until now may still wait for a piece, and gets one or the end. */
+function dropRest(req: IncomingMessage): void {
+  const drop = () => {
+    while (req.read() !== null);
+  }
+  req.unpipe()
+  req.on('readable', drop)
+  drop()
 }
 
 /** Writes one string with its headers, which Node sends in one piece; bytes would be a second one. */

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { GatewayError } from '../../core/errors.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { endToEndHeaders } from '../http/end-to-end-headers.ts'
+import { endRelayed } from '../http/reply.ts'
 import type { UpgradeRequest } from '../http/upgrade.ts'
 import type { Destination, Outside } from './ports.ts'
 import { passUpgrade, UPGRADE_HEADERS } from './upgrade-hop.ts'
@@ -49,10 +50,12 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
       turns.run(async () => {
         // The program went while its request waited for the one before.
         if (isClosed) return
-        const { answer, taken } = await ask(req)
+        const { answer, taken, outgoing } = await ask(req)
         // Nobody asked to take it over: it would be nobody's, and stay open.
         taken?.socket.destroy()
         await passAnswer(answer, res)
+        // The host did not wait for the rest, which would keep its connection from the next request.
+        if (!outgoing.writableFinished) outgoing.destroy()
       }),
     async sendUpgrade(req, upgrade) {
       const { answer, taken } = await ask(req, [...UPGRADE_HEADERS])
@@ -79,8 +82,8 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
         timeout: HOST_IDLE_MS,
       })
       outgoing
-        .on('response', (answer) => resolve({ answer, taken: undefined }))
-        .on('upgrade', (answer, socket, head) => resolve({ answer, taken: { socket, head } }))
+        .on('response', (answer) => resolve({ outgoing, answer, taken: undefined }))
+        .on('upgrade', (answer, socket, head) => resolve({ outgoing, answer, taken: { socket, head } }))
         .on('timeout', () => outgoing.destroy())
         .on('error', (thrown) =>
           reject(
@@ -102,6 +105,7 @@ export function createPassThrough(outside: Outside, to: Destination): PassThroug
 }
 
 interface Asked {
+  readonly outgoing: ClientRequest
   readonly answer: IncomingMessage
   /** The connection, where the host answered 101. */
   readonly taken: { readonly socket: Duplex; readonly head: Buffer } | undefined
@@ -119,7 +123,12 @@ async function passAnswer(answer: IncomingMessage, res: ServerResponse): Promise
     )
   }
   res.writeHead(statusCode, forwarded(answer))
-  await pipeline(answer, res).catch(() => res.destroy())
+  try {
+    await pipeline(answer, res, { end: false })
+    endRelayed(res)
+  } catch {
+    res.destroy()
+  }
 }
 
 /** Bodies in chunks are in chunks again. */

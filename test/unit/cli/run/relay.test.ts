@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGatewayRelay, type Relayed } from '../../../../src/cli/run/relay.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
@@ -80,6 +80,31 @@ describe('the door of a run', () => {
     if (status === 200) expect(answer.head).toContain(`x-of-upstream: ${'a'.repeat(ofUpstream)}`)
     relay.close()
   })
+
+  it('takes all of a request that was answered before, and the next one on the same connection', async () => {
+    const answers = ['413 Too Large', '200 OK']
+    const reader = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      // Reads a head, answers, and nothing more.
+      socket.once('data', () =>
+        socket.pause().write(`HTTP/1.1 ${answers.shift()}\r\nContent-Length: 3\r\n\r\nbig`),
+      )
+    })
+    await new Promise<void>((resolve) => reader.listen(0, '127.0.0.1', resolve))
+    const relay = createGatewayRelay(`http://127.0.0.1:${(reader.address() as AddressInfo).port}`)
+    const door = await serve((req, res) => void relay.send(req, res, '/v1', held()))
+    const socket = connect(Number(new URL(door).port), '127.0.0.1').pause()
+    const size = 24 * 1024 * 1024
+    socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n`)
+    await new Promise<void>((resolve) => socket.write(Buffer.alloc(size, 'a'), () => resolve()))
+    const first = exchange(socket, '')
+    socket.resume()
+    expect(await first).toMatchObject({ status: 413, body: 'big' })
+    expect(await exchange(socket, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')).toMatchObject({ status: 200 })
+    socket.destroy()
+    relay.close()
+    reader.close()
+  }, 20_000)
 
   const OTHER = newToken('cap')
   const base64 = (text: string) => Buffer.from(text).toString('base64')
