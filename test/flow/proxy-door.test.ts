@@ -577,6 +577,48 @@ describe('hosts without a credential', () => {
     world.upstream.respond((_request, res) => res.end('{"ok":true}'))
   })
 
+  it.each([
+    ['that never answers', (text: string) => text],
+    [
+      'that never answers, with one for another host among them',
+      (text: string) => text.replace('Host: ', 'Host: not-'),
+    ],
+  ])(
+    'have no more of a program read than a little: thousands of requests to one %s',
+    async (_what, spoil) => {
+      let parsed = 0
+      observe = { request: (_opened, answer) => (parsed++, answer()) } as ObserveProxy
+      world.upstream.respond(() => {})
+      const tls = await openInspected()
+      const text = get().replace('Connection: close\r\n', '')
+      let isTaken = false
+      tls.write(text + spoil(text) + text.repeat(200_000), () => (isTaken = true))
+      await expect.poll(() => parsed).toBeGreaterThan(30)
+      for (let before = 0; before !== parsed; await sleep(500)) before = parsed
+      // What one piece holds that was on its way already.
+      expect(parsed).toBeLessThan(32 + (128 * 1024) / text.length)
+      expect(isTaken).toBe(false)
+      tls.destroy()
+      world.upstream.respond((_request, res) => res.end('{"ok":true}'))
+    },
+  )
+
+  it('answer more requests than may wait, in their order, where a program sends them all at once', async () => {
+    const tls = await openInspected()
+    world.upstream.respond(({ target }, res) => res.setHeader('x-target', target).end())
+    let answers = ''
+    tls.on('data', (piece) => (answers += piece.toString('latin1')))
+    // Long ones, so that most are read only when others are answered.
+    const text = get().replace('Connection: close\r\n', `X-Long: ${'x'.repeat(2000)}\r\n`)
+    const targets = Array.from({ length: 300 }, (_, at) => `/${at}`)
+    tls.write(targets.map((target) => text.replace('/x', target)).join(''))
+    const answered = () => [...answers.matchAll(/x-target: (\S+)/g)].map(([, target]) => target)
+    await expect.poll(() => answered().length).toBe(300)
+    expect(answered()).toEqual(targets)
+    tls.destroy()
+    world.upstream.respond((_request, res) => res.end('{"ok":true}'))
+  })
+
   it('are asked nothing more once the program is gone, not even what it sent behind', async () => {
     const targets: string[] = []
     const tls = await openInspected()

@@ -24,6 +24,8 @@ const NO_COMMON_PROTOCOL = 'ERR_SSL_NO_APPLICATION_PROTOCOL'
 const SILENCE_MS = 120_000
 /** While a host without a credential is asked, which has a clock of its own: the program is to hear what became of it. */
 const PASSING_MS = HOST_IDLE_MS + 60_000
+/** Requests of one connection that may wait for their answers: before there are fewer nothing more of it is read. */
+const MOST_OPEN = 32
 
 /** An opened connection: whose, to where, and by which way its requests go. */
 interface Opened {
@@ -91,10 +93,12 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
     const connection = opened.get(socket)
     if (!connection) return void res.destroy()
     clearTimeout(connection.wait)
-    connection.open++
+    // Node would read on and keep all that is sent; what came in one piece with this is parsed still.
+    if (++connection.open === MOST_OPEN) socket.on('resume', pauseAgain).pause()
     // A connection that was taken over, or is at its end, waits for no request.
     res.once('close', () => {
-      if (--connection.open === 0 && !upgrade && !socket.destroyed) awaitRequest(connection, socket)
+      if (connection.open-- === MOST_OPEN) socket.off('resume', pauseAgain).resume()
+      if (connection.open === 0 && !upgrade && !socket.destroyed) awaitRequest(connection, socket)
     })
     // Sent without waiting for the answer before it, which ends the connection once it is out.
     if (connection.isRefused) return
@@ -192,4 +196,9 @@ export function createInterceptions(parts: ProxyDoorParts): Interceptions {
       })
     },
   }
+}
+
+/** Node goes on with a connection at the end of each request. */
+function pauseAgain(this: Duplex): void {
+  this.pause()
 }
