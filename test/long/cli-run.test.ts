@@ -199,8 +199,16 @@ describe('agent-gateway run', () => {
     await started.until('stdout', /ready/)
     expect(await liveRuns()).toHaveLength(1)
     const impatient = setInterval(() => started.kill('SIGTERM'), 1)
+    // Once all is taken back a signal ends the run before it has spoken: the last one comes while it waits for this.
+    const { revokeCapability } = gateway.store
+    const revoked = vi.spyOn(gateway.store, 'revokeCapability').mockImplementationOnce(async (input) => {
+      clearInterval(impatient)
+      started.kill('SIGTERM')
+      return revokeCapability(input)
+    })
     await started.ended
-    clearInterval(impatient)
+    expect(revoked).toHaveBeenCalled()
+    revoked.mockRestore()
     expect(started.stderr()).toContain('the program has ended; what it was given is taken back')
     expect(await liveRuns()).toEqual([])
   })
